@@ -185,9 +185,16 @@ can_be_quantized (const Planner *p, const SlNode *node)
 }
 
 static gboolean
-is_heavy (const Planner *p, const SlNode *node)
+is_heavy (const Planner *p, guint node)
 {
-  return (gdouble) sl_node_multiply_adds (p->graph, node) >= HEAVY * (gdouble) p->work;
+  return (gdouble) sl_node_multiply_adds (p->graph, sl_graph_node (p->graph, node))
+         >= HEAVY * (gdouble) p->work;
+}
+
+static gboolean
+is_of_tokens (const Planner *p, guint node)
+{
+  return p->plan->dynamic[node];
 }
 
 static gboolean
@@ -222,9 +229,9 @@ is_unlike (const Planner *p, const SlNode *node)
   return (fixed > 0 && fixed < variables) || most > UNLIKE * least;
 }
 
-/* By node: whether a heavy layer reads, at any distance, what it makes. */
+/* By node: whether one of those that @is_wanted reads, at any distance, what it makes. */
 static gboolean *
-find_bodies (const Planner *p)
+find_before (const Planner *p, gboolean (*is_wanted) (const Planner *p, guint node))
 {
   const guint n = sl_graph_n_nodes (p->graph);
   gboolean *before = g_new0 (gboolean, MAX (n, 1));
@@ -232,7 +239,7 @@ find_bodies (const Planner *p)
     const SlNode *node = sl_graph_node (p->graph, i);
     for (guint k = 0; k < node->n_outputs; k++)
       for (guint r = p->first[node->outputs[k]]; r < p->first[node->outputs[k] + 1]; r++)
-        before[i] |= before[p->readers[r]] || is_heavy (p, sl_graph_node (p->graph, p->readers[r]));
+        before[i] |= before[p->readers[r]] || is_wanted (p, p->readers[r]);
   }
   return before;
 }
@@ -243,7 +250,8 @@ static void
 spread_float (Planner *p)
 {
   const guint n = sl_graph_n_nodes (p->graph);
-  g_autofree gboolean *before_body = find_bodies (p), *is_head = g_new0 (gboolean, MAX (n, 1));
+  g_autofree gboolean *before_body = find_before (p, is_heavy),
+                      *is_head = g_new0 (gboolean, MAX (n, 1));
   for (guint i = 0; i < n; i++) {
     const SlNode *node = sl_graph_node (p->graph, i);
     gboolean follows = FALSE;
@@ -253,7 +261,7 @@ spread_float (Planner *p)
     const gboolean inner_softmax = node->op == SL_OP_SOFTMAX && !is_output (p, node->outputs[0]);
     const gboolean begins = inner_softmax || !p->plan->quantized[i]
                             || (node->op == SL_OP_CONCATENATION && is_unlike (p, node));
-    const gboolean passes = sl_scales_of (node->op) != SL_SCALES_LAYER || !is_heavy (p, node);
+    const gboolean passes = sl_scales_of (node->op) != SL_SCALES_LAYER || !is_heavy (p, i);
     if (begins && p->plan->quantized[i])
       p->plan->quantized[i] = FALSE;
     is_head[i] = !before_body[i] && (begins || (follows && passes));
@@ -285,15 +293,17 @@ is_better_quantized (SlOpType op)
 }
 
 /* What only moves values to float nodes is float, too, and so are the last layers before them, if
- * they are light. */
+ * they are light. Layers of tokens take floats, but they are no head. */
 static void
 widen_head (Planner *p)
 {
   guint64 last = 0;
+  g_autofree gboolean *before_tokens = find_before (p, is_of_tokens);
   g_autoptr (GArray) layers = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = sl_graph_n_nodes (p->graph); i-- > 0;) {
     const SlNode *node = sl_graph_node (p->graph, i);
-    if (!p->plan->quantized[i] || is_better_quantized (node->op) || !feeds_float (p, node))
+    if (!p->plan->quantized[i] || is_better_quantized (node->op) || !feeds_float (p, node)
+        || before_tokens[i])
       continue;
     if (sl_scales_of (node->op) != SL_SCALES_LAYER) {
       p->plan->quantized[i] = FALSE;

@@ -493,6 +493,7 @@ sl_quantizer_report (SlQuantizer *q, SlQuantizeReport *report)
     .agreement = NAN, .compared = q->compared, .what = q->options.what, .quantized = q->n_quantized
   };
   report->nodes = sl_graph_n_nodes (q->int8_graph);
+  report->dynamic = q->plan != NULL ? q->plan->n_dynamic : 0;
   report->equalized = q->equalized;
   report->pruned = q->pruned;
   for (guint i = 0; i < sl_graph_n_nodes (q->graph); i++) {

@@ -66,7 +66,7 @@ typedef struct
  * @agreement: 0..1; not a number where nothing could be compared
  * @what: as in the options
  * @nodes, @quantized: that the file has, and how many of them compute with int8 values, or have
- * such weights
+ * such weights; @dynamic: of these, how many round each row of their input while the model runs
  * @equalized: pairs of layers that were made alike; @pruned: layers with weights that became zero
  * @kept: (nullable): names of the @n_kept layers of sl_quantizer_keep(), the first SL_QUANTIZE_KEPT
  * @float_ms, @quantized_ms: medians of a run
@@ -78,7 +78,7 @@ typedef struct
   SlQuantizeWhat what;
   const char *measure;
   gdouble agreement;
-  guint compared, nodes, quantized;
+  guint compared, nodes, quantized, dynamic;
   gsize float_bytes, quantized_bytes;
   gdouble float_ms, quantized_ms, output_snr;
   guint n_worst;

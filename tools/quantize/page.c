@@ -27,6 +27,9 @@ append_figures (GString *out, const SlPage *page)
   if (report->what == SL_QUANTIZE_ALL)
     sl_html_append_row (out, "learned from", "%u pictures", page->calibrated);
   sl_html_append_row (out, "nodes", "%u, of them %u quantised", report->nodes, report->quantized);
+  if (report->dynamic > 0)
+    sl_html_append_row (out, "rows", "%u layers round each row of their input while the model runs",
+                        report->dynamic);
   sl_html_append_row (out, "size", "%.2f MB, was %.2f MB", (double) report->quantized_bytes / 1e6,
                       (double) report->float_bytes / 1e6);
   if (report->measure != NULL && !isnan (report->agreement))

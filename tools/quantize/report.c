@@ -39,6 +39,9 @@ sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, con
     printf ("pictures   %u learned from\n", learned->pictures);
   printf ("nodes      %u, of them %u with %s\n", report->nodes, report->quantized,
           bits[report->what]);
+  if (report->dynamic > 0)
+    printf ("rows       %u layers round each row of their input while the model runs\n",
+            report->dynamic);
   if (report->equalized > 0)
     printf ("equalized  %u pairs of layers\n", report->equalized);
   if (report->pruned > 0)
@@ -85,8 +88,8 @@ sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned
     g_string_append_printf (out,
                             ",\"looked_at\":%" G_GUINT64_FORMAT ",\"alike\":%" G_GUINT64_FORMAT,
                             learned->looked_at, learned->alike);
-  g_string_append_printf (out, ",\"equalized\":%u,\"pruned\":%u,\"kept\":[", report->equalized,
-                          report->pruned);
+  g_string_append_printf (out, ",\"rounding_rows\":%u,\"equalized\":%u,\"pruned\":%u,\"kept\":[",
+                          report->dynamic, report->equalized, report->pruned);
   for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++) {
     g_string_append (out, i > 0 ? "," : "");
     sl_json_append_string (out, report->kept[i]);

@@ -64,8 +64,8 @@ typedef struct
   SlInt8Output output;
 } SlInt8Gemm;
 
-/** SlInt8Row: a row of floats that was rounded: its @scale, NaN where some of them is not finite,
- * and its zero point times -1. */
+/** SlInt8Row: a row of floats that was rounded: its @scale, NaN where some of them, or their sum,
+ * is not finite, and its zero point times -1. */
 typedef struct
 {
   gfloat scale, lean;

@@ -66,12 +66,13 @@ static void
 round_c (const gfloat *from, gsize n, void *to, SlInt8Row *row)
 {
   guint8 *codes = to;
-  gfloat least = 0, most = 0, poison = 0;
+  gfloat least = 0, most = 0, sum = 0;
   for (gsize i = 0; i < n; i++) {
     least = MIN (least, from[i]);
     most = MAX (most, from[i]);
-    poison += from[i] * 0;
+    sum += from[i];
   }
+  const gfloat poison = (most - least + sum) * 0;
   const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8);
   *row = (SlInt8Row){ as.scale + poison, -as.zero };
   for (gsize i = 0; i < n; i++) {

@@ -21,7 +21,7 @@
 
 typedef struct
 {
-  VecF least, most, poison;
+  VecF least, most, sum;
 } Range;
 
 static inline __attribute__ ((always_inline)) void
@@ -29,39 +29,51 @@ widen (Range *range, VecF x)
 {
   range->least = at_most (x, range->least);
   range->most = at_least (x, range->most);
-  range->poison = plus (range->poison, times (x, set_floats (0)));
+  range->sum = plus (range->sum, x);
 }
 
-/* NaN is left out of @least and @most, and makes @poison NaN, as infinity does. */
+/* NaN is left out of @least and @most, and makes @sum NaN. */
 static void
-find_range (const gfloat *from, gsize n, gfloat *least, gfloat *most, gfloat *poison)
+find_range (const gfloat *from, gsize n, gfloat *least, gfloat *most, gfloat *sum)
 {
   Range ranges[CHAINS];
   gfloat lanes[3][LANES];
+  SL_UNROLL
   for (gint i = 0; i < CHAINS; i++)
     ranges[i] = (Range){ set_floats (0), set_floats (0), set_floats (0) };
   gsize i = 0;
-  for (; i + STEP <= n; i += STEP)
+  for (; i + STEP <= n; i += STEP) {
+    SL_UNROLL
     for (gint k = 0; k < CHAINS; k++)
       widen (&ranges[k], load_floats (from + i + k * LANES));
+  }
   for (; i + LANES <= n; i += LANES)
     widen (&ranges[0], load_floats (from + i));
+  SL_UNROLL
   for (gint k = 1; k < CHAINS; k++)
-    ranges[0] = (Range){ at_most (ranges[k].least, ranges[0].least),
-                         at_least (ranges[k].most, ranges[0].most),
-                         plus (ranges[k].poison, ranges[0].poison) };
+    ranges[0] =
+      (Range){ at_most (ranges[k].least, ranges[0].least),
+               at_least (ranges[k].most, ranges[0].most), plus (ranges[k].sum, ranges[0].sum) };
   store_floats (lanes[0], LANES, ranges[0].least);
   store_floats (lanes[1], LANES, ranges[0].most);
-  store_floats (lanes[2], LANES, ranges[0].poison);
-  for (gint k = 0; k < LANES; k++) {
-    *least = MIN (*least, lanes[0][k]);
-    *most = MAX (*most, lanes[1][k]);
-    *poison += lanes[2][k];
+  store_floats (lanes[2], LANES, ranges[0].sum);
+  /* By halves: a chain through all lanes would take longer than a short row. */
+  SL_UNROLL
+  for (gint half = LANES / 2; half > 0; half /= 2) {
+    SL_UNROLL
+    for (gint k = 0; k < half; k++) {
+      lanes[0][k] = MIN (lanes[0][k], lanes[0][k + half]);
+      lanes[1][k] = MAX (lanes[1][k], lanes[1][k + half]);
+      lanes[2][k] += lanes[2][k + half];
+    }
   }
+  *least = lanes[0][0];
+  *most = lanes[1][0];
+  *sum = lanes[2][0];
   for (; i < n; i++) {
     *least = MIN (*least, from[i]);
     *most = MAX (*most, from[i]);
-    *poison += from[i] * 0;
+    *sum += from[i];
   }
 }
 
@@ -91,8 +103,9 @@ put (void *to, gsize at, gsize n, Vec codes)
 void
 SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, void *to, SlInt8Row *row)
 {
-  gfloat least = 0, most = 0, poison = 0, last[STEP] = { 0 };
-  find_range (from, n, &least, &most, &poison);
+  gfloat least = 0, most = 0, sum = 0, last[STEP] = { 0 };
+  find_range (from, n, &least, &most, &sum);
+  const gfloat poison = (most - least + sum) * 0;
   const SlRowCodes as = sl_row_codes (least, most, ROUNDED_MOST);
   *row = (SlInt8Row){ as.scale + poison, -as.zero };
   const SlInt8Output output = {

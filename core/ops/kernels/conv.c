@@ -171,12 +171,13 @@ multiply_dynamic (const SlKernelCall *call)
               rows = sl_tensor_count (input) / depth;
   for (gsize r = 0; r < rows; r++) {
     const gfloat *row = (const gfloat *) call->inputs[0] + r * depth;
-    gfloat least = 0, most = 0, poison = 0;
+    gfloat least = 0, most = 0, total = 0;
     for (gsize i = 0; i < depth; i++) {
       least = MIN (least, row[i]);
       most = MAX (most, row[i]);
-      poison += row[i] * 0;
+      total += row[i];
     }
+    const gfloat poison = (most - least + total) * 0; /* NaN where some number is not finite */
     const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8);
     for (gsize c = 0; c < channels; c++) {
       const gint8 *w = (const gint8 *) call->inputs[1] + c * depth;
