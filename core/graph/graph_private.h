@@ -48,6 +48,7 @@ struct _SlGraph
   GDestroyNotify destroy_source;
   struct _SlFirstNorm *norm; /* (nullable): sl_graph_set_first_norm() */
   gboolean prepared;
+  gboolean apart;        /* sl_graph_keep_apart() */
   guint batch;           /* sl_graph_set_batch() */
   const char *whole;     /* (nullable): sl_graph_set_whole() */
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */
