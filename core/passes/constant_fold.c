@@ -11,8 +11,9 @@
 #include "core/passes/passes.h"
 #include "core/graph/work.h"
 
-/* Results up to this size are folded whatever they are made of. */
+/* Results up to this size, or up to this part of the file, are folded whatever they are made of. */
 #define ALWAYS_BYTES 65536
+#define ALWAYS_PART 128
 /* Larger ones may be this many times their inputs: int8 to float32. */
 #define GROWTH 4
 /* Work that folding may take, for any file, and for each of its bytes: enough to make float16
@@ -23,6 +24,7 @@
 static gboolean
 worth_folding (const SlGraph *graph, const SlNode *node)
 {
+  const gsize file = graph->bytes != NULL ? g_bytes_get_size (graph->bytes) : 0;
   gsize in = 0, out = 0;
   const SlOp *op = sl_op_get (node->op);
   if ((op->run == NULL && !op->is_view) || sl_node_has_stored_weights (graph, node))
@@ -37,7 +39,7 @@ worth_folding (const SlGraph *graph, const SlNode *node)
   }
   for (guint i = 0; i < node->n_outputs; i++)
     out += sl_node_output (graph, node, i)->bytes;
-  return out <= ALWAYS_BYTES || out <= GROWTH * in;
+  return out <= MAX (ALWAYS_BYTES, file / ALWAYS_PART) || out <= GROWTH * in;
 }
 
 static gboolean
