@@ -145,6 +145,7 @@
  * DEFORM_COLUMNS: the pixels of windows whose places are moved, for a convolution to weigh
  * DETERMINANT: of square matrices
  * UNIQUE: the different elements of a vector; as many as there can be, 0 behind the last
+ * NORMALIZE: rows by the root of their mean square
  * ATTENTION: softmax of queries times keys, times values, whose places core/graph/attention.h
  * states NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements,
  * -1 behind the last NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as
@@ -184,6 +185,7 @@
   X (UNIQUE, unique)                     \
   X (NON_ZERO, non_zero)                 \
   X (ATTENTION, attention)               \
+  X (NORMALIZE, normalize)               \
   X (NON_MAX_SUPPRESSION_BATCH, non_max_suppression_batch)
 
 #define SL_OPERATORS(X) SL_TFLITE_OPERATORS (X) SL_MADE_OPERATORS (X)
@@ -479,6 +481,11 @@ typedef union
     gfloat cell_scale;                 /* of integer cells; 0 = none stated */
     gboolean time_major;
   } lstm;
+  struct
+  {
+    gfloat epsilon;    /* added to the mean square */
+    gboolean centered; /* rows less their mean, else as they are */
+  } normalize;
   const struct _SlAttention *attention; /* core/graph/attention.h, in the graph's arena */
   SlDetectionParams detection;
   SlPosenetParams posenet;

@@ -21,6 +21,7 @@ static const SlPass *const passes[] = {
   &sl_pass_fold_table,
   &sl_pass_fuse_arg_max,
   &sl_pass_fuse_attention,
+  &sl_pass_fuse_norm,
   &sl_pass_dead_code,
 };
 
@@ -38,6 +39,7 @@ static const struct
   { SL_OP_CONV_2D, SL_OP_DEPTHWISE_CONV_2D },
   { SL_OP_FULLY_CONNECTED, SL_OP_BATCH_MATMUL },
   { SL_OP_MEAN, SL_OP_AVERAGE_POOL_2D },
+  { SL_OP_MEAN, SL_OP_NORMALIZE },
 };
 
 gboolean

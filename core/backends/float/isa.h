@@ -150,6 +150,19 @@ typedef struct
 } SlFloatScores;
 
 /**
+ * SlFloatNorm: rows of @n floats by the root of their mean square and @epsilon, less their mean
+ * before where @centered
+ * @scale, @shift: by channel, to whole registers
+ */
+typedef struct
+{
+  gsize n;
+  gfloat epsilon;
+  gboolean centered;
+  const gfloat *scale, *shift;
+} SlFloatNorm;
+
+/**
  * SlFloatIsa:
  * @name: for messages
  * @lanes: floats of a register; @max_rows, @max_groups: of a tile
@@ -176,6 +189,7 @@ typedef struct
  * @prelu: values below 0 times their slope, of which there are @period, whole registers of them,
  * over and over; in place or not
  * @add_rows: adds @n_rows rows of @n floats, @stride floats apart, each times its factor, to @sums
+ * @normalize: rows, in place or not
  * @attend: scores of a tile
  * @add_scaled: @n scores times @scale, and a mask times @factor added
  * @blend: @n floats of @out times @old, unless that is 0, and those at @add, all times @share
@@ -201,6 +215,7 @@ typedef struct
   void (*prelu) (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, gsize n);
   void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows,
                     gfloat *sums, gsize n);
+  void (*normalize) (const SlFloatNorm *norm, const gfloat *in, gfloat *out, gsize rows);
   void (*attend) (const SlFloatScores *scores);
   void (*add_scaled) (gfloat *scores, gsize n, gfloat scale, const gfloat *mask, gfloat factor);
   void (*blend) (gfloat *out, const gfloat *add, gsize n, gfloat old, gfloat share);

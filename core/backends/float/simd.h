@@ -39,6 +39,8 @@ store_some (gfloat *at, gint32 left, Vec values)
 
 void SL_SIMD (sl_float_activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
 void SL_SIMD (sl_float_softmax) (gfloat beta, const gfloat *in, gfloat *out, gsize n, gsize rows);
+void SL_SIMD (sl_float_normalize) (const SlFloatNorm *norm, const gfloat *in, gfloat *out,
+                                   gsize rows);
 void SL_SIMD (sl_float_attend) (const SlFloatScores *scores);
 void SL_SIMD (sl_float_add_scaled) (gfloat *scores, gsize n, gfloat scale, const gfloat *mask,
                                     gfloat factor);
