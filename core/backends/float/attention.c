@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/backends/float/float_layers.h"
+#include "core/backends/transpose.h"
 #include "core/ops/ops.h"
 
 /* Keys of a block: a tile of their scores fits the first cache, and the packed keys and values the
@@ -192,7 +193,24 @@ cut_panels (const SlFloatIsa *isa, gint32 columns, gint32 depth, const gfloat *w
   return n;
 }
 
-/* Row @j of each panel's columns. */
+/* Key @j of a panel and the three behind it, as columns; FALSE where they are not evenly apart. */
+static gboolean
+turn_keys (const SlFloatAttention *m, const gfloat *k, const gssize *rows, gfloat *to, gsize width)
+{
+  const gssize apart = rows[1] - rows[0];
+  if (m->key_step != 1 || rows[2] - rows[1] != apart || rows[3] - rows[2] != apart)
+    return FALSE;
+  gint32 d = 0;
+  for (; d + 4 <= m->depth; d += 4)
+    sl_turn (k + rows[0] + d, (gsize) apart * sizeof k[0], to + (gsize) d * width,
+             width * sizeof to[0], 0);
+  for (; d < m->depth; d++)
+    for (gsize i = 0; i < 4; i++)
+      to[(gsize) d * width + i] = k[rows[i] + d];
+  return TRUE;
+}
+
+/* Keys as columns of panels. */
 static void
 pack_keys (const SlFloatAttention *m, const Block *block, const gfloat *k, gfloat *to)
 {
@@ -201,10 +219,16 @@ pack_keys (const SlFloatAttention *m, const Block *block, const gfloat *k, gfloa
     const gsize width = (gsize) (panel->groups * m->isa->lanes);
     if ((gsize) panel->channels < width)
       memset (to, 0, (gsize) m->depth * width * sizeof to[0]);
-    for (gint32 j = 0; j < panel->channels; j++) {
-      const gfloat *key = k + place (&m->k, block->matrix, block->first + panel->channel + j);
+    const gfloat *matrix = k + m->k.matrices[block->matrix];
+    const gssize *rows = m->k.rows + block->first + panel->channel;
+    for (gint32 j = 0; j < panel->channels;) {
+      if (j + 4 <= panel->channels && turn_keys (m, matrix, rows + j, to + j, width)) {
+        j += 4;
+        continue;
+      }
       for (gint32 d = 0; d < m->depth; d++)
-        to[(gsize) d * width + (gsize) j] = key[d * m->key_step];
+        to[(gsize) d * width + (gsize) j] = matrix[rows[j] + d * m->key_step];
+      j++;
     }
     to += (gsize) m->depth * width;
   }
