@@ -9,7 +9,7 @@
 
 /* Row 0 of the pass table: it runs while the graph is verified, not after. */
 #define SL_PASS_CONSTANT_FOLD 0
-#define SL_MAX_PASSES 16
+#define SL_MAX_PASSES 24
 
 /* Bytes that a constant is made of: see sl_graph_used_source(). */
 typedef struct

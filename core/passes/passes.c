@@ -15,6 +15,7 @@ static const SlPass *const passes[] = {
   &sl_pass_fold_qdq,
   &sl_pass_dequantize_weights,
   &sl_pass_collapse_quantize,
+  &sl_pass_sink_transpose,
   &sl_pass_cancel_layout,
   &sl_pass_fold_blocks,
   &sl_pass_fold_pad,
