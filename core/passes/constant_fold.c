@@ -52,13 +52,11 @@ is_graph_output (const SlGraph *graph, const SlNode *node)
   return FALSE;
 }
 
-/* Takes @node's work from what is left; FALSE when that is too little. */
-static gboolean
-take_work (SlGraph *graph, const SlNode *node)
+gboolean
+sl_passes_take_work (SlGraph *graph, guint64 work)
 {
   const guint64 most =
     ANY_WORK + BYTE_WORK * (graph->bytes != NULL ? (guint64) g_bytes_get_size (graph->bytes) : 0);
-  const guint64 work = sl_node_work (graph, node);
   if (work > most - graph->folding)
     return FALSE;
   graph->folding += work;
@@ -174,7 +172,8 @@ gboolean
 sl_constant_fold (SlGraph *graph, SlNode *node, guint *folded, GError **error)
 {
   const SlOp *op = sl_op_get (node->op);
-  if (!worth_folding (graph, node) || is_graph_output (graph, node) || !take_work (graph, node))
+  if (!worth_folding (graph, node) || is_graph_output (graph, node)
+      || !sl_passes_take_work (graph, sl_node_work (graph, node)))
     return TRUE;
   if (op->is_view)
     sl_node_output (graph, node, 0)->data = sl_node_input (graph, node, 0)->data;

@@ -13,6 +13,8 @@
 
 /* Nodes between the two products. */
 #define MAX_DEPTH 12
+/* Nodes behind the second product among which those that read its result are. */
+#define SEARCHED 64
 /* Columns of more would need much memory for each thread. */
 #define MAX_COLUMNS 512
 /* Scores this far below others have no share in a softmax of floats. */
@@ -101,6 +103,8 @@ is_causal (Match *m, const SlTensor *mask, const SlAttentionMask *made, gint32 q
   for (guint i = 3; i <= mask->rank; i++)
     if (dim_from_end (mask, i) != 1)
       return FALSE;
+  if (!sl_passes_take_work (m->graph, (guint64) queries * (guint64) keys))
+    return FALSE;
   while (past + 1 < keys && has_key (mask, made, 0, past + 1) == 1)
     past++;
   for (gint32 i = 0; i < queries; i++)
@@ -224,11 +228,12 @@ find_softmax (Match *m, gint32 shares)
   return find_scores (m, node->inputs[0], 0);
 }
 
-/* (nullable): the node that alone reads @tensor. */
+/* (nullable): the node that alone reads @tensor, soon behind node @first. */
 static SlNode *
-only_reader (const Match *m, gint32 tensor)
+only_reader (const Match *m, gint32 tensor, guint first)
 {
-  for (guint i = 0; m->index->consumers[tensor] == 1 && i < m->graph->nodes->len; i++) {
+  const guint end = MIN (first + SEARCHED, m->graph->nodes->len);
+  for (guint i = first; m->index->consumers[tensor] == 1 && i < end; i++) {
     SlNode *node = &g_array_index (m->graph->nodes, SlNode, i);
     if (node->op != SL_OP_INVALID && node->n_inputs > 0 && node->inputs[0] == tensor)
       return node;
@@ -245,9 +250,10 @@ write_transposed (Match *m, SlNode *node)
   guint n = 0;
   gint64 step = 0;
   SlStrided view;
-  SlNode *shape = only_reader (m, node->outputs[0]), *turn = shape;
+  const guint at = (guint) (node - (const SlNode *) (gpointer) m->graph->nodes->data);
+  SlNode *shape = only_reader (m, node->outputs[0], at), *turn = shape;
   if (shape != NULL && shape->op == SL_OP_RESHAPE)
-    turn = only_reader (m, shape->outputs[0]);
+    turn = only_reader (m, shape->outputs[0], at);
   if (turn == NULL || turn->op != SL_OP_TRANSPOSE
       || !sl_constant_ints (sl_node_input (m->graph, turn, 1), order, SL_MAX_RANK, &n))
     return;
@@ -293,8 +299,8 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
   SlAttention attention = { 0 };
   Match m = { graph, index, &attention, { -1, -1, -1, -1, -1 }, { 0 }, 1 };
   gsize elements = 0;
-  if (graph->apart || node->op != SL_OP_BATCH_MATMUL || node->params.matmul.transpose_a
-      || node->params.matmul.flat)
+  if (graph->apart || sl_op_get (SL_OP_ATTENTION) == NULL || node->op != SL_OP_BATCH_MATMUL
+      || node->params.matmul.transpose_a || node->params.matmul.flat)
     return 0;
   const SlTensor *y = sl_node_output (graph, node, 0), *shares = sl_node_input (graph, node, 0);
   const gint32 rows = dim_from_end (y, 2), width = dim_from_end (y, 1);

@@ -153,7 +153,7 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
 {
   Fuse fuse = { graph, index };
   const gboolean product = node->op == SL_OP_MUL || node->op == SL_OP_DIV;
-  if (graph->apart || (!product && node->op != SL_OP_ADD)
+  if (graph->apart || sl_op_get (SL_OP_NORMALIZE) == NULL || (!product && node->op != SL_OP_ADD)
       || node->params.binary.activation != SL_ACTIVATION_NONE
       || sl_node_output (graph, node, 0)->dtype != SL_DTYPE_F32
       || sl_node_output (graph, node, 0)->rank == 0)
