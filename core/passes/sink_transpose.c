@@ -25,7 +25,7 @@ add_ints (SlGraph *graph, const char *name, const gint32 *values, guint n)
   return sl_graph_add_tensor (graph, &tensor, NULL);
 }
 
-/* The dimensions of a reduction along @axes of what @order makes, in terms of what is before it,
+/* The dimensions of a reduction along @axes of what @order makes, by the dimensions before it,
  * and the order of those that are left. */
 static guint
 divide (const gint32 *order, guint rank, guint32 reduced, gboolean keeps, gint32 *axes,
