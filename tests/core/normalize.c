@@ -142,6 +142,32 @@ test_spellings (void)
   }
 }
 
+/* Between codes: a row's mean and spread are no function of one of them. */
+static void
+test_codes (void)
+{
+  const gint32 dims[2] = { 6, 20 };
+  Check check;
+  gfloat x[120];
+  check_init (&check, 11);
+  const gint32 codes = check_input (&check, SL_DTYPE_U8, 2, dims, 0.01f, 120);
+  const gint32 real = node (&check, SL_OP_DEQUANTIZE, codes, -1, NULL);
+  const gint32 rows = node (&check, SL_OP_SUB, real, mean_of (&check, real, -1), NULL);
+  const gint32 least = check_constant (&check, SL_DTYPE_F32, 0, NULL, NULL, 0, 0, 0, epsilon);
+  const gint32 sum = node (&check, SL_OP_ADD, least,
+                           mean_of (&check, node (&check, SL_OP_SQUARE, rows, -1, NULL), -1), NULL);
+  gint32 y = node (&check, SL_OP_MUL, rows, node (&check, SL_OP_RSQRT, sum, -1, NULL), NULL);
+  y = node (&check, SL_OP_ABS, y, -1, NULL);
+  check_node (&check, SL_OP_QUANTIZE, &y, 1, check_output (&check, SL_DTYPE_U8, 0.02f, 0), NULL);
+  check_prepare (&check);
+  for (guint i = 0; i < G_N_ELEMENTS (x); i++)
+    x[i] = (gfloat) check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i);
+  const Case c = { 6, 20, SQUARE, TRUE, FALSE, FALSE, FALSE, 0 };
+  g_autofree double *expected = expected_of (&c, x);
+  check_expect (&check, expected, 0.51, 0.51);
+  check_clear (&check);
+}
+
 /* Along another dimension it stays as it is. */
 static void
 test_other_axis (void)
@@ -157,6 +183,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/normalize/spellings", test_spellings);
+  g_test_add_func ("/core/normalize/codes", test_codes);
   g_test_add_func ("/core/normalize/other-axis", test_other_axis);
   return g_test_run ();
 }
