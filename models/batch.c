@@ -251,15 +251,6 @@ goes_on (const SlSession *single, GError **error)
                error);
 }
 
-static SlSession *
-make_session (SlModel *model, SlSession *single, SlGraph *graph, GError **error)
-{
-  SlExternalModel *external = sl_session_external (single);
-  return external != NULL
-           ? sl_session_new_external (graph, external, sl_session_threads (single), error)
-           : sl_session_new (graph, sl_session_threads (single), error);
-}
-
 static gboolean
 make (SlBatchSession *batch, SlModel *model, SlSession *single, GError **error)
 {
@@ -278,7 +269,10 @@ make (SlBatchSession *batch, SlModel *model, SlSession *single, GError **error)
     goes_on (single, error) ? sl_model_batch_graph (model, batch->n, error) : NULL;
   if (graph == NULL || !bind (batch, graph, contract, error) || !goes_on (single, error))
     return FALSE;
-  batch->session = make_session (model, single, graph, error);
+  SlExternalModel *external = sl_session_external (single);
+  const guint threads = sl_session_threads (single);
+  batch->session = external != NULL ? sl_session_new_external (graph, external, threads, error)
+                                    : sl_session_new (graph, threads, error);
   return batch->session != NULL && prove_unless_cancelled (batch, single, contract, error);
 }
 

@@ -26,6 +26,7 @@ typedef struct
   SlFit fit;
   gdouble crop_share;
   SlLayout layout;
+  gboolean pad_known;
   gint32 pad_value;
 } Draft;
 
@@ -113,6 +114,7 @@ apply_layer (const SlModelSettings *layer, const char *author, Draft *draft, GEr
         || value != floor (value))
       return bad_value (error, author, "pad-value", "a whole number 0..255", layer->pad_value);
     draft->pad_value = (gint32) value;
+    draft->pad_known = TRUE;
   }
   return TRUE;
 }
@@ -426,8 +428,10 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
       "properties describe a picture, but input '%s' is %s; expected uint8, int8, float32 or float16 with 1 or 3 channels and batch 1%s",
       input->name, text, sl_contract_channel_hint (input));
   }
-  image->fit = draft->fit_by != NULL ? draft->fit : SL_FIT_STRETCH;
-  image->crop_share = draft->fit_by != NULL ? draft->crop_share : 1;
+  image->fit_known = draft->fit_by != NULL;
+  image->fit = image->fit_known ? draft->fit : SL_FIT_STRETCH;
+  image->crop_share = image->fit_known ? draft->crop_share : 1;
+  image->pad_known = draft->pad_known;
   image->pad_value = draft->pad_value;
   return settle_colour (input, draft, image, error) && settle_range (input, draft, image, error);
 }
@@ -658,8 +662,10 @@ sl_contract_summary (const SlContract *contract)
     g_string_append_printf (text, "%s%s", i > 0 ? " + " : "", input);
   }
   if (image->valid) {
-    g_string_append_printf (text, " %s %s %s", sl_colour_name (image->colour),
-                            sl_layout_name (image->layout), sl_fit_name (image->fit));
+    g_string_append_printf (text, " %s %s", sl_colour_name (image->colour),
+                            sl_layout_name (image->layout));
+    if (image->fit_known)
+      g_string_append_printf (text, " %s", sl_fit_name (image->fit));
     if (image->crop_share != 1)
       g_string_append_printf (text, " of the central %g", image->crop_share);
     g_string_append (text, image->range_known ? "" : ", range unknown");

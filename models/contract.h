@@ -29,6 +29,8 @@
  *   and quantisation in one. A quantised input whose values differ by at most one step from the
  * picture's bytes
  *   (uint8: byte, int8: byte - 128) gets exactly these.
+ * @fit_known, @pad_known: whether anything states them; else the decoder may (sl_contract_fit() of
+ * predict/contractspec.h)
  * @range_known: FALSE for a float input whose mean and std nothing states
  */
 typedef struct
@@ -41,6 +43,7 @@ typedef struct
   gdouble crop_share; /* with stretch and crop: the central share of each side that fills the input,
                          above 0 and at most 1 */
   gint32 pad_value;   /* 0..255, letterbox borders, before normalisation */
+  gboolean fit_known, pad_known;
   gboolean range_known;
   gdouble mean[3], std[3];
   gdouble gain[3], offset[3];
@@ -84,7 +87,7 @@ gboolean sl_contract_require_range (const SlContract *contract, GError **error);
  * beside the first; the message names them, the property and the modelinfo line that would state
  * them. */
 gboolean sl_contract_require_one_input (const SlContract *contract, GError **error);
-/** sl_contract_summary: (transfer full): one line: "uint8[1,224,224,3] RGB NHWC stretch, decoder
+/** sl_contract_summary: (transfer full): one line: "uint8[1,224,224,3] RGB NHWC crop, decoder
  * labels, 1001 labels". */
 char *sl_contract_summary (const SlContract *contract);
 

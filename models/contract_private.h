@@ -34,9 +34,8 @@ SlContract *sl_contract_new (const char *path, const SlGraph *graph,
  * that the QUANTIZE of its only input makes, instead of that input; @contract is not shared yet.
  *
  * Returns: FALSE, with @contract as it was, when a pixel could come out more than one quantised
- * value away from what the QUANTIZE would
- *   have made of it, when the input is no picture or of no known range, and when @quantized is
- * neither uint8 nor int8
+ * value away from what the QUANTIZE would have made of it, when the input is no picture or of no
+ * known range, and when @quantized is neither uint8 nor int8
  */
 gboolean sl_contract_skip_input_quantize (SlContract *contract, const SlTensor *quantized);
 

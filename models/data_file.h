@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Separate files with a model's weights, which the model file names.
- */
+/* Separate files with a model's weights, which the model file names. */
 #ifndef SL_MODELS_DATA_FILE_H
 #define SL_MODELS_DATA_FILE_H
 

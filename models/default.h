@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * The default model: the code finder that is installed with Sightline.
- */
+/* The default model: the code finder that is installed with Sightline. */
 #ifndef SL_MODELS_DEFAULT_H
 #define SL_MODELS_DEFAULT_H
 
@@ -15,8 +13,7 @@
  * of the installation.
  *
  * Returns: (transfer full): path of a file that exists; NULL with SL_ERROR_OPEN when there is none,
- * the message says where
- *   it was looked for
+ * the message says where it was looked for
  */
 char *sl_default_model_find (GError **error);
 

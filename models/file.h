@@ -14,8 +14,7 @@
  * @stamp: (out): its state
  *
  * Returns: a file descriptor of a regular file, open for reading; -1 with SL_ERROR_OPEN for a
- * missing or unreadable file, a
- *   directory, a pipe or a device. Messages do not start with @path.
+ * missing or unreadable file, a directory, a pipe or a device. Messages do not start with @path.
  */
 int sl_file_open (const char *path, const char *expected, SlFileStamp *stamp, GError **error);
 
@@ -25,8 +24,7 @@ int sl_file_open (const char *path, const char *expected, SlFileStamp *stamp, GE
  * refuses
  *
  * Returns: (transfer full): the bytes of a regular file, possibly none; NULL with SL_ERROR_OPEN as
- * sl_file_open(), or when it
- *   cannot be read
+ * sl_file_open(), or when it cannot be read
  */
 GBytes *sl_file_read (const char *path, const char *expected, gsize most, GError **error);
 

@@ -48,14 +48,6 @@ fixed_clear (gpointer data)
   g_clear_pointer (&fixed->bytes, g_bytes_unref);
 }
 
-static gboolean
-is_number (const char *value, gdouble *number)
-{
-  char *end = NULL;
-  *number = g_ascii_strtod (value, &end);
-  return end != value && *end == '\0' && isfinite (*number);
-}
-
 /* How many numbers @value is, with ',' between; 0 where it is something else. @numbers: (nullable)
  */
 static guint
@@ -65,7 +57,9 @@ read_numbers (const char *value, gdouble numbers[MAX_NUMBERS])
   const guint n = g_strv_length (pieces);
   gdouble number;
   for (guint i = 0; i < n && i < MAX_NUMBERS; i++) {
-    if (!is_number (g_strstrip (pieces[i]), &number))
+    char *piece = g_strstrip (pieces[i]), *end = NULL;
+    number = g_ascii_strtod (piece, &end);
+    if (end == piece || *end != '\0' || !isfinite (number))
       return 0;
     if (numbers != NULL)
       numbers[i] = number;

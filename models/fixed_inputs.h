@@ -16,14 +16,12 @@ typedef struct _SlFixedInputs SlFixedInputs;
 /**
  * sl_fixed_inputs_read:
  * @text: (nullable): "1=style.npy;mask=0.5": an input's number, from 0 on, or its name, and its
- * value: a number, which all elements get, a file
- *   of NumPy (.npy), or one with the bytes of the tensor (any other name); with "[3]" behind the
- * input its last of four channels alone
+ * value: a number, which all elements get, a file of NumPy (.npy), or one with the bytes of the
+ * tensor (any other name); with "[3]" behind the input its last of four channels alone
  * @beside: (nullable): a file that relative paths start beside; NULL = the working directory
  *
  * Returns: (transfer full): with the bytes of all files; NULL with SL_ERROR_ARGUMENT for another
- * text, SL_ERROR_OPEN for a file that is
- *   not there
+ * text, SL_ERROR_OPEN for a file that is not there
  */
 SlFixedInputs *sl_fixed_inputs_read (const char *text, const char *beside, GError **error);
 /** sl_fixed_inputs_check: FALSE with SL_ERROR_ARGUMENT for another text; no file is read. */

@@ -139,17 +139,12 @@ foreign_kind (const char *text, const char *extension)
                                              : NULL;
 }
 
-static char *
-extension_of (const char *origin)
-{
-  const char *dot = strrchr (origin, '.');
-  return dot != NULL && strlen (dot) <= 6 ? g_ascii_strdown (dot + 1, -1) : NULL;
-}
-
 static gboolean
 read_names (SlLabelList *list, const char *text, GError **error)
 {
-  g_autofree char *extension = extension_of (list->origin);
+  const char *dot = strrchr (list->origin, '.');
+  g_autofree char *extension =
+    dot != NULL && strlen (dot) <= 6 ? g_ascii_strdown (dot + 1, -1) : NULL;
   g_autoptr (GPtrArray) lines = sl_label_lines (text);
   if (lines->len == 0)
     return sl_label_list_fail (list, error, "the file is empty; expected one class name a line");

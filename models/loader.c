@@ -205,6 +205,7 @@ start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options,
   sl_graph_set_source (graph, source, source_free);
   sl_graph_set_file (graph, image);
   sl_graph_use_constants (graph);
+  sl_graph_set_later (graph);
   sl_graph_set_limit (graph, options->tensor_limit);
   sl_graph_set_batch (graph, model->batch);
   sl_graph_set_precision (graph, model->precision);
@@ -458,14 +459,6 @@ check_format (const SlModel *model, const char *runtime, GError **error)
                   wanted, format, other != NULL ? other : SL_BACKEND_OURS);
 }
 
-static void
-forget (SlModel *model)
-{
-  g_clear_pointer (&model->contract, sl_contract_unref);
-  g_clear_pointer (&model->graph, sl_graph_unref);
-  g_clear_pointer (&model->external, sl_external_model_unref);
-}
-
 /* Says where a precision that was asked for changes nothing. */
 static void
 note_precision (SlModel *model)
@@ -521,7 +514,9 @@ load_for (SlModel *model, const SlModelSettings *overrides, const SlLoadRequest 
     g_propagate_error (error, g_steal_pointer (&failed));
     return FALSE;
   }
-  forget (model);
+  g_clear_pointer (&model->contract, sl_contract_unref);
+  g_clear_pointer (&model->graph, sl_graph_unref);
+  g_clear_pointer (&model->external, sl_external_model_unref);
   model->notice = g_strdup_printf (SL_BACKEND_FELL_BACK, failed->message);
   return load (model, overrides, options, error);
 }

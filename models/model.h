@@ -22,31 +22,27 @@ typedef struct _SlModel SlModel;
  * @overrides: (nullable): what properties say about the contract
  *
  * Reads the file into memory, so that it may be overwritten or deleted afterwards, converts it to a
- * graph, prepares the graph and builds the contract (model metadata, then
- * @path.modelinfo or the path with its extension replaced by .modelinfo when one exists, then
- * @overrides). Every message starts with @path. Models of one file share one graph and its bytes,
- * unless the file changes or was written just before. If weights are in other files, these are read
- * and compared first. A file that is written to while it is read is read again, a few times, and
- * then refused.
+ * graph, prepares the graph and builds the contract (model metadata, then @path.modelinfo or the
+ * path with its extension replaced by .modelinfo when one exists, then @overrides). Every message
+ * starts with @path. Models of one file share one graph and its bytes, unless the file changes or
+ * was written just before. If weights are in other files, these are read and compared first. A file
+ * that is written to while it is read is read again, a few times, and then refused.
  */
 SlModel *sl_model_load (const char *path, const SlModelSettings *overrides, GError **error);
 /**
  * SlModelLoadOptions:
  * @skip_input_quantize: for callers that make the input tensor by the contract. When the model
- * starts by quantising its only input, a picture, and
- *   nothing else reads that, the contract asks for the quantised values behind the QUANTIZE and the
- * graph starts there
- *   (@skips_input_quantize of the contract). Results are those of the whole model for uint8 made
- * int8 of one scale, and otherwise of
- *   pixels at most one quantised value away
+ * starts by quantising its only input, a picture, and nothing else reads that, the contract asks
+ * for the quantised values behind the QUANTIZE and the graph starts there
+ * (@skips_input_quantize of the contract). Results are those of the whole model for uint8 made int8
+ * of one scale, and otherwise of pixels at most one quantised value away
  * @tensor_limit: as for sl_graph_set_limit(); 0 = its default
  * @work_limit: as for sl_graph_set_work_limit(); 0 = its default
  * @input_shape: (nullable): "1,3,224,224", the size of an input that the file leaves open; with ';'
  * between for several inputs
  * @keep_activations: for callers that make another model of this one. Convolutions of float
- * activations with int8 weights take the activations
- *   as they are; else these are rounded to 8 bits, as TensorFlow Lite does it. Attention stays the
- * operators that it is made of
+ * activations with int8 weights take the activations as they are; else these are rounded to 8 bits,
+ * as TensorFlow Lite does it. Attention stays the operators that it is made of
  * @fixed_inputs: (nullable): inputs that are always the same, as sl_fixed_inputs_read() has them;
  * unset, what the key file says
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them;
@@ -55,8 +51,8 @@ SlModel *sl_model_load (const char *path, const SlModelSettings *overrides, GErr
  * @any_backend: for callers of sl_model_session_new(): what @backend leaves unset, the key file may
  * say
  * @backend: the runtime of the model, and its precision. A runtime of others gets the whole file,
- * so with one @skip_input_quantize counts
- *   for nothing. It also runs models with operators that Sightline lacks
+ * so with one @skip_input_quantize counts for nothing. It also runs models with operators that
+ * Sightline lacks
  * @threads: as for sl_model_session_new(); what other runtimes do on the processor
  */
 typedef struct

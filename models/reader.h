@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Model formats: bytes -> graph and metadata. Each format is a file and a table row.
- */
+/* Model formats: bytes -> graph and metadata. Each format is a file and a table row. */
 #ifndef SL_MODELS_READER_H
 #define SL_MODELS_READER_H
 
@@ -30,8 +28,7 @@
  * @data_files: (nullable): files beside the model's whose bytes are in the graph
  * (models/data_file.h)
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them;
- * @state_first: (nullable): by pair: what the first run
- *   gets, in the graph's arena
+ * @state_first: (nullable): by pair: what the first run gets, in the graph's arena
  * @facts: (nullable): names and values, one after the other, that inspect shows of a program
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not
  * contain

@@ -34,8 +34,7 @@ typedef struct
 /**
  * sl_state_read:
  * @text: (nullable): "h0=hn,c0=cn": an input and the output that it gets, names or numbers from 0
- * on, as sl_io_names_find() has them; SL_STATE_NONE; NULL or "" = sl_state_apply()
- *   goes by names
+ * on, as sl_io_names_find() has them; SL_STATE_NONE; NULL or "" = sl_state_apply() goes by names
  * @handed: (nullable): "#1,#2": inputs that others hand in
  * @own: (nullable): pairs that the model's file states, as @text has them; @own_first: by pair:
  * what the first run gets, NULL = zeros

@@ -42,14 +42,6 @@ facts_clear (Facts *facts)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Facts, facts_clear)
 
-static void
-add_name (Facts *facts, const char *number, GString *name)
-{
-  g_strdelimit (name->str, "\r\n", ' ');
-  g_string_append_printf (facts->names, "%s %s\n", number, name->str);
-  facts->n_names++;
-}
-
 /* {0: 'person', ...} or ['person', ...] */
 static gboolean
 read_names (SlLiteral *c, Facts *facts)
@@ -70,7 +62,9 @@ read_names (SlLiteral *c, Facts *facts)
       return FALSE;
     if (!sl_literal_scalar (c, name))
       return FALSE;
-    add_name (facts, number->str, name);
+    g_strdelimit (name->str, "\r\n", ' ');
+    g_string_append_printf (facts->names, "%s %s\n", number->str, name->str);
+    facts->n_names++;
     if (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != closing))
       return FALSE;
   }
@@ -142,18 +136,12 @@ is_rtdetr (const Facts *facts)
          || (description != NULL && strstr (description, "rtdetr") != NULL);
 }
 
-/* YOLOv5 writes names and stride, and no task. */
-static gboolean
-is_yolov5 (const Facts *facts)
-{
-  return facts->task == NULL && facts->stride != NULL && facts->n_names > 0;
-}
-
 static gboolean
 apply (const Facts *facts, const char *origin, SlModelMetadata *metadata, GError **error)
 {
   const gboolean classify = g_strcmp0 (facts->task, "classify") == 0;
-  if (facts->task == NULL && !is_yolov5 (facts))
+  /* YOLOv5 writes names and stride, and no task. */
+  if (facts->task == NULL && (facts->stride == NULL || facts->n_names == 0))
     return TRUE;
   if (facts->n_names > 0) {
     g_autofree char *where = g_strdup_printf ("%s inside the model", origin);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The plugin "sightline": what GStreamer's registry finds.
- */
+/* The plugin "sightline": what GStreamer's registry finds. */
 #include "config.h"
 #include "plugins/elements.h"
 

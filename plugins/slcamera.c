@@ -153,25 +153,17 @@ check_output (SlCamera *self, GError **error)
   return FALSE;
 }
 
-/* Under the object lock: the settings' credentials into @uri. @warning: (out) (transfer full)
- * (nullable) */
-static gboolean
-set_credentials (const SlCameraSettings *settings, SlCameraUri *uri, char **warning, GError **error)
-{
-  g_autofree char *password = NULL;
-  if (!sl_password_choose (settings->password, settings->password_file, &password, warning, error))
-    return FALSE;
-  sl_camera_uri_set_credentials (uri, settings->user, password);
-  return TRUE;
-}
-
 /* Under the object lock. (transfer full) (nullable) */
 static SlCameraUri *
 read_uri (SlCamera *self, char **warning, GError **error)
 {
   g_autoptr (SlCameraUri) uri = sl_camera_uri_parse (self->settings.uri, error);
-  if (uri == NULL || !set_credentials (&self->settings, uri, warning, error))
+  g_autofree char *password = NULL;
+  if (uri == NULL
+      || !sl_password_choose (self->settings.password, self->settings.password_file, &password,
+                              warning, error))
     return NULL;
+  sl_camera_uri_set_credentials (uri, self->settings.user, password);
   self->live = sl_camera_is_live (uri, &self->settings);
   return g_steal_pointer (&uri);
 }

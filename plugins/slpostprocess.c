@@ -189,14 +189,6 @@ tell_vector (SlPostprocess *self)
   GST_ELEMENT_INFO (self, STREAM, DECODE, ("%s", note), (NULL));
 }
 
-static void
-name_model (SlPostprocess *self)
-{
-  const SlContract *contract = sl_tensor_caps_contract (self->tensor_caps);
-  g_autofree char *name = contract != NULL ? g_path_get_basename (contract->model) : NULL;
-  self->model = name != NULL ? g_intern_string (name) : NULL;
-}
-
 /* Opens the decoder for the current caps and settings. */
 static gboolean
 open_decoding (SlPostprocess *self)
@@ -210,7 +202,9 @@ open_decoding (SlPostprocess *self)
     sl_decoding_class_names (self->tensors.decoding, self->tensors.labels);
   sl_class_names_offer (self->srcpad, names);
   gst_clear_caps (&self->picture.caps);
-  name_model (self);
+  const SlContract *contract = sl_tensor_caps_contract (self->tensor_caps);
+  g_autofree char *name = contract != NULL ? g_path_get_basename (contract->model) : NULL;
+  self->model = name != NULL ? g_intern_string (name) : NULL;
   tell_vector (self);
   GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT,
                    sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);

@@ -358,15 +358,6 @@ tell_boxes (SlRead *self, const SlLuma *luma)
 }
 
 static void
-leave_out (GstBuffer *buffer, const SlLuma *luma, const GPtrArray *regions)
-{
-  sl_buffer_remove_related (buffer, luma->width, luma->height,
-                            (GstVideoRegionOfInterestMeta *const *) regions->pdata, regions->len);
-  for (guint i = 0; i < regions->len; i++)
-    gst_buffer_remove_meta (buffer, g_ptr_array_index (regions, i));
-}
-
-static void
 read_regions (SlRead *self, const SlLuma *luma, GstBuffer *buffer, const Settings *settings)
 {
   choose_objects (self, luma, buffer);
@@ -377,7 +368,11 @@ read_regions (SlRead *self, const SlLuma *luma, GstBuffer *buffer, const Setting
   tell_boxes (self, luma);
   for (guint i = 0; i < n; i++)
     read_region (self, luma, (self->first + i) % n, settings);
-  leave_out (buffer, luma, self->left_out);
+  sl_buffer_remove_related (buffer, luma->width, luma->height,
+                            (GstVideoRegionOfInterestMeta *const *) self->left_out->pdata,
+                            self->left_out->len);
+  for (guint i = 0; i < self->left_out->len; i++)
+    gst_buffer_remove_meta (buffer, g_ptr_array_index (self->left_out, i));
   const gint64 now = g_get_monotonic_time ();
   if (self->tried > 0 || now >= settings->deadline)
     sl_stage_latency_note (&self->latency, GST_ELEMENT (self),

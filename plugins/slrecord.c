@@ -295,14 +295,6 @@ tell_asked (Moment *moment, const char *reason)
 }
 
 static void
-take_asked (Moment *moment)
-{
-  char *reason;
-  for (; (reason = next_asked (moment->self)) != NULL; g_free (reason))
-    tell_asked (moment, reason);
-}
-
-static void
 look_at (SlRecord *self, GstBuffer *frame, GstClockTime time)
 {
   Moment moment = { self, frame, time };
@@ -313,7 +305,9 @@ look_at (SlRecord *self, GstBuffer *frame, GstClockTime time)
   if (objects || (analysis != NULL && analysis->n_events > 0))
     sl_triggers_read (&self->triggers, analysis, objects ? read_prediction (self, frame) : NULL,
                       time, event_found, &moment);
-  take_asked (&moment);
+  char *reason;
+  for (; (reason = next_asked (self)) != NULL; g_free (reason))
+    tell_asked (&moment, reason);
 }
 
 /* Encoder's thread. */

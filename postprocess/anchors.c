@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Anchors of SSD and UltraFace. Generated when a decoder is opened.
- */
+/* Anchors of SSD and UltraFace. Generated when a decoder is opened. */
 #include "postprocess/anchors.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
 
 #include <glib.h>
 
+#include "core/base/picture.h"
 #include "core/graph/graph.h"
 #include "core/graph/tensor_info.h"
 #include "postprocess/result.h"
@@ -84,8 +85,7 @@ typedef struct
  * @threshold: lowest confidence reported, 0..1; SL_OWN_THRESHOLD = the decoder's default, which its
  * parameter "threshold" overrides
  * @iou_threshold: overlap (intersection over union) above which the less confident of two boxes is
- * removed, 0..1; 0 = the
- *   decoder's default, which its parameter "iou-threshold" overrides
+ * removed, 0..1; 0 = the decoder's default, which its parameter "iou-threshold" overrides
  * @max_results: 1..SL_MAX_RESULTS
  * @n_labels: number of known class names, 0 = unknown
  * @first_label: (nullable): name of class 0; NULL where the names leave it out
@@ -125,6 +125,14 @@ typedef enum
   SL_CHECK_CONTRADICTS
 } SlCheck;
 
+/** SlDecoderPictures: how the models of a decoder get their pictures. @pad_value: of letterbox
+ * borders, 0..255 */
+typedef struct
+{
+  SlFit fit;
+  gint32 pad_value;
+} SlDecoderPictures;
+
 /**
  * SlDecoder:
  * @name: its name in the property decoder and in modelinfo
@@ -132,8 +140,7 @@ typedef enum
  * @params: (nullable): the parameters that it takes; the last row has no name
  * @names: (nullable): default names of its classes, where there are no labels; NULL-terminated
  * @names_of: (nullable): the same for an open decoder; interned, or owned by the decoder; NULL =
- * @names. *@own becomes TRUE where they
- *   replace labels
+ * @names. *@own becomes TRUE where they replace labels
  * @threshold: the default threshold
  * @matches: (nullable): whether it can decode these tensors without being named; NULL = it must be
  * named
@@ -148,12 +155,12 @@ typedef enum
  * @close: frees the state
  * @classes: (nullable): number of classes in the tensors, 0 = the tensors do not tell it
  * @ids: (nullable): fills in the ids of GStreamer's tensor-id registry for each tensor. Only set
- * where a tensor decoder of GStreamer
- *   decodes the same
+ * where a tensor decoder of GStreamer decodes the same
  * @check: (nullable): called after @decode on the first frames: whether the values fit the way in
- * which they are read. If not, the
- *   contradiction and the fitting reading are appended to @why. postprocess/plausible.h has shared
- * code
+ * which they are read. If not, the contradiction and the fitting reading are appended to @why.
+ * postprocess/plausible.h has shared code
+ * @pictures: (nullable): the fit that its models are made for, where nothing states one; NULL =
+ * stretch
  * @note: (nullable): the assumption of the decoder, a sentence for `sightline inspect`; NULL = no
  * assumption
  */
@@ -175,6 +182,7 @@ struct _SlDecoder
   void (*ids) (gconstpointer state, const char *ids[SL_MAX_IO]);
   const char *(*note) (gconstpointer state);
   SlCheck (*check) (gpointer state, const void *const *data, GString *why);
+  const SlDecoderPictures *pictures;
 };
 
 /** sl_decoding_new: opens the decoder @name, which may be the name or the path of a plug-in

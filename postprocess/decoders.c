@@ -458,21 +458,14 @@ check (SlDecoding *decoding, const void *const *data)
   clear_result (decoding);
 }
 
-/* Decoders that are not of this table are their writers' business. */
-static gboolean
-is_checked (const SlDecoding *decoding)
-{
-  return decoding->checked && decoding->frames < SL_PLAUSIBLE_MAX_FRAMES
-         && decoding->with_results < SL_PLAUSIBLE_FRAMES;
-}
-
 const SlResult *
 sl_decoding_run (SlDecoding *decoding, const void *const *data)
 {
   if (decoding->halves != NULL)
     data = sl_halves_read (decoding->halves, data);
   decode (decoding, data);
-  if (is_checked (decoding))
+  if (decoding->checked && decoding->frames < SL_PLAUSIBLE_MAX_FRAMES
+      && decoding->with_results < SL_PLAUSIBLE_FRAMES)
     check (decoding, data);
   else
     g_clear_pointer (&decoding->contradiction, g_free);

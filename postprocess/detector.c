@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The frame-by-frame steps of box decoders. Called by them only.
- */
+/* The frame-by-frame steps of box decoders. Called by them only. */
 #include "postprocess/detector.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Sizes of feature maps. Called by decoders when they are opened and for each survivor.
- */
+/* Sizes of feature maps. Called by decoders when they are opened and for each survivor. */
 #include "postprocess/grid.h"
 
 gboolean

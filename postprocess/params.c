@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Parameters and descriptions for decoders. Called when a decoder is opened, never per frame.
- */
+/* Parameters and descriptions for decoders. Called when a decoder is opened, never per frame. */
 #include "postprocess/params.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Shared code of decoders: reads their string parameters and describes tensors in messages.
- */
+/* Shared code of decoders: reads their string parameters and describes tensors in messages. */
 #ifndef SL_POSTPROCESS_PARAMS_H
 #define SL_POSTPROCESS_PARAMS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Peaks of heat maps. Called for each cell whose number is high enough to be an object.
- */
+/* Peaks of heat maps. Called for each cell whose number is high enough to be an object. */
 #include "postprocess/peaks.h"
 
 gboolean

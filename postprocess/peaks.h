@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Numbers of maps by their place, and the places where a map is highest.
- */
+/* Numbers of maps by their place, and the places where a map is highest. */
 #ifndef SL_POSTPROCESS_PEAKS_H
 #define SL_POSTPROCESS_PEAKS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Height, width and channels of a tensor. Called when a decoder is opened or looked for.
- */
+/* Height, width and channels of a tensor. Called when a decoder is opened or looked for. */
 #include "postprocess/picture_shape.h"
 
 gboolean

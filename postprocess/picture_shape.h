@@ -16,8 +16,7 @@ typedef struct
 } SlPictureShape;
 
 /** sl_picture_shape_find: FALSE when @tensor has no such shape. Channels are the dimension, last or
- * first, that is
- *  @likely; else the first when it is smaller than both others, else the last. */
+ * first, that is @likely; else the first when it is smaller than both others, else the last. */
 gboolean sl_picture_shape_find (SlPictureShape *shape, const SlTensorInfo *tensor, guint likely);
 
 #endif

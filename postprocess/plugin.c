@@ -55,12 +55,6 @@ typedef struct
 } State;
 
 static State *
-state_of_model (const SlDecoderModel *model)
-{
-  return (State *) ((char *) model - G_STRUCT_OFFSET (State, model));
-}
-
-static State *
 state_of_output (SlDecoderOutput *output)
 {
   return (State *) ((char *) output - G_STRUCT_OFFSET (State, output));
@@ -69,7 +63,7 @@ state_of_output (SlDecoderOutput *output)
 static const char *
 get_param (const SlDecoderModel *model, const char *name)
 {
-  const State *state = state_of_model (model);
+  const State *state = (const State *) ((const char *) model - G_STRUCT_OFFSET (State, model));
   return name != NULL ? g_hash_table_lookup (state->params, name) : NULL;
 }
 

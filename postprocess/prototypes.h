@@ -15,8 +15,7 @@
 #define SL_MAX_PROTOTYPES 64
 
 /** One object's mask to be: which cells, what each prototype counts, as a number, and as a code
- * whose sums
- *  @scale and @bias make numbers of. */
+ * whose sums @scale and @bias make numbers of. */
 typedef struct
 {
   guint x, y, width, height;

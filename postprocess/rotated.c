@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Overlap by clipping one box's corners at the other's edges (Sutherland and Hodgman).
- */
+/* Overlap by clipping one box's corners at the other's edges (Sutherland and Hodgman). */
 #include "postprocess/rotated.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Boxes that are turned about their middle, and their suppression.
- */
+/* Boxes that are turned about their middle, and their suppression. */
 #ifndef SL_POSTPROCESS_ROTATED_H
 #define SL_POSTPROCESS_ROTATED_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tables and thresholds for reading tensors; called when a decoder is opened.
- */
+/* Tables and thresholds for reading tensors; called when a decoder is opened. */
 #include "postprocess/values.h"
 
 #include <math.h>

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "predict/opendecoding.h"
+
 gboolean
 sl_contract_out_type (SlDtype dtype, SlOutType *type)
 {
@@ -22,6 +24,39 @@ sl_contract_out_type (SlDtype dtype, SlOutType *type)
   return FALSE;
 }
 
+/* (nullable): the claim of the decoder of @contract; NULL where none takes the outputs. */
+static const SlDecoderPictures *
+claim_of (const SlContract *contract, const char **decoder)
+{
+  const SlDecodingSettings settings = { .threshold = -1, .max_results = 1 };
+  g_autoptr (SlLabels) labels = NULL;
+  g_autoptr (SlDecoding) decoding =
+    sl_decoding_open (contract, contract->outputs, contract->n_outputs, &settings, &labels, NULL);
+  if (decoding == NULL)
+    return NULL;
+  *decoder = sl_decoding_decoder (decoding)->name;
+  return sl_decoding_decoder (decoding)->pictures;
+}
+
+SlContractFit
+sl_contract_fit (const SlContract *contract)
+{
+  const SlImageContract *image = &contract->image;
+  SlContractFit result = { image->fit, image->pad_value, NULL, SL_FIT_STRETCH };
+  const char *decoder = NULL;
+  const SlDecoderPictures *claim =
+    image->valid && contract->n_outputs > 0 ? claim_of (contract, &decoder) : NULL;
+  if (claim == NULL)
+    return result;
+  result.decoder = decoder;
+  result.expected = claim->fit;
+  if (!image->fit_known)
+    result.fit = claim->fit;
+  if (!image->pad_known)
+    result.pad_value = claim->pad_value;
+  return result;
+}
+
 gboolean
 sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec)
 {
@@ -32,9 +67,10 @@ sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec)
   spec->height = image->height;
   spec->layout = image->layout;
   spec->colour = image->colour;
-  spec->fit = image->fit;
+  const SlContractFit fit = sl_contract_fit (contract);
+  spec->fit = fit.fit;
   spec->share = image->crop_share;
-  spec->pad_value = image->pad_value;
+  spec->pad_value = fit.pad_value;
   memcpy (spec->gain, image->gain, sizeof spec->gain);
   memcpy (spec->offset, image->offset, sizeof spec->offset);
   return TRUE;

@@ -12,6 +12,21 @@
 
 /** sl_contract_out_type: FALSE when the preprocessor makes no tensors of @dtype. */
 gboolean sl_contract_out_type (SlDtype dtype, SlOutType *type);
+/**
+ * SlContractFit: how a picture fills the input.
+ * @fit, @pad_value: what the contract states, else the decoder
+ * @decoder: (nullable): the decoder that expects a fit
+ * @expected: the fit that it expects, which a contract may contradict
+ */
+typedef struct
+{
+  SlFit fit;
+  gint32 pad_value;
+  const char *decoder;
+  SlFit expected;
+} SlContractFit;
+
+SlContractFit sl_contract_fit (const SlContract *contract);
 /** sl_contract_spec: fills all of @spec but filter, orientation and crop, gain and offset as far as
  * the contract knows them; FALSE when the first input is no picture that the preprocessor makes. */
 gboolean sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec);

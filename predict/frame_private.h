@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A frame as the preprocessor takes it, which applications do not see.
- */
+/* A frame as the preprocessor takes it, which applications do not see. */
 #ifndef SL_PREDICT_FRAME_PRIVATE_H
 #define SL_PREDICT_FRAME_PRIVATE_H
 

@@ -373,8 +373,7 @@ sl_object_get_keypoints (const SlObject *object)
  * Gets what further models said of the object.
  *
  * Returns: (array zero-terminated=1) (transfer none): labels that further models gave to the
- * object, then %NULL; the array belongs to
- *   @object
+ * object, then %NULL; the array belongs to @object
  *
  * Since: 0.1
  */
@@ -473,8 +472,7 @@ sl_object_get_payload (const SlObject *object, gsize *n_bytes)
  * corners of the rectangle in which lines were read.
  *
  * Returns: (array zero-terminated=1) (transfer none): four points without names, then %NULL; none
- * where no code was read. The array belongs to
- *   @object
+ * where no code was read. The array belongs to @object
  *
  * Since: 0.1
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Opening a decoder. Without a contract only the tensors' own types and dimensions are known.
- */
+/* Opening a decoder. Without a contract only the tensors' own types and dimensions are known. */
 #include "predict/opendecoding.h"
 
 #include "core/base/fail.h"
@@ -121,7 +119,7 @@ open_with_part (const SlDecoder *row, const char *decoder, SlDecoderConfig *conf
 }
 
 SlDecoding *
-sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n,
+sl_decoding_open (const SlContract *contract, const SlTensorInfo *tensors, guint n,
                   const SlDecodingSettings *settings, SlLabels **labels, GError **error)
 {
   SlDecoderConfig config = { .max_results = (guint) settings->max_results,

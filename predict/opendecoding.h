@@ -37,7 +37,7 @@ typedef struct
  * Returns: NULL with @error set, and @labels NULL, when the settings, the tensors and the labels do
  * not fit together
  */
-SlDecoding *sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n,
+SlDecoding *sl_decoding_open (const SlContract *contract, const SlTensorInfo *tensors, guint n,
                               const SlDecodingSettings *settings, SlLabels **labels,
                               GError **error);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * SlOutput: handles into a frame's predictions, as SlObject's are (object.c).
- */
+/* SlOutput: handles into a frame's predictions, as SlObject's are (object.c). */
 #include "predict/object_private.h"
 
 struct _SlOutput
@@ -83,8 +81,7 @@ sl_output_get_name (const SlOutput *output)
  * Gets the type of the tensor's numbers.
  *
  * Returns: (transfer none): type of its numbers as NumPy calls it: "float32", "float16", "float64",
- * "int8", "uint8", "int16", "uint16",
- *   "int32", "uint32", "int64", "uint64" or "bool"
+ * "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64" or "bool"
  *
  * Since: 0.1
  */

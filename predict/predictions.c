@@ -122,14 +122,6 @@ copy_words (SlPredictions *self, const char *const *from, guint n)
 }
 
 static void
-copy_vector (SlPredictions *self, const SlVector *from)
-{
-  self->value.vector.values = copy (self, from->values, from->n, sizeof *from->values);
-  self->value.vector.names = copy_words (self, from->names, from->n);
-  self->value.vector.units = copy_words (self, from->units, from->n);
-}
-
-static void
 copy_outputs (SlPredictions *self, const SlOutputs *from)
 {
   SlTensorInfo *infos = copy (self, from->infos, from->n, sizeof *from->infos);
@@ -157,7 +149,10 @@ sl_predictions_new (const SlPredictionView *prediction)
     self->value.skeleton = copy_skeleton (self, prediction->skeleton);
   if (prediction->mask.width > 0)
     copy_mask (self, prediction);
-  copy_vector (self, &prediction->vector);
+  const SlVector *vector = &prediction->vector;
+  self->value.vector.values = copy (self, vector->values, vector->n, sizeof *vector->values);
+  self->value.vector.names = copy_words (self, vector->names, vector->n);
+  self->value.vector.units = copy_words (self, vector->units, vector->n);
   copy_outputs (self, &prediction->outputs);
   if (prediction->analysis != NULL)
     self->value.analysis = sl_analysis_copy (
@@ -444,8 +439,7 @@ sl_predictions_get_labels (const SlPredictions *predictions)
  * Gets the names of all keypoints.
  *
  * Returns: (array zero-terminated=1) (transfer none): what the keypoints of each object are called,
- * in their order, "" for one without a
- *   name, then %NULL; the array belongs to @predictions
+ * in their order, "" for one without a name, then %NULL; the array belongs to @predictions
  *
  * Since: 0.1
  */
@@ -623,8 +617,7 @@ sl_predictions_get_value_name (const SlPredictions *predictions, guint value, co
  * Gets the model's output tensors as they are.
  *
  * Returns: (array zero-terminated=1) (transfer none): the model's output tensors in its order, then
- * %NULL: there are some where the decoder
- *   is "none"; the array belongs to @predictions
+ * %NULL: there are some where the decoder is "none"; the array belongs to @predictions
  *
  * Since: 0.1
  */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Makes predictions from a decoder's results; not for applications.
- */
+/* Makes predictions from a decoder's results; not for applications. */
 #ifndef SL_PREDICT_PREDICTIONS_PRIVATE_H
 #define SL_PREDICT_PREDICTIONS_PRIVATE_H
 

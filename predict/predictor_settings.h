@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The properties of SlPredictor, and their values. They know no lock: SlPredictor holds its own.
- */
+/* The properties of SlPredictor, and their values. They know no lock: SlPredictor holds its own. */
 #ifndef SL_PREDICT_PREDICTOR_SETTINGS_H
 #define SL_PREDICT_PREDICTOR_SETTINGS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Regroups taps; see gather.h.
- */
+/* Regroups taps; see gather.h. */
 #include "preprocess/gather.h"
 
 #include <string.h>

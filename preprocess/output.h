@@ -17,8 +17,7 @@ size_t sl_output_bytes (SlOutType type);
 /** sl_output_bias: mixes produce values that are this much above the stored ones (SlStore). */
 double sl_output_bias (SlOutType type);
 /** sl_output_mix: makes @mix of 32-bit rows of components of @bits: row[0..2] are their factors and
- * row[3] what is added, in bytes of 0..255; then
- *  @gain and @stored_offset. */
+ * row[3] what is added, in bytes of 0..255; then @gain and @stored_offset. */
 void sl_output_mix (SlMix *mix, const double row[4], int bits, double gain, double stored_offset,
                     SlOutType type);
 

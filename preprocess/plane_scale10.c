@@ -84,13 +84,6 @@ to_word (int32_t value, int up)
 }
 
 static void
-store_one (uint16_t *restrict dst, const int32_t *restrict row, int n, int up)
-{
-  for (int x = 0; x < n; x++)
-    dst[x] = to_word (row[x], up);
-}
-
-static void
 store_two (uint16_t *restrict dst, const int32_t *restrict even, const int32_t *restrict odd, int n,
            int up)
 {
@@ -113,6 +106,7 @@ sl_plane_scaler10_run (SlPlaneScaler10 *scaler, const uint8_t *src, ptrdiff_t sr
     if (spec->lanes == 2)
       store_two (to, scaler->row[0], scaler->row[1], spec->dst_w, up);
     else
-      store_one (to, scaler->row[0], spec->dst_w, up);
+      for (int x = 0; x < spec->dst_w; x++)
+        to[x] = to_word (scaler->row[0][x], up);
   }
 }

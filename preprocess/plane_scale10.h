@@ -15,8 +15,7 @@
  * SlPlaneScale10Spec:
  * @lanes: components in turn in a row, 1 or 2
  * @shift: by which a word must be shifted left to have its highest bit in bit 15, 0 or 6; other
- * bits than the ten of a code
- *   are ignored, and 0 in what is made
+ * bits than the ten of a code are ignored, and 0 in what is made
  * @filter: bilinear or area
  */
 typedef struct

@@ -170,13 +170,6 @@ init_scalers (SlResizer *self, SlFilter filter)
   return true;
 }
 
-/* Whether components of plane @plane lie apart from each other. */
-static bool
-is_planar (const SlResizer *self, int plane)
-{
-  return self->layout->packing[plane > 0] == SL_PACKING_PLANAR;
-}
-
 /* Bytes from one row to the next of a component's scratch; luma of YUV422 has whole pairs. */
 static size_t
 scratch_row (const SlResizer *self, SlRect rect, int component)
@@ -199,7 +192,7 @@ init_memory (SlResizer *self)
 {
   size_t total = 0, unpacked[3] = { 0 }, packed[3] = { 0 }, border[2];
   for (int c = 0; c < (self->layout->components == SL_COMPONENTS_GRAY ? 1 : 3); c++) {
-    if (is_planar (self, self->layout->component[c].plane))
+    if (self->layout->packing[self->layout->component[c].plane > 0] == SL_PACKING_PLANAR)
       continue;
     const int from_rows = component_rect (self->layout, self->part, c).height;
     const int to_rows = component_rect (self->layout, self->content, c).height;

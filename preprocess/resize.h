@@ -26,13 +26,11 @@
  * SlResizeSpec: the picture wanted.
  * @width, @height: 1..SL_RESIZE_MAX_SIZE
  * @crop: the part of the frame to take, inside the frame; all zero for the whole. Its edges are
- * moved outward to whole
- *   chroma samples
+ * moved outward to whole chroma samples
  * @fit: letterbox leaves borders, crop takes the middle of the part; both to the nearest whole
  * chroma sample, at least one
  * @filter: nearest, bilinear, area, or auto: area when either axis is reduced beyond 2, else
- * bilinear. An axis that is not
- *   reduced is bilinear with area
+ * bilinear. An axis that is not reduced is bilinear with area
  * @pad_value: 0..255, stored 8-bit luma of letterbox borders (10-bit formats get it times 4);
  * chroma is neutral
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads pictures; see source.h. All that depends on the format is in the packing of its planes.
- */
+/* Reads pictures; see source.h. All that depends on the format is in the packing of its planes. */
 #include "preprocess/source.h"
 
 #define RAW_ROWS 3

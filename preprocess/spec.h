@@ -32,14 +32,11 @@ typedef enum
 /**
  * SlNormalizeSpec: the tensor wanted.
  * @fit: with letterbox, a tensor pixel is border when its centre falls outside the frame; a frame
- * so thin that it holds
- *   no pixel centre leaves borders only
+ * so thin that it holds no pixel centre leaves borders only
  * @filter: chroma is placed by its site for all but nearest
  * @gain, @offset: stored = byte * gain + offset per output channel (in the order stored: [0] is
- * blue for SL_COLOUR_BGR),
- *   byte in 0..255 and not rounded after the colour matrix; rounded half to even and clamped for
- * integer types, clamped to
- *   +-65504 for float16; finite, at most 1e30 in size
+ * blue for SL_COLOUR_BGR), byte in 0..255 and not rounded after the colour matrix; rounded half to
+ * even and clamped for integer types, clamped to +-65504 for float16; finite, at most 1e30 in size
  * @pad_value: 0..255, colour of letterbox borders before gain and offset
  * @orientation: how the frame, or its part, is turned before it is fitted
  * @crop: the part of the frame to fit, inside the frame; all zero for the whole

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What can be said about a contract before a frame comes.
- */
+/* What can be said about a contract before a frame comes. */
 #ifndef SL_TOOLS_CONTRACT_PREVIEW_H
 #define SL_TOOLS_CONTRACT_PREVIEW_H
 

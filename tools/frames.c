@@ -3,9 +3,8 @@
  * One pipeline a source: uridecodebin ! videoconvert ! deinterlace ! videoconvert ! appsink, or
  * slcamera ! appsink. The sink takes only formats that the preprocessor reads, so videoconvert
  * passes buffers through untouched wherever the decoder's format is one of them. deinterlace passes
- * progressive frames through, and makes one frame of two fields.
- * A frame's orientation, which a tag tells, is noted on the frame when it comes to the sink, since
- * there it may have to wait.
+ * progressive frames through, and makes one frame of two fields. A frame's orientation, which a tag
+ * tells, is noted on the frame when it comes to the sink, since there it may have to wait.
  */
 #include "tools/frames.h"
 

@@ -16,6 +16,7 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "models/state.h"
+#include "predict/contractspec.h"
 #include "core/base/json.h"
 #include "tools/command.h"
 #include "tools/contract_preview.h"
@@ -181,6 +182,19 @@ print_triple (const char *name, const double *values, gint channels)
 }
 
 static void
+print_fit (const SlContract *contract)
+{
+  const SlContractFit fit = sl_contract_fit (contract);
+  printf ("  fit       %s", sl_fit_name (fit.fit));
+  if (contract->image.crop_share != 1)
+    printf (" of the central %g", contract->image.crop_share);
+  if (fit.decoder != NULL && fit.fit != fit.expected)
+    printf (", as is stated; models of the decoder %s are made for %s", fit.decoder,
+            sl_fit_name (fit.expected));
+  printf ("\n");
+}
+
+static void
 print_picture (const Report *report)
 {
   const SlContract *contract = sl_model_contract (report->model);
@@ -200,10 +214,7 @@ print_picture (const Report *report)
   }
   printf ("  size      %dx%d, %s %s\n", image->width, image->height, sl_colour_name (image->colour),
           sl_layout_name (image->layout));
-  if (image->crop_share == 1)
-    printf ("  fit       %s\n", sl_fit_name (image->fit));
-  else
-    printf ("  fit       %s of the central %g\n", sl_fit_name (image->fit), image->crop_share);
+  print_fit (contract);
   if (contract->skips_input_quantize)
     printf (
       "  given as  %s  scale %.9g  zero point %d, behind the model's own QUANTIZE of its input, which is left out\n",
@@ -433,7 +444,7 @@ json_contract (GString *out, const Report *report)
       out,
       "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\",\"fit\":\"%s\"",
       image->width, image->height, image->channels, sl_colour_name (image->colour),
-      sl_layout_name (image->layout), sl_fit_name (image->fit));
+      sl_layout_name (image->layout), sl_fit_name (sl_contract_fit (contract).fit));
     if (image->crop_share != 1) {
       sl_json_append_number (out, "crop_share", image->crop_share, 9);
     }
@@ -515,14 +526,6 @@ print_json (const Report *report)
   g_string_free (out, TRUE);
 }
 
-static void
-print_operators (void)
-{
-  g_autofree const char **names = sl_op_supported_names ();
-  for (guint i = 0; names[i] != NULL; i++)
-    printf ("%s\n", names[i]);
-}
-
 /* What `sightline predict` makes of @picture with the same options, which are those in @argv but
  * inspect's own. It looks whether the numbers can be what the decoder takes them for. */
 static int
@@ -590,7 +593,9 @@ run_inspect (int argc, char **argv)
     return sl_options_usage ("inspect", "--operators lists what runs: expected no MODEL, got '%s'",
                              rest[0]);
   if (operators) {
-    print_operators ();
+    g_autofree const char **names = sl_op_supported_names ();
+    for (guint i = 0; names[i] != NULL; i++)
+      printf ("%s\n", names[i]);
     return SL_EXIT_OK;
   }
   if (needs ? g_strv_length (rest) == 0 : g_strv_length (rest) != 1)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Ctrl-C: the first asks loops to end, a second one kills as usual.
- */
+/* Ctrl-C: the first asks loops to end, a second one kills as usual. */
 #ifndef SL_TOOLS_INTERRUPT_H
 #define SL_TOOLS_INTERRUPT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The sightline program: finds the sub-command and hands its arguments over.
- */
+/* The sightline program: finds the sub-command and hands its arguments over. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What the commands' options have in common: parsing, and the options that describe a model.
- */
+/* What the commands' options have in common: parsing, and the options that describe a model. */
 #ifndef SL_TOOLS_OPTIONS_H
 #define SL_TOOLS_OPTIONS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A reader a kind; each stops where the bytes end. A number behind the end is 0.
- */
+/* A reader a kind; each stops where the bytes end. A number behind the end is 0. */
 #include "tools/picture_header.h"
 
 #include <string.h>

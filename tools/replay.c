@@ -32,13 +32,6 @@ options_clear (Options *options)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* What a time stamp adds to a line: nothing where there is none. */
-static char *
-time_text (guint64 pts)
-{
-  return pts == G_MAXUINT64 ? g_strdup ("") : g_strdup_printf (" at %.3f s", (gdouble) pts / 1e9);
-}
-
 /* What was found, and the first of it. */
 typedef struct
 {
@@ -71,7 +64,9 @@ print_found (guint64 number, const SlReplayDifference *difference, const char *f
             number);
     return;
   }
-  g_autofree char *time = time_text (difference->pts);
+  g_autofree char *time = difference->pts == G_MAXUINT64
+                            ? g_strdup ("")
+                            : g_strdup_printf (" at %.3f s", (gdouble) difference->pts / 1e9);
   printf ("inference %" G_GUINT64_FORMAT "%s: output %u differs", number, time, difference->output);
   if (difference->stored)
     printf (": %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT

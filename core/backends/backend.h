@@ -71,8 +71,7 @@ typedef struct
  * @keeps_halves: in most steps, one of two threads reads and writes the first half of the data, and
  * the other the second
  * @may_refuse: @prepare may fail for a node that @supports takes, which then goes to a later row.
- * Such steps are prepared first, while
- *   all constants are readable.
+ * Such steps are prepared first, while all constants are readable.
  * @cpu: (nullable): the instruction set that its kernels are for
  * @open: (nullable): before anything else, for each session: FALSE with @error set where the
  * backend cannot run on this machine

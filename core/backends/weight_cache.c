@@ -20,7 +20,8 @@ struct _SlWeightCache
   GMutex mutex;
   GCond made;
   GPtrArray *all; /* of Entry */
-  gsize outside;  /* bytes that entries hold outside of their arenas */
+  SlPageStore *store;
+  gsize outside; /* bytes that entries hold outside of their arenas */
 };
 
 static void
@@ -39,6 +40,7 @@ sl_weight_cache_new (void)
   SlWeightCache *cache = g_new0 (SlWeightCache, 1);
   g_mutex_init (&cache->mutex);
   g_cond_init (&cache->made);
+  cache->store = sl_page_store_new ();
   cache->all = g_ptr_array_new_with_free_func (entry_free);
   return cache;
 }
@@ -48,6 +50,7 @@ sl_weight_cache_free (gpointer weights)
 {
   SlWeightCache *cache = weights;
   g_ptr_array_unref (cache->all);
+  sl_page_store_free (cache->store);
   g_cond_clear (&cache->made);
   g_mutex_clear (&cache->mutex);
   g_free (cache);
@@ -71,7 +74,7 @@ add (SlWeightCache *cache, const void *key, const void *how, GDestroyNotify dest
   entry->key = key;
   entry->how = how;
   entry->destroy = destroy;
-  entry->arena = sl_arena_new_sized (SMALL_CHUNK);
+  entry->arena = sl_arena_new_in (cache->store, SMALL_CHUNK);
   g_ptr_array_add (cache->all, entry);
   return entry;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Durations as text, such as 500ms or 2min.
- */
+/* Durations as text, such as 500ms or 2min. */
 #ifndef SL_BASE_DURATION_H
 #define SL_BASE_DURATION_H
 

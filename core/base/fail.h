@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Sets an error of the library and returns, so that a check that refuses is one statement.
- */
+/* Sets an error of the library and returns, so that a check that refuses is one statement. */
 #ifndef SL_BASE_FAIL_H
 #define SL_BASE_FAIL_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Writing JSON: strings and numbers are valid for any input bytes and in any locale.
- */
+/* Writing JSON: strings and numbers are valid for any input bytes and in any locale. */
 #ifndef SL_BASE_JSON_H
 #define SL_BASE_JSON_H
 

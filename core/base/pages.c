@@ -41,6 +41,12 @@ sl_pages_new (gsize bytes)
     return huge;
   }
 #endif
+  return sl_pages_new_small (bytes);
+}
+
+void *
+sl_pages_new_small (gsize bytes)
+{
   void *memory = mmap (NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory != MAP_FAILED ? memory : NULL;
 }

@@ -11,6 +11,8 @@ gsize sl_pages_round (gsize bytes);
 /** sl_pages_new: (transfer full) (nullable): @bytes, a whole number of pages; NULL when there is no
  * memory. */
 void *sl_pages_new (gsize bytes);
+/** sl_pages_new_small: the same in pages of the usual size. */
+void *sl_pages_new_small (gsize bytes);
 /** sl_pages_fill: brings @bytes from @memory on into memory, which a copy writes next. */
 void sl_pages_fill (void *memory, gsize bytes);
 void sl_pages_free (void *memory, gsize bytes);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Percentiles of measurements, by one definition everywhere: nearest rank.
- */
+/* Percentiles of measurements, by one definition everywhere: nearest rank. */
 #ifndef SL_BASE_PERCENTILE_H
 #define SL_BASE_PERCENTILE_H
 

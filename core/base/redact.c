@@ -26,13 +26,6 @@
 static const char *const local_schemes[] = { "file",      "v4l2",     "test", "unix",
                                              "libcamera", "pipewire", "csi" };
 
-static void
-keep (GPtrArray *secrets, const char *start, gsize length)
-{
-  if (secrets != NULL && length > 0)
-    g_ptr_array_add (secrets, g_strndup (start, length));
-}
-
 /* @text with the values that @pattern finds hidden. */
 static char *
 hide_values (const char *text, const char *pattern, GPtrArray *secrets)
@@ -167,7 +160,8 @@ sl_redact_uri (const char *uri, GPtrArray *secrets)
   const char *start = end != NULL ? find_password (shown, end) : find_cut_password (shown, &end);
   if (start == NULL || start >= end || is_word (start, end, "PASSWORD"))
     return g_steal_pointer (&shown);
-  keep (secrets, start, (gsize) (end - start));
+  if (secrets != NULL && end > start)
+    g_ptr_array_add (secrets, g_strndup (start, (gsize) (end - start)));
   return g_strdup_printf ("%.*s" SL_HIDDEN "%s", (int) (start - shown), shown, end);
 }
 

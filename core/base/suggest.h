@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Suggestions for errors about unknown names.
- */
+/* Suggestions for errors about unknown names. */
 #ifndef SL_BASE_SUGGEST_H
 #define SL_BASE_SUGGEST_H
 

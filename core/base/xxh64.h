@@ -10,8 +10,7 @@
 #include <glib.h>
 
 /** sl_xxh64: of @size bytes, the same on every machine. The hash of one piece as the @seed of the
- * next chains pieces. @data is nullable where
- *  @size is 0. */
+ * next chains pieces. @data is nullable where @size is 0. */
 guint64 sl_xxh64 (const void *data, gsize size, guint64 seed);
 
 #endif

@@ -9,16 +9,18 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "core/base/printable.h"
 #include "core/external/runtime.h"
-#include "core/base/fail.h"
 
 /**
  * Provider:
  * @name: what users write
  * @own: what the library calls it
  * @listed: what it is among the providers that a library was built with
- * @append: position of its append function in the table, 0 = the one for all
+ * @append: position of its append function in OrtApi, ONNX Runtime's table of functions, 0 = the
+ * one for all
+ * @create, @update, @release: positions of the functions for the type of its options, 0 = none
  * @exported: (nullable): the function that the library exports for it, with flags as second
  * argument
  */
@@ -116,12 +118,6 @@ check_listed (const SlOrt *ort, const Provider *provider, GError **error)
   return listed;
 }
 
-static void *
-entry (const SlOrt *ort, guint position)
-{
-  return (void *) ort->table[position];
-}
-
 /* A provider with options of a type of its own. */
 static SlOrtStatus *
 append_typed (const SlOrt *ort, const Provider *provider, const Options *options)
@@ -137,7 +133,7 @@ append_typed (const SlOrt *ort, const Provider *provider, const Options *options
                     { provider->update, G_STRUCT_OFFSET (SlOrtProviderApi, update) },
                     { provider->release, G_STRUCT_OFFSET (SlOrtProviderApi, release) } };
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++) {
-    void *function = entry (ort, functions[i].position);
+    void *function = (void *) ort->table[functions[i].position];
     memcpy ((char *) &api + functions[i].offset, &function, sizeof function);
   }
   SlOrtStatus *status = api.create (&made);

@@ -38,15 +38,6 @@ struct _SlExternalSession
 static GMutex lock;
 static GHashTable *shared; /* identities to living models; under lock */
 
-static void
-clear_edges (SlRuntimeEdges *edges)
-{
-  for (guint i = 0; i < edges->n_inputs; i++)
-    g_free ((char *) edges->inputs[i].name);
-  for (guint i = 0; i < edges->n_outputs; i++)
-    g_free ((char *) edges->outputs[i].name);
-}
-
 SlExternalModel *
 sl_external_model_new (const SlExternalRequest *request, GError **error)
 {
@@ -118,7 +109,10 @@ sl_external_model_unref (SlExternalModel *model)
     return;
   if (model->model != NULL)
     model->row->unload (model->model);
-  clear_edges (&model->edges);
+  for (guint i = 0; i < model->edges.n_inputs; i++)
+    g_free ((char *) model->edges.inputs[i].name);
+  for (guint i = 0; i < model->edges.n_outputs; i++)
+    g_free ((char *) model->edges.outputs[i].name);
   g_free (model->identity);
   g_free (model->title);
   g_free (model);

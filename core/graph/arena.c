@@ -7,8 +7,10 @@
 #include "core/base/pages.h"
 
 #define CHUNK_BYTES 16384
-/* Chunks from this size on are whole pages of the system. */
+/* Chunks from this size on are whole pages of the system; those of a store are from the other on.
+ */
 #define PAGES_BYTES ((gsize) 2 << 20)
+#define STORED_BYTES ((gsize) 32 << 10)
 #define ALIGN 16
 
 typedef struct _Chunk Chunk;
@@ -17,12 +19,18 @@ struct _Chunk
   Chunk *next;
   gsize size, used;
   guint8 *data;
-  gboolean is_pages; /* of sl_pages_new() */
+  enum
+  {
+    OF_HEAP,
+    OF_PAGES,
+    OF_STORE,
+  } place;
 };
 
 struct _SlArena
 {
   Chunk *head;
+  SlPageStore *store; /* (nullable) */
   gsize chunk_bytes, used;
 };
 
@@ -40,6 +48,14 @@ sl_arena_new_sized (gsize chunk)
   return arena;
 }
 
+SlArena *
+sl_arena_new_in (SlPageStore *store, gsize chunk)
+{
+  SlArena *arena = sl_arena_new_sized (chunk);
+  arena->store = store;
+  return arena;
+}
+
 void
 sl_arena_free (SlArena *arena)
 {
@@ -47,9 +63,9 @@ sl_arena_free (SlArena *arena)
     return;
   for (Chunk *chunk = arena->head; chunk != NULL;) {
     Chunk *next = chunk->next;
-    if (chunk->is_pages)
+    if (chunk->place == OF_PAGES)
       sl_pages_free (chunk->data, chunk->size);
-    else
+    else if (chunk->place == OF_HEAP)
       g_free (chunk->data);
     g_free (chunk);
     chunk = next;
@@ -59,17 +75,22 @@ sl_arena_free (SlArena *arena)
 
 /* Zeroed memory of at least @bytes. */
 static Chunk *
-chunk_new (gsize bytes)
+chunk_new (const SlArena *arena, gsize bytes)
 {
   Chunk *chunk = g_new0 (Chunk, 1);
   chunk->size = bytes;
-  if (bytes >= PAGES_BYTES) {
+  if (arena->store != NULL && bytes >= STORED_BYTES) {
+    chunk->data = sl_page_store_take (arena->store, bytes);
+    chunk->place = OF_STORE;
+  } else if (bytes >= PAGES_BYTES) {
     chunk->size = sl_pages_round (bytes);
     chunk->data = sl_pages_new (chunk->size);
-    chunk->is_pages = chunk->data != NULL;
+    chunk->place = OF_PAGES;
   }
-  if (chunk->data == NULL)
+  if (chunk->data == NULL) {
     chunk->data = g_malloc0 (chunk->size);
+    chunk->place = OF_HEAP;
+  }
   return chunk;
 }
 
@@ -80,7 +101,7 @@ sl_arena_alloc (SlArena *arena, gsize bytes)
   const gsize need = (MAX (bytes, 1) + ALIGN - 1) / ALIGN * ALIGN;
   Chunk *chunk = arena->head;
   if (chunk == NULL || chunk->size - chunk->used < need) {
-    chunk = chunk_new (MAX (need, arena->chunk_bytes));
+    chunk = chunk_new (arena, MAX (need, arena->chunk_bytes));
     /* A large request leaves the rest of the chunk at hand to those after it. */
     const gboolean behind = need > arena->chunk_bytes && arena->head != NULL;
     chunk->next = behind ? arena->head->next : arena->head;

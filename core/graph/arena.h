@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Bump allocator: everything a graph owns is allocated here and freed at once.
- */
+/* Bump allocator: everything a graph owns is allocated here and freed at once. */
 #ifndef SL_CORE_GRAPH_ARENA_H
 #define SL_CORE_GRAPH_ARENA_H
 
-#include <glib.h>
+#include "core/graph/page_store.h"
 
 typedef struct _SlArena SlArena;
 
@@ -14,6 +12,8 @@ SlArena *sl_arena_new (void);
 /** sl_arena_new_sized: one that asks the heap for @chunk bytes at a time; for few and small or for
  * large requests. */
 SlArena *sl_arena_new_sized (gsize chunk);
+/** sl_arena_new_in: the same, whose large requests are pieces of @store, which outlives it. */
+SlArena *sl_arena_new_in (SlPageStore *store, gsize chunk);
 void sl_arena_free (SlArena *arena);
 /** sl_arena_alloc: zeroed memory, aligned to 16 bytes, valid until the arena is freed. Never NULL.
  */

@@ -47,6 +47,29 @@ sl_graph_need_inputs (SlGraph *graph, const SlNode *node, GError **error)
   return TRUE;
 }
 
+/* Transposing moves values and looks at none. A layer's weights are packed by a session, and no
+ * operator looks at them before. */
+static gboolean
+passes_by (const SlNode *node, guint input)
+{
+  return (node->op == SL_OP_TRANSPOSE && input == 0)
+         || (node->op == SL_OP_FULLY_CONNECTED && input == 1);
+}
+
+gboolean
+sl_graph_need_values (SlGraph *graph, const SlNode *node, GError **error)
+{
+  SlMadeOf of;
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *input = sl_node_input (graph, node, i);
+    if (input != NULL && input->data != NULL
+        && !(passes_by (node, i) && sl_made_constants_of (graph->made, input->data, TRUE, &of))
+        && !sl_graph_need_constant (graph, input->data, input->bytes, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 void
 sl_graph_keep_constant (SlGraph *graph, const void *data, gsize bytes)
 {
@@ -65,6 +88,24 @@ sl_graph_spare_constant (SlGraph *graph, const void *data, gsize bytes)
     sl_made_constants_spare (graph->made, data);
 }
 
+void
+sl_graph_spare_weights (SlGraph *graph, const void *data, gsize bytes)
+{
+  SlMadeOf of;
+  sl_graph_spare_constant (graph, data, bytes);
+  if (sl_made_constants_of (graph->made, data, FALSE, &of))
+    sl_graph_spare_weights (graph, of.data, of.bytes);
+}
+
+/* The constant may be made of @data again. */
+static void
+note_source (SlGraph *graph, const void *constant, const void *data, gsize bytes)
+{
+  const SlConstantSource source = { (guintptr) data, (guintptr) data + bytes };
+  g_array_append_val (graph->sources, source);
+  sl_made_constants_derive (graph->made, constant, data);
+}
+
 void *
 sl_graph_make_constant (SlGraph *graph, gsize bytes, SlMakeFunc make, gpointer data,
                         GDestroyNotify destroy, GError **error)
@@ -76,6 +117,47 @@ sl_graph_make_constant (SlGraph *graph, gsize bytes, SlMakeFunc make, gpointer d
   if (destroy != NULL)
     destroy (data);
   return good ? memory : NULL;
+}
+
+void
+sl_graph_set_later (SlGraph *graph)
+{
+  graph->later = TRUE;
+}
+
+void *
+sl_graph_make_later (SlGraph *graph, gsize bytes, const SlMadeOf *of, SlMakeFunc make,
+                     gpointer data, GDestroyNotify destroy, GError **error)
+{
+  if (bytes < SL_LARGE_CONSTANT || !graph->later) {
+    void *now = sl_graph_make_constant (graph, bytes, make, data, destroy, error);
+    if (now != NULL)
+      sl_graph_used_source (graph, now, bytes, of->data, of->bytes);
+    return now;
+  }
+  void *memory = sl_made_constants_add_later (graph->made, bytes, of, make, data, destroy, error);
+  if (memory != NULL)
+    note_source (graph, memory, of->data, of->bytes);
+  return memory;
+}
+
+/* What pending copies lead to. */
+static const void *
+follow_copies (SlGraph *graph, const void *data)
+{
+  SlMadeOf of;
+  while (sl_made_constants_of (graph->made, data, TRUE, &of) && of.rows == 0)
+    data = of.data;
+  return data;
+}
+
+gboolean
+sl_graph_is_pending (SlGraph *graph, const void *data, SlMadeOf *of)
+{
+  if (!sl_made_constants_of (graph->made, data, TRUE, of))
+    return FALSE;
+  of->data = follow_copies (graph, of->data);
+  return TRUE;
 }
 
 typedef struct
@@ -108,15 +190,21 @@ sl_graph_copy_constant (SlGraph *graph, const void *data, gsize bytes, GError **
   return made;
 }
 
+void *
+sl_graph_copy_later (SlGraph *graph, const void *data, gsize bytes, GError **error)
+{
+  const Copy from = { graph, data, bytes };
+  const SlMadeOf of = { data, bytes, 0, 0 };
+  return sl_graph_make_later (graph, bytes, &of, copy, g_memdup2 (&from, sizeof from), g_free,
+                              error);
+}
+
 void
 sl_graph_used_source (SlGraph *graph, const void *constant, gsize made, const void *data,
                       gsize bytes)
 {
-  const SlConstantSource source = { (guintptr) data, (guintptr) data + bytes };
-  if (made >= SL_LARGE_CONSTANT) {
-    g_array_append_val (graph->sources, source);
-    sl_made_constants_derive (graph->made, constant, data);
-  }
+  if (made >= SL_LARGE_CONSTANT)
+    note_source (graph, constant, data, bytes);
   if (bytes >= SL_LARGE_CONSTANT)
     sl_graph_spare_constant (graph, data, bytes);
 }
@@ -128,6 +216,14 @@ sl_graph_take_source (SlGraph *graph, const void *data, gsize bytes, gboolean *c
   *came = !(is_of_file (graph, data) ? sl_file_image_is_there (graph->file, data, bytes)
                                      : sl_made_constants_is_there (graph->made, data));
   return sl_graph_need_constant (graph, data, bytes, error);
+}
+
+gboolean
+sl_graph_take_values (SlGraph *graph, const void *data, gsize bytes, const void **where,
+                      gboolean *came, GError **error)
+{
+  *where = follow_copies (graph, data);
+  return sl_graph_take_source (graph, *where, bytes, came, error);
 }
 
 void

@@ -27,8 +27,14 @@ void sl_graph_done_constants (SlGraph *graph);
 gboolean sl_graph_need_constant (SlGraph *graph, const void *data, gsize bytes, GError **error);
 /** sl_graph_need_inputs: the same of all constants that @node reads. */
 gboolean sl_graph_need_inputs (SlGraph *graph, const SlNode *node, GError **error);
+/** sl_graph_need_values: the same but for constants that were to be made later, where @node moves
+ * them or packs them: see sl_graph_make_later(). */
+gboolean sl_graph_need_values (SlGraph *graph, const SlNode *node, GError **error);
 /** sl_graph_keep_constant: runs read it; it stays readable. */
 void sl_graph_keep_constant (SlGraph *graph, const void *data, gsize bytes);
+/** sl_graph_spare_weights: the same of those at @data, and of what they were to be made of later.
+ */
+void sl_graph_spare_weights (SlGraph *graph, const void *data, gsize bytes);
 /** sl_graph_spare_constant: it is not read until sl_graph_need_constant() asks for it. */
 void sl_graph_spare_constant (SlGraph *graph, const void *data, gsize bytes);
 
@@ -42,6 +48,18 @@ void sl_graph_spare_constant (SlGraph *graph, const void *data, gsize bytes);
  */
 void *sl_graph_make_constant (SlGraph *graph, gsize bytes, SlMakeFunc make, gpointer data,
                               GDestroyNotify destroy, GError **error);
+/**
+ * sl_graph_make_later: the same for a constant made of @of, which is only made when it is needed if
+ * it is large and sl_graph_set_later() was called. A session can pack weights without it.
+ */
+void *sl_graph_make_later (SlGraph *graph, gsize bytes, const SlMadeOf *of, SlMakeFunc make,
+                           gpointer data, GDestroyNotify destroy, GError **error);
+/** sl_graph_is_pending: whether nobody has needed the constant at @data, made later, and if so what
+ * it will be made of. A copy stands for what it will be a copy of. */
+gboolean sl_graph_is_pending (SlGraph *graph, const void *data, SlMadeOf *of);
+/** sl_graph_set_later: constants of @graph can be made later: a session, or sl_model_to_tflite()
+ * and the like, asks for all that it reads. */
+void sl_graph_set_later (SlGraph *graph);
 /** sl_graph_used_source: the constant of @made bytes at @constant was made of @bytes at @data, and
  * may be so again where it is large; they are spared where they are. */
 void sl_graph_used_source (SlGraph *graph, const void *constant, gsize made, const void *data,
@@ -51,6 +69,12 @@ void sl_graph_used_source (SlGraph *graph, const void *constant, gsize made, con
 gboolean sl_graph_take_source (SlGraph *graph, const void *data, gsize bytes, gboolean *came,
                                GError **error);
 void sl_graph_return_source (SlGraph *graph, const void *data, gsize bytes, gboolean came);
+/** sl_graph_take_values: sl_graph_take_source() of the bytes *@where that those at @data equal or
+ * will equal; aligned to nothing. sl_graph_return_source() gets *@where. */
+gboolean sl_graph_take_values (SlGraph *graph, const void *data, gsize bytes, const void **where,
+                               gboolean *came, GError **error);
+/** sl_graph_copy_later: sl_graph_copy_constant() that is made later. */
+void *sl_graph_copy_later (SlGraph *graph, const void *data, gsize bytes, GError **error);
 /** sl_graph_copy_constant: @bytes of the file at @data, at an aligned place; large ones are spared
  * where they were. */
 void *sl_graph_copy_constant (SlGraph *graph, const void *data, gsize bytes, GError **error);

@@ -14,6 +14,7 @@
 
 #include "core/base/fail.h"
 #include "core/base/pages.h"
+#include "core/base/thread_count.h"
 #include "core/graph/product.h"
 #include "core/graph/tensor.h"
 
@@ -21,6 +22,9 @@
  * a tick look like one. */
 #define TICK_NS (20 * G_GINT64_CONSTANT (1000000))
 
+/* Bytes of a file that a thread reads at a time, and most threads. */
+#define PIECE ((gsize) 1 << 20)
+#define MAX_THREADS 4
 #define CHECKSUM_PIECE ((gsize) 1 << 16)
 /* How many times the file may be read again before what is spared stays until the last user is
  * done: a file may have thousands of nodes that read the same bytes, one after the other. */
@@ -120,6 +124,56 @@ read_range (const SlFileImage *image, gsize from, gsize to, GError **error)
   return TRUE;
 }
 
+/* What the threads that fill an image share. */
+typedef struct
+{
+  const SlFileImage *image;
+  gsize next; /* atomic: of the pieces, which are taken in the file's order */
+  GMutex lock;
+  GError *error; /* lock: (nullable): the first one */
+} Filling;
+
+/* Its memory comes just before the bytes do, while the processor's cache has it. */
+static gpointer
+fill_pieces (gpointer data)
+{
+  Filling *filling = data;
+  const SlFileImage *image = filling->image;
+  gsize at;
+  while ((at = (gsize) g_atomic_pointer_add (&filling->next, PIECE)) < image->size) {
+    g_autoptr (GError) error = NULL;
+    sl_pages_fill (image->data + at, MIN (PIECE, image->mapped - at));
+    if (read_range (image, at, MIN (at + PIECE, image->size), &error))
+      continue;
+    g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&filling->lock);
+    if (filling->error == NULL)
+      filling->error = g_steal_pointer (&error);
+    break;
+  }
+  return NULL;
+}
+
+/* On all processors, since the system clears the pages: that takes longer than copying. */
+static gboolean
+read_all (const SlFileImage *image, GError **error)
+{
+  Filling filling = { .image = image };
+  GThread *threads[MAX_THREADS - 1];
+  const gsize pieces = image->size / PIECE;
+  const guint n = (guint) MIN (MIN (pieces, MAX_THREADS), sl_threads_resolve (0));
+  g_mutex_init (&filling.lock);
+  for (guint i = 1; i < n; i++)
+    threads[i - 1] = g_thread_try_new ("sl-read", fill_pieces, &filling, NULL);
+  fill_pieces (&filling);
+  for (guint i = 1; i < n; i++)
+    if (threads[i - 1] != NULL)
+      g_thread_join (threads[i - 1]);
+  g_mutex_clear (&filling.lock);
+  if (filling.error != NULL)
+    g_propagate_error (error, filling.error);
+  return filling.error == NULL;
+}
+
 static gboolean
 unchanged (const SlFileImage *image)
 {
@@ -147,7 +201,7 @@ static gboolean
 fill (SlFileImage *image, gboolean *torn, GError **error)
 {
   g_autoptr (GError) failed = NULL;
-  const gboolean good = read_range (image, 0, image->size, &failed);
+  const gboolean good = read_all (image, &failed);
   *torn =
     !unchanged (image) || (good && sl_file_stamp_is_fresh (&image->stamp) && !read_again (image));
   if (good && !*torn) {
@@ -175,7 +229,6 @@ allocate (SlFileImage *image, GError **error)
     return sl_fail (error, SL_ERROR_LIMIT,
                     "no memory for the %" G_GSIZE_FORMAT " bytes of the file", image->size);
   image->data = data;
-  sl_pages_fill (image->data, image->mapped);
   image->pages = g_new0 (guint8, image->mapped / image->page);
   return TRUE;
 }

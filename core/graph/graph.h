@@ -80,8 +80,7 @@ SlArena *sl_graph_arena (SlGraph *graph);
  * its index, or -1 with @error set over SL_MAX_TENSORS. */
 gint32 sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **error);
 /** sl_graph_add_node: nodes must come in execution order. @inputs and @outputs are copied; indices
- * must exist.
- *  @index is the node's number in the file. FALSE with @error set otherwise. */
+ * must exist. @index is the node's number in the file. FALSE with @error set otherwise. */
 gboolean sl_graph_add_node (SlGraph *graph, SlOpType op, guint index, const gint32 *inputs,
                             guint n_inputs, const gint32 *outputs, guint n_outputs,
                             const SlOpParams *params, GError **error);
@@ -140,9 +139,8 @@ SlGraph *sl_graph_share (SlGraph *graph, const char *identity);
  * @identity. */
 SlGraph *sl_graph_find_shared (const char *identity);
 /** sl_graph_attach: (transfer none): data that users of the graph share and the graph does not
- * know, such as packed weights: made by the first call's
- * @make; @destroy takes it when the graph is freed, before its tensors go. Every call gives the
- * same functions. */
+ * know, such as packed weights: made by the first call's @make; @destroy takes it when the graph is
+ * freed, before its tensors go. Every call gives the same functions. */
 gpointer sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy);
 /** sl_graph_file: (transfer none) (nullable): see sl_graph_set_file(). */
 SlFileImage *sl_graph_file (const SlGraph *graph);

@@ -44,6 +44,7 @@ struct _SlGraph
   SlMadeConstants *made;
   GArray *sources; /* of SlConstantSource */
   gboolean copied; /* see sl_graph_set_copied() */
+  gboolean later;  /* see sl_graph_set_later() */
   gpointer source; /* (nullable): sl_graph_set_source() */
   GDestroyNotify destroy_source;
   struct _SlFirstNorm *norm; /* (nullable): sl_graph_set_first_norm() */

@@ -24,7 +24,8 @@ typedef struct
   gpointer data;
   GDestroyNotify destroy;
   GArray *products; /* (nullable): of SlProduct */
-  gboolean kept, spare, gone;
+  SlMadeOf of;      /* of sl_made_constants_add_later() */
+  gboolean kept, spare, gone, pending;
   guint depth; /* of what it is made of and may go, too */
   guint again; /* how often it was made again since the first user came */
 } Constant;
@@ -109,22 +110,53 @@ find (const SlMadeConstants *made, const void *data)
            : NULL;
 }
 
-void *
-sl_made_constants_add (SlMadeConstants *made, gsize bytes, SlMakeFunc make, gpointer data,
-                       GDestroyNotify destroy, GError **error)
+/* @of: (nullable): of a constant that is made later. */
+static void *
+add (SlMadeConstants *made, gsize bytes, const SlMadeOf *of, SlMakeFunc make, gpointer data,
+     GDestroyNotify destroy, GError **error)
 {
   Constant *constant = g_new0 (Constant, 1);
   constant->bytes = bytes;
   constant->make = make;
   constant->data = data;
   constant->destroy = destroy;
-  if (!allocate (constant, error) || !make (constant->memory, data, error)) {
+  if (of != NULL) {
+    constant->of = *of;
+    constant->gone = constant->pending = TRUE;
+  }
+  if (!allocate (constant, error) || (of == NULL && !make (constant->memory, data, error))) {
     constant_free (constant);
     return NULL;
   }
   g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
   g_ptr_array_insert (made->all, (gint) place_of (made, constant->memory), constant);
   return constant->memory;
+}
+
+void *
+sl_made_constants_add (SlMadeConstants *made, gsize bytes, SlMakeFunc make, gpointer data,
+                       GDestroyNotify destroy, GError **error)
+{
+  return add (made, bytes, NULL, make, data, destroy, error);
+}
+
+void *
+sl_made_constants_add_later (SlMadeConstants *made, gsize bytes, const SlMadeOf *of,
+                             SlMakeFunc make, gpointer data, GDestroyNotify destroy, GError **error)
+{
+  return add (made, bytes, of, make, data, destroy, error);
+}
+
+gboolean
+sl_made_constants_of (SlMadeConstants *made, const void *data, gboolean pending, SlMadeOf *of)
+{
+  g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
+  const Constant *constant = find (made, data);
+  if (constant == NULL || constant->of.data == NULL || data != constant->memory
+      || (pending && (!constant->pending || constant->products != NULL)))
+    return FALSE;
+  *of = constant->of;
+  return TRUE;
 }
 
 void
@@ -151,12 +183,14 @@ sl_made_constants_multiply (SlMadeConstants *made, const gfloat *data, const gfl
 {
   g_autoptr (GRecMutexLocker) locker G_GNUC_UNUSED = g_rec_mutex_locker_new (&made->lock);
   Constant *constant = find (made, data);
-  if (constant == NULL || (const guint8 *) data != constant->memory || constant->gone)
+  if (constant == NULL || (const guint8 *) data != constant->memory
+      || (constant->gone && !constant->pending))
     return FALSE;
   if (constant->products == NULL)
     constant->products = sl_products_new ();
   sl_products_add (constant->products, 0, constant->bytes / sizeof *data, by, n_by, window);
-  multiply (constant, constant->products->len - 1);
+  if (!constant->pending)
+    multiply (constant, constant->products->len - 1);
   return TRUE;
 }
 
@@ -205,12 +239,12 @@ sl_made_constants_need (SlMadeConstants *made, const void *data, GError **error)
   constant->spare = FALSE;
   if (!constant->gone)
     return TRUE;
-  constant->again++;
+  constant->again += constant->pending ? 0 : 1;
   if (!constant->make (constant->memory, constant->data, error))
     return FALSE;
   for (guint i = 0; constant->products != NULL && i < constant->products->len; i++)
     multiply (constant, i);
-  constant->gone = FALSE;
+  constant->gone = constant->pending = FALSE;
   return TRUE;
 }
 

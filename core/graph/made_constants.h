@@ -13,6 +13,16 @@
  * cannot. */
 typedef gboolean (*SlMakeFunc) (void *memory, gpointer data, GError **error);
 
+/**
+ * SlMadeOf: @bytes at @data, of which a constant is a copy; or, where @rows is not 0, a matrix of
+ * so many rows and @columns, 32 bits an element, whose rows are the constant's columns
+ */
+typedef struct
+{
+  const void *data;
+  gsize bytes, rows, columns;
+} SlMadeOf;
+
 typedef struct _SlMadeConstants SlMadeConstants;
 
 SlMadeConstants *sl_made_constants_new (void);
@@ -27,6 +37,15 @@ void sl_made_constants_free (SlMadeConstants *made);
  */
 void *sl_made_constants_add (SlMadeConstants *made, gsize bytes, SlMakeFunc make, gpointer data,
                              GDestroyNotify destroy, GError **error);
+/** sl_made_constants_add_later: the same for what is first made when it is needed. */
+void *sl_made_constants_add_later (SlMadeConstants *made, gsize bytes, const SlMadeOf *of,
+                                   SlMakeFunc make, gpointer data, GDestroyNotify destroy,
+                                   GError **error);
+/** sl_made_constants_of: what the constant that begins at @data is made of, if it came by
+ * sl_made_constants_add_later(). @pending: only if its memory has no values yet, and those will be
+ * @of's. */
+gboolean sl_made_constants_of (SlMadeConstants *made, const void *data, gboolean pending,
+                               SlMadeOf *of);
 /** sl_made_constants_derive: the constant at @data is made of the one at @source. At the end of
  * a long row of such constants it stays in memory. */
 void sl_made_constants_derive (SlMadeConstants *made, const void *data, const void *source);

@@ -344,6 +344,7 @@ typedef union
     gboolean keep_dims;
     gboolean by_reciprocal; /* as a convolution's */
     const gfloat *rest;     /* as a convolution's */
+    gboolean dynamic;       /* float rows are rounded to 8 bits for int8 weights */
   } fully_connected;
   struct
   {

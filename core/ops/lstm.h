@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * UNIDIRECTIONAL_SEQUENCE_LSTM: its operands, and the integer one (internal to core).
- */
+/* UNIDIRECTIONAL_SEQUENCE_LSTM: its operands, and the integer one (internal to core). */
 #ifndef SL_CORE_OPS_LSTM_H
 #define SL_CORE_OPS_LSTM_H
 

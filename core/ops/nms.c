@@ -102,20 +102,15 @@ overlap (const gfloat *a, const gfloat *b)
   return h * w / (area_a + area_b - h * w);
 }
 
-/* Heaviest first; a binary heap, since soft suppression puts boxes back. */
-static gboolean
-before (const Candidate *a, const Candidate *b)
-{
-  return a->score > b->score || (a->score == b->score && a->index < b->index);
-}
-
 static void
 sift_down (Candidate *heap, gsize n, gsize at)
 {
   for (;;) {
     gsize best = at;
     for (gsize child = 2 * at + 1; child <= 2 * at + 2 && child < n; child++)
-      best = before (&heap[child], &heap[best]) ? child : best;
+      if (heap[child].score > heap[best].score
+          || (heap[child].score == heap[best].score && heap[child].index < heap[best].index))
+        best = child;
     if (best == at)
       return;
     const Candidate swap = heap[at];

@@ -63,9 +63,9 @@ sl_passes_take_work (SlGraph *graph, guint64 work)
   return TRUE;
 }
 
-/* @node, run with its own kernel: all of its inputs are constants. */
+/* @node, run with its own kernel: all of its inputs are constants, whose values are at @inputs. */
 static void
-run_node (const SlGraph *graph, const SlNode *node, void *const *outputs)
+run_node (const SlGraph *graph, const SlNode *node, const void *const *inputs, void *const *outputs)
 {
   const SlOp *op = sl_op_get (node->op);
   g_autoptr (SlArena) scratch = sl_arena_new ();
@@ -73,7 +73,7 @@ run_node (const SlGraph *graph, const SlNode *node, void *const *outputs)
   call->graph = graph;
   call->node = node;
   for (guint i = 0; i < node->n_inputs; i++)
-    call->inputs[i] = node->inputs[i] < 0 ? NULL : sl_node_input (graph, node, i)->data;
+    call->inputs[i] = inputs[i];
   for (guint i = 0; i < node->n_outputs; i++)
     call->outputs[i] = outputs[i];
   if (op->prepare != NULL)
@@ -104,23 +104,34 @@ source_of (const Recipe *recipe, guint i)
   return input != NULL && input->data != NULL ? input : NULL;
 }
 
+/* Transposing reads elements at any address, so it needs no copy of those at an odd one. */
+static gboolean
+take (SlGraph *graph, const SlNode *node, guint i, const SlTensor *source, const void **where,
+      gboolean *came, GError **error)
+{
+  if (node->op == SL_OP_TRANSPOSE && i == 0)
+    return sl_graph_take_values (graph, source->data, source->bytes, where, came, error);
+  *where = source->data;
+  return sl_graph_take_source (graph, source->data, source->bytes, came, error);
+}
+
 static gboolean
 follow (void *memory, gpointer data, GError **error)
 {
   const Recipe *recipe = data;
   const SlNode *node = sl_graph_node (recipe->alone, 0);
   g_autofree gboolean *came = g_new0 (gboolean, MAX (node->n_inputs, 1));
+  g_autofree const void **inputs = g_new0 (const void *, MAX (node->n_inputs, 1));
   for (guint i = 0; i < node->n_inputs; i++) {
     const SlTensor *source = source_of (recipe, i);
-    if (source != NULL
-        && !sl_graph_take_source (recipe->of, source->data, source->bytes, &came[i], error))
+    if (source != NULL && !take (recipe->of, node, i, source, &inputs[i], &came[i], error))
       return FALSE;
   }
-  run_node (recipe->alone, node, &memory);
+  run_node (recipe->alone, node, inputs, &memory);
   for (guint i = 0; i < node->n_inputs; i++) {
     const SlTensor *source = source_of (recipe, i);
     if (source != NULL)
-      sl_graph_return_source (recipe->of, source->data, source->bytes, came[i]);
+      sl_graph_return_source (recipe->of, inputs[i], source->bytes, came[i]);
   }
   return TRUE;
 }
@@ -141,11 +152,32 @@ recipe_new (SlGraph *graph, const SlNode *node)
   return recipe;
 }
 
+/* A matrix that is transposed is made later. */
+static gboolean
+is_turned (const SlGraph *graph, const SlNode *node, SlMadeOf *of)
+{
+  gint32 order[2];
+  guint n = 0;
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  if (node->op != SL_OP_TRANSPOSE || input->rank != 2 || input->dtype != SL_DTYPE_F32
+      || !sl_constant_ints (sl_node_input (graph, node, 1), order, 2, &n) || n != 2
+      || (order[0] != 1 && order[0] != -1))
+    return FALSE;
+  *of = (SlMadeOf){ input->data, input->bytes, (gsize) input->dims[0], (gsize) input->dims[1] };
+  return TRUE;
+}
+
 /* The only output of @node, which is large. */
 static gboolean
 make_large (SlGraph *graph, const SlNode *node, GError **error)
 {
+  SlMadeOf of;
   SlTensor *output = sl_node_output (graph, node, 0);
+  if (is_turned (graph, node, &of)) {
+    output->data = sl_graph_make_later (graph, output->bytes, &of, follow, recipe_new (graph, node),
+                                        recipe_free, error);
+    return output->data != NULL;
+  }
   output->data = sl_graph_make_constant (graph, output->bytes, follow, recipe_new (graph, node),
                                          recipe_free, error);
   for (guint i = 0; i < node->n_inputs && output->data != NULL; i++) {
@@ -156,30 +188,39 @@ make_large (SlGraph *graph, const SlNode *node, GError **error)
   return output->data != NULL;
 }
 
-static void
-make_all (SlGraph *graph, const SlNode *node)
+static gboolean
+make_all (SlGraph *graph, const SlNode *node, GError **error)
 {
   g_autofree void **outputs = g_new (void *, node->n_outputs);
+  g_autofree const void **inputs = g_new0 (const void *, MAX (node->n_inputs, 1));
+  if (!sl_graph_need_inputs (graph, node, error))
+    return FALSE;
+  for (guint i = 0; i < node->n_inputs; i++)
+    inputs[i] = node->inputs[i] < 0 ? NULL : sl_node_input (graph, node, i)->data;
   for (guint i = 0; i < node->n_outputs; i++)
     outputs[i] =
       sl_arena_alloc (graph->arena, sl_node_output (graph, node, i)->bytes + SL_TENSOR_PADDING);
-  run_node (graph, node, outputs);
+  run_node (graph, node, inputs, outputs);
   for (guint i = 0; i < node->n_outputs; i++)
     sl_node_output (graph, node, i)->data = outputs[i];
+  return TRUE;
 }
 
 gboolean
 sl_constant_fold (SlGraph *graph, SlNode *node, guint *folded, GError **error)
 {
   const SlOp *op = sl_op_get (node->op);
+  gboolean folds = TRUE;
   if (!worth_folding (graph, node) || is_graph_output (graph, node)
       || !sl_passes_take_work (graph, sl_node_work (graph, node)))
     return TRUE;
   if (op->is_view)
     sl_node_output (graph, node, 0)->data = sl_node_input (graph, node, 0)->data;
   else if (node->n_outputs > 1 || sl_node_output (graph, node, 0)->bytes < SL_LARGE_CONSTANT)
-    make_all (graph, node);
-  else if (!make_large (graph, node, error))
+    folds = make_all (graph, node, error);
+  else
+    folds = make_large (graph, node, error);
+  if (!folds)
     return FALSE;
   node->op = SL_OP_INVALID;
   *folded += 1;

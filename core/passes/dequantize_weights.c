@@ -5,19 +5,10 @@
  * activations to 8 bits, a reader says so by a FAKE_QUANTIZE before the layer. Layers that share
  * weights share the floats.
  */
+#include "core/base/build_selection.h"
 #include "core/graph/constants.h"
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
-
-/* Operands of a layer that may be such weights: input @data of the node says whether it computes in
- * floats. */
-static gboolean
-is_layer (SlOpType op, guint *data)
-{
-  *data = sl_op_data_at (op);
-  return sl_op_is_layer (op) || op == SL_OP_BATCH_MATMUL
-         || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
-}
 
 /* The tensor whose floats are made, of @graph. */
 typedef struct
@@ -74,12 +65,25 @@ is_quantised (const SlTensor *tensor)
          && tensor->quant.count > 0;
 }
 
+/* Layers that multiply their weights in 8 bits, where the build has kernels for it. */
+static gboolean
+is_dynamic (const SlNode *node)
+{
+#if SL_KEEPS(backend, int8)
+  return node->op == SL_OP_FULLY_CONNECTED && node->params.fully_connected.dynamic;
+#else
+  return FALSE;
+#endif
+}
+
 /* Input @k of @node is such weights. */
 static gboolean
 is_stored (const SlGraph *graph, const SlNode *node, guint k)
 {
-  guint data;
-  return is_layer (node->op, &data) && sl_node_input (graph, node, data)->dtype == SL_DTYPE_F32
+  const guint data = sl_op_data_at (node->op);
+  return (sl_op_is_layer (node->op) || node->op == SL_OP_BATCH_MATMUL
+          || node->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM)
+         && !is_dynamic (node) && sl_node_input (graph, node, data)->dtype == SL_DTYPE_F32
          && is_quantised (sl_node_input (graph, node, k));
 }
 

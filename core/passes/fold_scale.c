@@ -156,7 +156,8 @@ own_input (Fold *fold, const SlNode *layer, guint i)
   const SlTensor *tensor = sl_node_input (fold->graph, layer, i);
   if (layer->inputs[i] >= (gint32) fold->before)
     return layer->inputs[i];
-  if (tensor->bytes > fold->may_copy)
+  if (tensor->bytes > fold->may_copy
+      || !sl_graph_need_constant (fold->graph, tensor->data, tensor->bytes, NULL))
     return -1;
   fold->may_copy -= tensor->bytes;
   return copy_constant (fold, tensor);

@@ -14,7 +14,7 @@ takes_curves (const SlGraph *graph, const SlNode *node)
   return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_F32
          && sl_node_output (graph, node, 0)->dtype == SL_DTYPE_F32
          && (node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D
-             || node->op == SL_OP_FULLY_CONNECTED);
+             || (node->op == SL_OP_FULLY_CONNECTED && !node->params.fully_connected.dynamic));
 }
 
 static guint

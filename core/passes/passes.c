@@ -112,20 +112,15 @@ run_steps (const SlPass *pass, SlGraph *graph)
   return changes;
 }
 
-static guint
-run (const SlPass *pass, SlGraph *graph)
-{
-  if (pass->step != NULL)
-    return run_steps (pass, graph);
-  return pass->run != NULL ? pass->run (graph) : 0;
-}
-
 guint
 sl_passes_run (SlGraph *graph)
 {
   guint changes = 0;
   for (guint i = 0; i < G_N_ELEMENTS (passes); i++) {
-    const guint changed = run (passes[i], graph);
+    const SlPass *pass = passes[i];
+    const guint changed = pass->step != NULL  ? run_steps (pass, graph)
+                          : pass->run != NULL ? pass->run (graph)
+                                              : 0;
     graph->pass_changes[i] += changed;
     changes += changed;
   }

@@ -236,7 +236,7 @@ static gboolean
 prove_node (SlGraph *graph, SlNode *node, const GByteArray *defined, GError **error)
 {
   if (!check_node_inputs (graph, node, defined, error)
-      || !sl_graph_need_inputs (graph, node, error))
+      || !sl_graph_need_values (graph, node, error))
     return FALSE;
   settle_product (graph, node);
   const SlOp *op = sl_op_get (node->op);
@@ -308,7 +308,7 @@ verify (SlGraph *graph, guint *folded, GError **error)
   }
   sl_pass_remove_nodes (graph);
   for (guint i = 0; i < graph->nodes->len; i++)
-    if (!sl_graph_need_inputs (graph, &g_array_index (graph->nodes, SlNode, i), error))
+    if (!sl_graph_need_values (graph, &g_array_index (graph->nodes, SlNode, i), error))
       return FALSE;
   for (guint i = 0; i < graph->n_outputs; i++) {
     if (defined->data[graph->outputs[i]])
@@ -326,7 +326,7 @@ sl_graph_settle_node (SlGraph *graph, GError **error)
   SlNode *node = &g_array_index (graph->nodes, SlNode, graph->nodes->len - 1);
   const SlOp *op = sl_op_get (node->op);
   guint folded = 0;
-  if (!sl_graph_need_inputs (graph, node, error) || !op->check (graph, node, error)
+  if (!sl_graph_need_values (graph, node, error) || !op->check (graph, node, error)
       || !op->infer (graph, node, error))
     return FALSE;
   for (guint i = 0; i < node->n_outputs; i++)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Prepares a graph from a reader for sessions, and removes optional parts on request.
- */
+/* Prepares a graph from a reader for sessions, and removes optional parts on request. */
 #ifndef SL_CORE_PASSES_PREPARE_H
 #define SL_CORE_PASSES_PREPARE_H
 

@@ -8,9 +8,13 @@
 
 #include "core/base/printable.h"
 #include "core/base/fail.h"
+#include "core/base/pages.h"
 #include "core/graph/constants.h"
 #include "core/graph/lifetimes.h"
 #include "core/ops/ops.h"
+
+/* Blocks from this size on are pages of the system. */
+#define PAGES_BYTES ((gsize) 256 << 10)
 
 const char *
 sl_session_status_text (const SlSession *session, SlStatus status)
@@ -209,7 +213,7 @@ spare_weights (const SlSession *session, GHashTable *last, guint i)
   for (guint k = 0; k < step->nodes->len; k++) {
     const SlTensor *weights = packed_weights (session, g_array_index (step->nodes, guint, k));
     if (weights != NULL && GPOINTER_TO_UINT (g_hash_table_lookup (last, weights->data)) == i + 1)
-      sl_graph_spare_constant (session->graph, weights->data, weights->bytes);
+      sl_graph_spare_weights (session->graph, weights->data, weights->bytes);
   }
 }
 
@@ -280,6 +284,28 @@ keeps_halves (const SlSession *session)
   return keeps && session->host.pool != NULL && session->host.threads > 1;
 }
 
+/* The heap of a thread keeps what is freed: each thread that makes a session would leave a block.
+ */
+static gboolean
+allocate_block (SlSession *session, gsize bytes)
+{
+  if (bytes >= PAGES_BYTES) {
+    session->block_pages = sl_pages_round (bytes + SL_TENSOR_PADDING);
+    session->block = sl_pages_new (session->block_pages);
+  } else
+    session->block = sl_tensor_buffer_new (bytes);
+  return session->block != NULL;
+}
+
+static void
+free_block (SlSession *session)
+{
+  if (session->block_pages > 0)
+    sl_pages_free (session->block, session->block_pages);
+  else
+    sl_tensor_buffer_free (session->block);
+}
+
 static gboolean
 plan_memory (SlSession *session, GError **error)
 {
@@ -292,8 +318,7 @@ plan_memory (SlSession *session, GError **error)
   session->stats.arena_bytes = plan.bytes;
   session->stats.arena_lower_bound = plan.lower_bound;
   session->stats.in_place_nodes = plan.in_place;
-  session->block = sl_tensor_buffer_new (plan.bytes);
-  if (session->block == NULL)
+  if (!allocate_block (session, plan.bytes))
     return sl_fail (error, SL_ERROR_LIMIT,
                     "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors", plan.bytes);
   for (guint i = 0; i < n; i++) {
@@ -371,16 +396,6 @@ make (SlSession *session, GError **error)
   return TRUE;
 }
 
-static gboolean
-open_backends (GError **error)
-{
-  const SlBackend *backend;
-  for (guint i = 0; (backend = sl_backends_get (i)) != NULL; i++)
-    if (backend->open != NULL && !backend->open (error))
-      return FALSE;
-  return TRUE;
-}
-
 /* What every session has: the graph, and memory for its held inputs. */
 static SlSession *
 start (SlGraph *graph, GError **error)
@@ -415,8 +430,10 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
   if (sl_graph_whole (graph) != NULL)
     return sl_fail_null (error, SL_ERROR_UNSUPPORTED, "only %s runs it, see backend",
                          sl_graph_whole (graph));
-  if (!open_backends (error))
-    return NULL;
+  const SlBackend *backend;
+  for (guint i = 0; (backend = sl_backends_get (i)) != NULL; i++)
+    if (backend->open != NULL && !backend->open (error))
+      return NULL;
   g_autoptr (SlSession) session = start (graph, error);
   if (session == NULL)
     return NULL;
@@ -471,7 +488,7 @@ sl_session_free (SlSession *session)
     if (session->threads[i] != NULL)
       sl_backends_get (i)->stop_threads (session->threads[i]);
   sl_pool_free (session->host.pool);
-  sl_tensor_buffer_free (session->block);
+  free_block (session);
   sl_arena_free (session->host.arena);
   g_free (session->memory);
   g_free (session->host.backends);

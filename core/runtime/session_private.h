@@ -45,6 +45,7 @@ struct _SlSession
   SlHost host;                       /* what backends see */
   gpointer threads[SL_MAX_BACKENDS]; /* by row of the table: those that the backend started */
   void *block;                       /* intermediate tensors */
+  gsize block_pages;                 /* bytes of it that are pages of the system; 0 = of the heap */
   void **memory;                     /* by root tensor */
   gint32 *roots;                     /* by tensor */
   GPtrArray *partition;              /* of SlStep */

@@ -75,15 +75,6 @@ run_step (SlSession *session, const ReadyStep *step)
   return SL_STATUS_BACKEND_FAILED;
 }
 
-static void
-rest_threads (const SlSession *session)
-{
-  for (guint i = 0; i < SL_MAX_BACKENDS; i++)
-    if (session->threads[i] != NULL)
-      sl_backends_get (i)->rest_threads (session->threads[i]);
-  sl_pool_rest (session->host.pool);
-}
-
 static guint64
 now_ns (void)
 {
@@ -127,7 +118,10 @@ run_ours (SlSession *session, const void *const *inputs, void *const *outputs)
     if (session->output_root[i] >= 0)
       session->memory[session->output_root[i]] = outputs[i];
   const SlStatus status = run_steps (session);
-  rest_threads (session);
+  for (guint i = 0; i < SL_MAX_BACKENDS; i++)
+    if (session->threads[i] != NULL)
+      sl_backends_get (i)->rest_threads (session->threads[i]);
+  sl_pool_rest (session->host.pool);
   if (status != SL_STATUS_OK)
     return status;
   for (guint i = 0; i < session->n_copies; i++)

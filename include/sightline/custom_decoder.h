@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * SlCustomDecoder: a decoder that an application writes, in any language, for SlPredictor.
- */
+/* SlCustomDecoder: a decoder that an application writes, in any language, for SlPredictor. */
 #ifndef SL_CUSTOM_DECODER_H
 #define SL_CUSTOM_DECODER_H
 

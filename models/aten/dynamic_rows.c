@@ -21,9 +21,7 @@ reshaped_one (TsProgram *program, LowerValue *x, gint64 first, guint rank)
 static LowerValue *
 both (TsProgram *program, LowerValue *a, LowerValue *b)
 {
-  return a == NULL   ? b
-         : b == NULL ? a
-                     : ts_onnx (program, "And", (LowerValue *[]){ a, b }, 2, NULL, 0);
+  return a == NULL ? b : b == NULL ? a : ts_onnx_pair (program, "And", a, b);
 }
 
 /* One truth value a row as @times of them. */
@@ -32,8 +30,7 @@ repeated (TsProgram *program, LowerValue *valid, gint64 times)
 {
   const gint64 n = valid->dims[0], wide[2] = { n, times };
   LowerValue *x = reshaped_one (program, valid, n, 2);
-  x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, wide, 2) }, 2,
-               NULL, 0);
+  x = ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, wide, 2));
   return reshaped_one (program, x, n * times, 1);
 }
 
@@ -124,11 +121,9 @@ ts_joined_rows (TsProgram *program, const TsList *list)
       continue;
     any |= tensor->valid != NULL;
     LowerValue *all = ts_scalar (program, ts_bool (TRUE), TS_BOOLEAN);
-    parts[n++] =
-      tensor->valid != NULL
-        ? tensor->valid
-        : ts_onnx (program, "Expand", (LowerValue *[]){ all, ts_constant_ints (program, rows, 1) },
-                   2, NULL, 0);
+    parts[n++] = tensor->valid != NULL
+                   ? tensor->valid
+                   : ts_onnx_pair (program, "Expand", all, ts_constant_ints (program, rows, 1));
   }
   return !any ? NULL : n == 1 ? parts[0] : ts_onnx (program, "Concat", parts, n, &axis, 1);
 }
@@ -261,17 +256,15 @@ nms (TsProgram *program, const TsCall *call)
     return ts_none ();
   kept = ts_reshaped (program, kept, (const gint64[]){ kept->dims[0] }, 1);
   LowerValue *zero = ts_scalar (program, ts_int (0), TS_INT32);
-  const TsValue result = ts_new (
-    program, ts_onnx (program, "Max", (LowerValue *[]){ kept, zero }, 2, NULL, 0), TS_INT64);
+  const TsValue result = ts_new (program, ts_onnx_pair (program, "Max", kept, zero), TS_INT64);
   if (result.kind == TS_TENSOR)
-    result.tensor->valid =
-      ts_onnx (program, "GreaterOrEqual", (LowerValue *[]){ kept, zero }, 2, NULL, 0);
+    result.tensor->valid = ts_onnx_pair (program, "GreaterOrEqual", kept, zero);
   return result;
 }
 
 const TsOp ts_ops_rows[] = {
-  { "aten::nonzero", "self", nonzero, NULL, 0 },
-  { "aten::nonzero_numpy", "self", nonzero_columns, NULL, 0 },
-  { "torchvision::nms", "dets,scores,iou_threshold", nms, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+  { "aten::nonzero", "self", nonzero },
+  { "aten::nonzero_numpy", "self", nonzero_columns },
+  { "torchvision::nms", "dets,scores,iou_threshold", nms },
+  { NULL },
 };

@@ -202,3 +202,9 @@ ts_onnx (TsProgram *program, const char *op, LowerValue *const *inputs, guint n,
   LowerValue *output = NULL;
   return ts_onnx_all (program, op, inputs, n, attributes, n_attributes, &output, 1) ? output : NULL;
 }
+
+LowerValue *
+ts_onnx_pair (TsProgram *program, const char *op, LowerValue *a, LowerValue *b)
+{
+  return ts_onnx (program, op, (LowerValue *[]){ a, b }, 2, NULL, 0);
+}

@@ -100,7 +100,9 @@ LowerAttribute ts_attr_text (const char *name, const char *text);
 /** ts_onnx: (nullable): the output of ONNX's operator @op; NULL among @inputs = omitted. */
 LowerValue *ts_onnx (TsProgram *program, const char *op, LowerValue *const *inputs, guint n,
                      const LowerAttribute *attributes, guint n_attributes);
-/** ts_onnx_all: the same of @n_outputs outputs; FALSE after an error. */
+/** ts_onnx_pair: (nullable): the same of two inputs without attributes. */
+LowerValue *ts_onnx_pair (TsProgram *program, const char *op, LowerValue *a, LowerValue *b);
+/** ts_onnx_all: ts_onnx() of @n_outputs outputs; FALSE after an error. */
 gboolean ts_onnx_all (TsProgram *program, const char *op, LowerValue *const *inputs, guint n,
                       const LowerAttribute *attributes, guint n_attributes, LowerValue **outputs,
                       guint n_outputs);

@@ -123,8 +123,7 @@ arg (TsProgram *program, const TsCall *call)
   if (x == NULL)
     return ts_none ();
   if (call->args[1].kind == TS_NONE)
-    x = ts_onnx (program, "Reshape", (LowerValue *[]){ x, ts_constant_ints (program, &flat, 1) }, 2,
-                 NULL, 0);
+    x = ts_onnx_pair (program, "Reshape", x, ts_constant_ints (program, &flat, 1));
   const guint axis =
     call->args[1].kind == TS_NONE ? 0 : ts_axis (program, call->args[1], x != NULL ? x->rank : 0);
   return ts_failed (program)
@@ -206,7 +205,7 @@ top (TsProgram *program, TsValue tensor, gint64 k, guint axis, gboolean largest,
   const TsValue pair[] = { ts_new (program, outputs[0], tensor.tensor->dtype),
                            ts_new (program, outputs[1], TS_INT64) };
   if (valid != NULL)
-    valid = ts_onnx (program, "Gather", (LowerValue *[]){ valid, outputs[1] }, 2, NULL, 0);
+    valid = ts_onnx_pair (program, "Gather", valid, outputs[1]);
   for (guint i = 0; i < 2 && !ts_failed (program); i++)
     pair[i].tensor->valid = valid;
   return ts_tuple (program->heap, pair, 2);
@@ -255,16 +254,13 @@ variance (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < n; i++)
     count *= x->dims[axes[i]];
   LowerValue *mean = reduced (program, "ReduceMean", x, axes, n, TRUE);
-  LowerValue *apart = ts_onnx (program, "Sub", (LowerValue *[]){ x, mean }, 2, NULL, 0);
+  LowerValue *apart = ts_onnx_pair (program, "Sub", x, mean);
   LowerValue *y =
-    reduced (program, "ReduceMean",
-             ts_onnx (program, "Mul", (LowerValue *[]){ apart, apart }, 2, NULL, 0), axes, n, keep);
+    reduced (program, "ReduceMean", ts_onnx_pair (program, "Mul", apart, apart), axes, n, keep);
   if (fewer != 0 && (gdouble) count > fewer)
-    y = ts_onnx (program, "Mul",
-                 (LowerValue *[]){
-                   y, ts_scalar (program, ts_float ((gdouble) count / ((gdouble) count - fewer)),
-                                 TS_FLOAT32) },
-                 2, NULL, 0);
+    y = ts_onnx_pair (
+      program, "Mul", y,
+      ts_scalar (program, ts_float ((gdouble) count / ((gdouble) count - fewer)), TS_FLOAT32));
   if (strcmp (call->op->name, "aten::std") == 0)
     y = ts_onnx (program, "Sqrt", &y, 1, NULL, 0);
   return ts_new (program, y, TS_FLOAT32);
@@ -301,7 +297,7 @@ frobenius_norm (TsProgram *program, const TsCall *call)
 static LowerValue *
 product (TsProgram *program, LowerValue *a, LowerValue *b)
 {
-  return ts_onnx (program, "MatMul", (LowerValue *[]){ a, b }, 2, NULL, 0);
+  return ts_onnx_pair (program, "MatMul", a, b);
 }
 
 static TsValue
@@ -325,17 +321,12 @@ addmm (TsProgram *program, const TsCall *call)
                    TS_FLOAT32);
   LowerValue *y = product (program, a, b);
   if (alpha != 1)
-    y = ts_onnx (program, "Mul",
-                 (LowerValue *[]){ y, ts_scalar (program, ts_float (alpha), TS_FLOAT32) }, 2, NULL,
-                 0);
+    y = ts_onnx_pair (program, "Mul", y, ts_scalar (program, ts_float (alpha), TS_FLOAT32));
   if (beta == 0)
     return ts_new (program, y, TS_FLOAT32);
   if (beta != 1)
-    c =
-      ts_onnx (program, "Mul",
-               (LowerValue *[]){ c, ts_scalar (program, ts_float (beta), TS_FLOAT32) }, 2, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ y, c }, 2, NULL, 0),
-                 TS_FLOAT32);
+    c = ts_onnx_pair (program, "Mul", c, ts_scalar (program, ts_float (beta), TS_FLOAT32));
+  return ts_new (program, ts_onnx_pair (program, "Add", y, c), TS_FLOAT32);
 }
 
 static TsValue
@@ -354,7 +345,7 @@ linear (TsProgram *program, const TsCall *call)
                    TS_FLOAT32);
   LowerValue *y = product (program, x, ts_permuted (program, w, order, 2));
   if (bias != NULL)
-    y = ts_onnx (program, "Add", (LowerValue *[]){ y, bias }, 2, NULL, 0);
+    y = ts_onnx_pair (program, "Add", y, bias);
   return ts_new (program, y, TS_FLOAT32);
 }
 
@@ -413,40 +404,40 @@ einsum (TsProgram *program, const TsCall *call)
 }
 
 const TsOp ts_ops_axis[] = {
-  { "aten::mean", "self,dim=None,keepdim=False,dtype=None", reduce, "ReduceMean", 0 },
-  { "aten::sum", "self,dim=None,keepdim=False,dtype=None", reduce, "ReduceSum", 0 },
+  { "aten::mean", "self,dim=None,keepdim=False,dtype=None", reduce, "ReduceMean" },
+  { "aten::sum", "self,dim=None,keepdim=False,dtype=None", reduce, "ReduceSum" },
   { "aten::prod", "self,dim=None,keepdim=False,dtype=None", reduce, "ReduceProd", 1 },
   { "aten::amax", "self,dim=[],keepdim=False", reduce, "ReduceMax", 1 },
   { "aten::amin", "self,dim=[],keepdim=False", reduce, "ReduceMin", 1 },
   { "aten::logsumexp", "self,dim,keepdim=False", reduce, "ReduceLogSumExp", 1 },
-  { "aten::max", "self,dim=None,keepdim=False", extreme, NULL, 0 },
-  { "aten::min", "self,dim=None,keepdim=False", extreme, NULL, 0 },
-  { "aten::argmax", "self,dim=None,keepdim=False", arg, "ArgMax", 0 },
-  { "aten::argmin", "self,dim=None,keepdim=False", arg, "ArgMin", 0 },
-  { "aten::any", "self,dim=None,keepdim=False", any, NULL, 0 },
-  { "aten::all", "self,dim=None,keepdim=False", any, NULL, 0 },
-  { "aten::softmax", "self,dim,dtype=None", softmax, "Softmax", 0 },
-  { "aten::_softmax", "self,dim,half_to_float=False", softmax, "Softmax", 0 },
-  { "aten::log_softmax", "self,dim,dtype=None", softmax, "LogSoftmax", 0 },
-  { "aten::_log_softmax", "self,dim,half_to_float=False", softmax, "LogSoftmax", 0 },
-  { "aten::cumsum", "self,dim,dtype=None", cumsum, NULL, 0 },
-  { "aten::topk", "self,k,dim=-1,largest=True,sorted=True", topk, NULL, 0 },
-  { "aten::sort", "self,dim=-1,descending=False,stable=False", sort, NULL, 0 },
-  { "aten::argsort", "self,dim=-1,descending=False,stable=False", sort, NULL, 0 },
-  { "aten::std", "self,dim=None,unbiased=True,keepdim=False,correction=None", variance, NULL, 0 },
-  { "aten::var", "self,dim=None,unbiased=True,keepdim=False,correction=None", variance, NULL, 0 },
-  { "aten::norm", "self,p=2,dim=None,keepdim=False,dtype=None", norm, NULL, 0 },
-  { "aten::frobenius_norm", "self,dim=None,keepdim=False", frobenius_norm, NULL, 0 },
-  { "aten::linalg_vector_norm", "self,ord=2,dim=None,keepdim=False,dtype=None", norm, NULL, 0 },
-  { "aten::matmul", "self,other", matmul, NULL, 0 },
-  { "aten::mm", "self,mat2", matmul, NULL, 0 },
-  { "aten::bmm", "self,mat2", matmul, NULL, 0 },
-  { "aten::addmm", "self,mat1,mat2,beta=1,alpha=1", addmm, NULL, 0 },
-  { "aten::baddbmm", "self,batch1,batch2,beta=1,alpha=1", addmm, NULL, 0 },
-  { "aten::linear", "input,weight,bias=None", linear, NULL, 0 },
+  { "aten::max", "self,dim=None,keepdim=False", extreme },
+  { "aten::min", "self,dim=None,keepdim=False", extreme },
+  { "aten::argmax", "self,dim=None,keepdim=False", arg, "ArgMax" },
+  { "aten::argmin", "self,dim=None,keepdim=False", arg, "ArgMin" },
+  { "aten::any", "self,dim=None,keepdim=False", any },
+  { "aten::all", "self,dim=None,keepdim=False", any },
+  { "aten::softmax", "self,dim,dtype=None", softmax, "Softmax" },
+  { "aten::_softmax", "self,dim,half_to_float=False", softmax, "Softmax" },
+  { "aten::log_softmax", "self,dim,dtype=None", softmax, "LogSoftmax" },
+  { "aten::_log_softmax", "self,dim,half_to_float=False", softmax, "LogSoftmax" },
+  { "aten::cumsum", "self,dim,dtype=None", cumsum },
+  { "aten::topk", "self,k,dim=-1,largest=True,sorted=True", topk },
+  { "aten::sort", "self,dim=-1,descending=False,stable=False", sort },
+  { "aten::argsort", "self,dim=-1,descending=False,stable=False", sort },
+  { "aten::std", "self,dim=None,unbiased=True,keepdim=False,correction=None", variance },
+  { "aten::var", "self,dim=None,unbiased=True,keepdim=False,correction=None", variance },
+  { "aten::norm", "self,p=2,dim=None,keepdim=False,dtype=None", norm },
+  { "aten::frobenius_norm", "self,dim=None,keepdim=False", frobenius_norm },
+  { "aten::linalg_vector_norm", "self,ord=2,dim=None,keepdim=False,dtype=None", norm },
+  { "aten::matmul", "self,other", matmul },
+  { "aten::mm", "self,mat2", matmul },
+  { "aten::bmm", "self,mat2", matmul },
+  { "aten::addmm", "self,mat1,mat2,beta=1,alpha=1", addmm },
+  { "aten::baddbmm", "self,batch1,batch2,beta=1,alpha=1", addmm },
+  { "aten::linear", "input,weight,bias=None", linear },
   { "aten::scaled_dot_product_attention",
     "query,key,value,attn_mask=None,dropout_p=0,is_causal=False,scale=None,enable_gqa=False",
-    attention, NULL, 0 },
-  { "aten::einsum", "equation,tensors,path=None", einsum, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+    attention },
+  { "aten::einsum", "equation,tensors,path=None", einsum },
+  { NULL },
 };

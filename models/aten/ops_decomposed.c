@@ -137,13 +137,6 @@ check_axis (TsProgram *program, const LowerValue *x, TsValue axis, SlQuant *quan
   return FALSE;
 }
 
-/* How the program holds codes of @dtype. */
-static TsDtype
-codes_type (TsDtype dtype)
-{
-  return dtype == TS_UINT8 ? TS_QUINT8 : TS_QINT8;
-}
-
 /* Codes as whole numbers of the program, as they are where scales are computed. */
 static TsValue
 rounded (TsProgram *program, TsValue x, const TsValue range[3])
@@ -187,7 +180,9 @@ quantized (TsProgram *program, TsValue value, SlQuant quant, LowerCodes *codes, 
   codes->quant = quant;
   const gint32 tensor = lower_quantised (&program->lower, x, codes, &last);
   /* constants stay whole numbers of the file's type */
-  const TsDtype type = lower_data (&program->lower, x, &n) != NULL ? dtype : codes_type (dtype);
+  const TsDtype type = lower_data (&program->lower, x, &n) != NULL ? dtype
+                       : dtype == TS_UINT8                         ? TS_QUINT8
+                                                                   : TS_QINT8;
   return last ? ts_new_last (program, tensor, type) : ts_new_plain (program, tensor, type);
 }
 
@@ -491,38 +486,34 @@ refuse_affine (TsProgram *program, const TsCall *call)
   "None,output_dtype=None"
 
 const TsOp ts_ops_decomposed[] = {
-  { "quantized_decomposed::quantize_per_tensor", "input,scale,zero_point," RANGE, quantize_tensor,
-    NULL, 0 },
+  { "quantized_decomposed::quantize_per_tensor", "input,scale,zero_point," RANGE, quantize_tensor },
   { "quantized_decomposed::dequantize_per_tensor",
-    "input,scale,zero_point," RANGE ",out_dtype=None", dequantize_tensor, NULL, 0 },
+    "input,scale,zero_point," RANGE ",out_dtype=None", dequantize_tensor },
   { "quantized_decomposed::quantize_per_channel", "input,scales,zero_points,axis," RANGE,
-    quantize_channels, NULL, 0 },
+    quantize_channels },
   { "quantized_decomposed::dequantize_per_channel",
-    "input,scales,zero_points,axis," RANGE ",out_dtype=None", dequantize_channels, NULL, 0 },
-  { "quantized_decomposed::choose_qparams", "input,quant_min,quant_max,eps,dtype", choose, NULL,
-    0 },
-  { "quantized_decomposed::choose_qparams_symmetric", "input,quant_min,quant_max,eps,dtype", choose,
-    NULL, 0 },
-  { "quantized_decomposed::choose_qparams_per_token", "input,dtype", choose_rows, NULL, 0 },
-  { "quantized_decomposed::choose_qparams_per_token_asymmetric", "input,dtype", choose_rows_affine,
-    NULL, 0 },
+    "input,scales,zero_points,axis," RANGE ",out_dtype=None", dequantize_channels },
+  { "quantized_decomposed::choose_qparams", "input,quant_min,quant_max,eps,dtype", choose },
+  { "quantized_decomposed::choose_qparams_symmetric", "input,quant_min,quant_max,eps,dtype",
+    choose },
+  { "quantized_decomposed::choose_qparams_per_token", "input,dtype", choose_rows },
+  { "quantized_decomposed::choose_qparams_per_token_asymmetric", "input,dtype",
+    choose_rows_affine },
   { "quantized_decomposed::_choose_qparams_per_token_asymmetric_impl", "input,dtype",
-    choose_rows_affine, NULL, 0 },
-  { "quantized_decomposed::quantize_per_token", "input,scales,zero_points," RANGE, quantize_rows,
-    NULL, 0 },
+    choose_rows_affine },
+  { "quantized_decomposed::quantize_per_token", "input,scales,zero_points," RANGE, quantize_rows },
   { "quantized_decomposed::dequantize_per_token",
-    "input,scales,zero_points," RANGE ",output_dtype=None", dequantize_rows, NULL, 0 },
+    "input,scales,zero_points," RANGE ",output_dtype=None", dequantize_rows },
   { "quantized_decomposed::dequantize_per_channel_group",
-    "input,scales,zero_points," RANGE ",group_size=128,output_dtype=None", dequantize_groups, NULL,
-    0 },
-  { "torchao::dequantize_affine", AFFINE, dequantize_affine, NULL, 0 },
+    "input,scales,zero_points," RANGE ",group_size=128,output_dtype=None", dequantize_groups },
+  { "torchao::dequantize_affine", AFFINE, dequantize_affine },
   REFUSED ("torchao::quantize_affine", refuse_affine),
   REFUSED ("torchao::choose_qparams_affine", refuse_affine),
-  { "pt2e_quant::dequantize_affine", AFFINE, dequantize_affine, NULL, 0 },
+  { "pt2e_quant::dequantize_affine", AFFINE, dequantize_affine },
   REFUSED ("pt2e_quant::quantize_affine", refuse_affine),
   REFUSED ("pt2e_quant::choose_qparams_affine", refuse_affine),
-  { "aten::_weight_int8pack_mm", "self,mat2,scales", int8_product, NULL, 0 },
+  { "aten::_weight_int8pack_mm", "self,mat2,scales", int8_product },
   REFUSED ("aten::_weight_int4pack_mm", refuse_packed),
   REFUSED ("aten::_weight_int4pack_mm_for_cpu", refuse_packed),
-  { NULL, NULL, NULL, NULL, 0 },
+  { NULL },
 };

@@ -23,8 +23,7 @@ roi_align (TsProgram *program, const TsCall *call)
                                           ts_constant_ints (program, &axis, 1) },
                         4, NULL, 0);
   LowerValue *numbers =
-    ts_onnx (program, "Squeeze", (LowerValue *[]){ parts[0], ts_constant_ints (program, &axis, 1) },
-             2, NULL, 0);
+    ts_onnx_pair (program, "Squeeze", parts[0], ts_constant_ints (program, &axis, 1));
   const gboolean aligned = ts_truth (program, call->args[6]);
   const LowerAttribute attributes[5] = {
     ts_attr_float ("spatial_scale", ts_to_float (program, call->args[2])),
@@ -75,9 +74,7 @@ paste_ringed_masks (TsProgram *program, const TsCall *call)
   x = ts_slice_of (program, x, 3, 1, x->dims[3] - 1, 1);
   return ts_new (
     program,
-    ts_onnx (program, "Squeeze",
-             (LowerValue *[]){ x, ts_constant_ints (program, (const gint64[]){ 1 }, 1) }, 2, NULL,
-             0),
+    ts_onnx_pair (program, "Squeeze", x, ts_constant_ints (program, (const gint64[]){ 1 }, 1)),
     TS_FLOAT32);
 }
 
@@ -99,8 +96,7 @@ keypoints (TsProgram *program, const TsCall *call)
   const gint64 n = peaks->dims[0], points = peaks->dims[1], shape[3] = { n, points, 1 };
   const LowerAttribute axis = ts_attr_int ("axis", 2);
   LowerValue *ones = ts_scalar (program, ts_float (1), TS_FLOAT32);
-  ones = ts_onnx (program, "Expand", (LowerValue *[]){ ones, ts_constant_ints (program, shape, 3) },
-                  2, NULL, 0);
+  ones = ts_onnx_pair (program, "Expand", ones, ts_constant_ints (program, shape, 3));
   LowerValue *all = ts_onnx (program, "Concat", (LowerValue *[]){ places, ones }, 2, &axis, 1);
   const LowerAttribute order = ts_attr_ints (program, "perm", (const gint64[]){ 0, 2, 1 }, 3);
   if (exchanged)
@@ -137,18 +133,15 @@ deform (TsProgram *program, const TsCall *call)
 const TsOp ts_ops_detect[] = {
   { "torchvision::deform_conv2d",
     "input,weight,offset,mask,bias,stride_h,stride_w,pad_h,pad_w,dil_h,dil_w,groups,offset_groups,use_mask",
-    deform, NULL, 0 },
-  { "torchvision::paste_masks_in_image", "masks,boxes,img_shape,padding=1", paste_masks, NULL, 0 },
-  { "torchvision::_onnx_paste_masks_in_image_loop", "masks,boxes,im_h,im_w", paste_ringed_masks,
-    NULL, 0 },
-  { "torchvision::heatmaps_to_keypoints", "maps,rois", keypoints, NULL, 0 },
+    deform },
+  { "torchvision::paste_masks_in_image", "masks,boxes,img_shape,padding=1", paste_masks },
+  { "torchvision::_onnx_paste_masks_in_image_loop", "masks,boxes,im_h,im_w", paste_ringed_masks },
+  { "torchvision::heatmaps_to_keypoints", "maps,rois", keypoints },
   { "torchvision::_onnx_heatmaps_to_keypoints_loop",
     "maps,rois,widths_ceil,heights_ceil,widths,heights,offset_x,offset_y,num_keypoints", keypoints,
     NULL, SL_OP_HEAT_MAP_PEAKS },
   { "torchvision::roi_align",
-    "input,rois,spatial_scale,pooled_height,pooled_width,sampling_ratio,aligned", roi_align, NULL,
-    0 },
-  { "torchvision::roi_pool", "input,rois,spatial_scale,pooled_height,pooled_width", roi_pool, NULL,
-    0 },
-  { NULL, NULL, NULL, NULL, 0 },
+    "input,rois,spatial_scale,pooled_height,pooled_width,sampling_ratio,aligned", roi_align },
+  { "torchvision::roi_pool", "input,rois,spatial_scale,pooled_height,pooled_width", roi_pool },
+  { NULL },
 };

@@ -75,9 +75,7 @@ arithmetic (TsProgram *program, const TsCall *call)
   LowerValue *pair[2] = { operand (program, call->args[0], dtype),
                           operand (program, call->args[1], dtype) };
   if (ts_is_number (call->args[2]) && ts_to_float (program, call->args[2]) != 1)
-    pair[1] =
-      ts_onnx (program, "Mul",
-               (LowerValue *[]){ pair[1], ts_scalar (program, call->args[2], dtype) }, 2, NULL, 0);
+    pair[1] = ts_onnx_pair (program, "Mul", pair[1], ts_scalar (program, call->args[2], dtype));
   return ts_new (program, ts_onnx (program, onnx, pair, 2, NULL, 0), dtype);
 }
 
@@ -289,10 +287,10 @@ softplus (TsProgram *program, const TsCall *call)
   const gdouble beta = ts_to_float (program, call->args[1]);
   LowerValue *factor = ts_scalar (program, ts_float (beta), TS_FLOAT32);
   if (beta != 1)
-    x = ts_onnx (program, "Mul", (LowerValue *[]){ x, factor }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Mul", x, factor);
   x = ts_onnx (program, "Softplus", &x, 1, NULL, 0);
   if (beta != 1)
-    x = ts_onnx (program, "Div", (LowerValue *[]){ x, factor }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Div", x, factor);
   const TsValue y = ts_new (program, x, dtype);
   if (ts_to_float (program, call->args[2]) >= 20) /* what differs there is below a float's digits */
     return y;
@@ -312,10 +310,7 @@ logarithm (TsProgram *program, const TsCall *call)
   const gdouble base = strcmp (call->op->name, "aten::log2") == 0 ? log (2) : log (10);
   x = ts_onnx (program, "Log", &x, 1, NULL, 0);
   return ts_new (
-    program,
-    ts_onnx (program, "Mul",
-             (LowerValue *[]){ x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32) }, 2, NULL,
-             0),
+    program, ts_onnx_pair (program, "Mul", x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32)),
     dtype);
 }
 
@@ -340,10 +335,10 @@ near_one (TsProgram *program, const TsCall *call)
              *one = ts_scalar (program, ts_float (1), TS_FLOAT32);
   const gboolean log1p = strcmp (call->op->name, "aten::log1p") == 0;
   if (log1p)
-    x = ts_onnx (program, "Add", (LowerValue *[]){ x, one }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Add", x, one);
   x = ts_onnx (program, log1p ? "Log" : "Exp", &x, 1, NULL, 0);
   if (!log1p)
-    x = ts_onnx (program, "Sub", (LowerValue *[]){ x, one }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Sub", x, one);
   return ts_new (program, x, dtype);
 }
 
@@ -364,9 +359,8 @@ clip (TsProgram *program, TsValue x, TsValue low, TsValue high)
     for (guint i = 1; i < 3; i++) {
       const TsValue limit = i == 1 ? low : high;
       if (limit.kind != TS_NONE)
-        inputs[0] =
-          ts_onnx (program, i == 1 ? "Max" : "Min",
-                   (LowerValue *[]){ inputs[0], operand (program, limit, dtype) }, 2, NULL, 0);
+        inputs[0] = ts_onnx_pair (program, i == 1 ? "Max" : "Min", inputs[0],
+                                  operand (program, limit, dtype));
     }
     return ts_new (program, inputs[0], dtype);
   }
@@ -403,12 +397,9 @@ prelu (TsProgram *program, const TsCall *call)
   if (lower_elements (slope) > 1 && x->rank >= 2) { /* one a channel */
     for (guint i = 0; i + 1 < x->rank; i++)
       dims[i] = i == 0 ? (gint64) lower_elements (slope) : 1;
-    slope = ts_onnx (program, "Reshape",
-                     (LowerValue *[]){ slope, ts_constant_ints (program, dims, x->rank - 1) }, 2,
-                     NULL, 0);
+    slope = ts_onnx_pair (program, "Reshape", slope, ts_constant_ints (program, dims, x->rank - 1));
   }
-  return ts_new (program, ts_onnx (program, "PRelu", (LowerValue *[]){ x, slope }, 2, NULL, 0),
-                 call->args[0].tensor->dtype);
+  return ts_new (program, ts_onnx_pair (program, "PRelu", x, slope), call->args[0].tensor->dtype);
 }
 
 /* x where it is above the threshold, else a value. */
@@ -420,8 +411,7 @@ threshold (TsProgram *program, const TsCall *call)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
   LowerValue *above =
-    ts_onnx (program, "Greater", (LowerValue *[]){ x, ts_scalar (program, call->args[1], dtype) },
-             2, NULL, 0);
+    ts_onnx_pair (program, "Greater", x, ts_scalar (program, call->args[1], dtype));
   LowerValue *const inputs[3] = { above, x, ts_scalar (program, call->args[2], dtype) };
   return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
 }
@@ -443,8 +433,7 @@ square (TsProgram *program, const TsCall *call)
   LowerValue *x = ts_read (program, call->args[0]);
   return x == NULL
            ? ts_none ()
-           : ts_new (program, ts_onnx (program, "Mul", (LowerValue *[]){ x, x }, 2, NULL, 0),
-                     call->args[0].tensor->dtype);
+           : ts_new (program, ts_onnx_pair (program, "Mul", x, x), call->args[0].tensor->dtype);
 }
 
 static TsValue
@@ -480,13 +469,9 @@ add_product (TsProgram *program, const TsCall *call)
                           operand (program, call->args[2], dtype) };
   LowerValue *product = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
   if (ts_to_float (program, call->args[3]) != 1)
-    product =
-      ts_onnx (program, "Mul",
-               (LowerValue *[]){ product, ts_scalar (program, call->args[3], dtype) }, 2, NULL, 0);
+    product = ts_onnx_pair (program, "Mul", product, ts_scalar (program, call->args[3], dtype));
   return ts_new (program,
-                 ts_onnx (program, "Add",
-                          (LowerValue *[]){ operand (program, call->args[0], dtype), product }, 2,
-                          NULL, 0),
+                 ts_onnx_pair (program, "Add", operand (program, call->args[0], dtype), product),
                  dtype);
 }
 
@@ -542,95 +527,95 @@ glu (TsProgram *program, const TsCall *call)
 }
 
 const TsOp ts_ops_elementwise[] = {
-  { "aten::trunc", "self", truncate_real, NULL, 0 },
-  { "aten::frac", "self", truncate_real, NULL, 0 },
-  { "aten::lerp", "self,end,weight", lerp, NULL, 0 },
-  { "aten::glu", "self,dim=-1", glu, NULL, 0 },
-  { "aten::add", "self,other,alpha=1", arithmetic, "Add", 0 },
-  { "aten::_add_relu", "self,other,alpha=1", add_relu, NULL, 0 },
-  { "aten::sub", "self,other,alpha=1", arithmetic, "Sub", 0 },
-  { "aten::mul", "self,other,x=1", arithmetic, "Mul", 0 },
-  { "aten::maximum", "self,other,x=1", arithmetic, "Max", 0 },
-  { "aten::minimum", "self,other,x=1", arithmetic, "Min", 0 },
-  { "aten::rsub", "self,other,alpha=1", reversed, NULL, 0 },
-  { "aten::div", "self,other,rounding_mode=None", divide, NULL, 0 },
-  { "aten::true_divide", "self,other,rounding_mode=None", divide, NULL, 0 },
+  { "aten::trunc", "self", truncate_real },
+  { "aten::frac", "self", truncate_real },
+  { "aten::lerp", "self,end,weight", lerp },
+  { "aten::glu", "self,dim=-1", glu },
+  { "aten::add", "self,other,alpha=1", arithmetic, "Add" },
+  { "aten::_add_relu", "self,other,alpha=1", add_relu },
+  { "aten::sub", "self,other,alpha=1", arithmetic, "Sub" },
+  { "aten::mul", "self,other,x=1", arithmetic, "Mul" },
+  { "aten::maximum", "self,other,x=1", arithmetic, "Max" },
+  { "aten::minimum", "self,other,x=1", arithmetic, "Min" },
+  { "aten::rsub", "self,other,alpha=1", reversed },
+  { "aten::div", "self,other,rounding_mode=None", divide },
+  { "aten::true_divide", "self,other,rounding_mode=None", divide },
   { "aten::floor_divide", "self,other", floor_operation, NULL, SL_OP_FLOOR_DIV },
   { "aten::remainder", "self,other", floor_operation, NULL, SL_OP_FLOOR_MOD },
   { "aten::fmod", "self,other", floor_operation, NULL, SL_OP_FMOD },
-  { "aten::pow", "self,exponent", power, NULL, 0 },
-  { "aten::addcmul", "self,tensor1,tensor2,value=1", add_product, "Mul", 0 },
-  { "aten::addcdiv", "self,tensor1,tensor2,value=1", add_product, "Div", 0 },
+  { "aten::pow", "self,exponent", power },
+  { "aten::addcmul", "self,tensor1,tensor2,value=1", add_product, "Mul" },
+  { "aten::addcdiv", "self,tensor1,tensor2,value=1", add_product, "Div" },
   { "aten::eq", "self,other", compare, "Equal", 1 },
   { "aten::ne", "self,other", compare, "Equal", 1 },
-  { "aten::lt", "self,other", compare, "Less", 0 },
-  { "aten::le", "self,other", compare, "LessOrEqual", 0 },
-  { "aten::gt", "self,other", compare, "Greater", 0 },
-  { "aten::ge", "self,other", compare, "GreaterOrEqual", 0 },
-  { "aten::logical_and", "self,other", logical, "And", 0 },
-  { "aten::logical_or", "self,other", logical, "Or", 0 },
-  { "aten::logical_xor", "self,other", logical, "Xor", 0 },
+  { "aten::lt", "self,other", compare, "Less" },
+  { "aten::le", "self,other", compare, "LessOrEqual" },
+  { "aten::gt", "self,other", compare, "Greater" },
+  { "aten::ge", "self,other", compare, "GreaterOrEqual" },
+  { "aten::logical_and", "self,other", logical, "And" },
+  { "aten::logical_or", "self,other", logical, "Or" },
+  { "aten::logical_xor", "self,other", logical, "Xor" },
   { "aten::__and__", "self,other", logical, "And", SL_OP_BITWISE_AND },
   { "aten::__or__", "self,other", logical, "Or", SL_OP_BITWISE_OR },
   { "aten::__xor__", "self,other", logical, "Xor", SL_OP_BITWISE_XOR },
   { "aten::bitwise_and", "self,other", logical, "And", SL_OP_BITWISE_AND },
   { "aten::bitwise_or", "self,other", logical, "Or", SL_OP_BITWISE_OR },
   { "aten::bitwise_xor", "self,other", logical, "Xor", SL_OP_BITWISE_XOR },
-  { "aten::logical_not", "self", logical_not, NULL, 0 },
+  { "aten::logical_not", "self", logical_not },
   { "aten::bitwise_not", "self", logical_not, NULL, SL_OP_BITWISE_XOR },
-  { "aten::neg", "self", unary_any, "Neg", 0 },
-  { "aten::abs", "self", unary_any, "Abs", 0 },
-  { "aten::relu", "self", unary_any, "Relu", 0 },
-  { "aten::sign", "self", unary_any, "Sign", 0 },
+  { "aten::neg", "self", unary_any, "Neg" },
+  { "aten::abs", "self", unary_any, "Abs" },
+  { "aten::relu", "self", unary_any, "Relu" },
+  { "aten::sign", "self", unary_any, "Sign" },
   { "aten::floor", "self", unary_any, "Floor", 1 },
   { "aten::ceil", "self", unary_any, "Ceil", 1 },
   { "aten::round", "self,decimals=0", round_off, "Round", 1 },
-  { "aten::exp", "self", unary, "Exp", 0 },
-  { "aten::log", "self", unary, "Log", 0 },
-  { "aten::sqrt", "self", unary, "Sqrt", 0 },
+  { "aten::exp", "self", unary, "Exp" },
+  { "aten::log", "self", unary, "Log" },
+  { "aten::sqrt", "self", unary, "Sqrt" },
   { "aten::rsqrt", "self", core_unary, NULL, SL_OP_RSQRT },
-  { "aten::reciprocal", "self", unary, "Reciprocal", 0 },
-  { "aten::sin", "self", unary, "Sin", 0 },
-  { "aten::cos", "self", unary, "Cos", 0 },
-  { "aten::tan", "self", unary, "Tan", 0 },
-  { "aten::tanh", "self", unary, "Tanh", 0 },
-  { "aten::asin", "self", unary, "Asin", 0 },
-  { "aten::acos", "self", unary, "Acos", 0 },
-  { "aten::atan", "self", unary, "Atan", 0 },
-  { "aten::sinh", "self", unary, "Sinh", 0 },
-  { "aten::cosh", "self", unary, "Cosh", 0 },
-  { "aten::asinh", "self", unary, "Asinh", 0 },
-  { "aten::acosh", "self", unary, "Acosh", 0 },
-  { "aten::atanh", "self", unary, "Atanh", 0 },
-  { "aten::erf", "self", unary, "Erf", 0 },
-  { "aten::sigmoid", "self", unary, "Sigmoid", 0 },
-  { "aten::silu", "self", unary, "Swish", 0 },
-  { "aten::mish", "self", unary, "Mish", 0 },
-  { "aten::selu", "self", unary, "Selu", 0 },
-  { "aten::softsign", "self", unary, "Softsign", 0 },
-  { "aten::hardswish", "self", unary, "HardSwish", 0 },
-  { "aten::isnan", "self", unary, "IsNaN", 0 },
-  { "aten::log2", "self", logarithm, NULL, 0 },
-  { "aten::log10", "self", logarithm, NULL, 0 },
-  { "aten::log1p", "self", near_one, NULL, 0 },
-  { "aten::expm1", "self", near_one, NULL, 0 },
-  { "aten::log_sigmoid", "self", log_sigmoid, NULL, 0 },
-  { "aten::hardsigmoid", "self", hard_sigmoid, "HardSigmoid", 0 },
-  { "aten::leaky_relu", "self,negative_slope=0.01", with_alpha, "LeakyRelu", 0 },
-  { "aten::elu", "self,alpha=1,scale=1,input_scale=1", elu, "Elu", 0 },
-  { "aten::celu", "self,alpha=1", with_alpha, "Celu", 0 },
-  { "aten::gelu", "self,approximate=none", gelu, NULL, 0 },
-  { "aten::softplus", "self,beta=1,threshold=20", softplus, NULL, 0 },
-  { "aten::clamp", "self,min=None,max=None", clamp, NULL, 0 },
-  { "aten::clip", "self,min=None,max=None", clamp, NULL, 0 },
-  { "aten::clamp_min", "self,min,max=None", clamp, NULL, 0 },
-  { "aten::clamp_max", "self,max", clamp_max, NULL, 0 },
-  { "aten::hardtanh", "self,min_val=-1,max_val=1", clamp, NULL, 0 },
-  { "aten::relu6", "self", relu6, NULL, 0 },
-  { "aten::prelu", "self,weight", prelu, NULL, 0 },
-  { "aten::threshold", "self,threshold,value", threshold, NULL, 0 },
-  { "aten::square", "self", square, NULL, 0 },
-  { "aten::where", "condition,self=None,other=None", where, NULL, 0 },
-  { "aten::masked_fill", "self,mask,value", masked_fill, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+  { "aten::reciprocal", "self", unary, "Reciprocal" },
+  { "aten::sin", "self", unary, "Sin" },
+  { "aten::cos", "self", unary, "Cos" },
+  { "aten::tan", "self", unary, "Tan" },
+  { "aten::tanh", "self", unary, "Tanh" },
+  { "aten::asin", "self", unary, "Asin" },
+  { "aten::acos", "self", unary, "Acos" },
+  { "aten::atan", "self", unary, "Atan" },
+  { "aten::sinh", "self", unary, "Sinh" },
+  { "aten::cosh", "self", unary, "Cosh" },
+  { "aten::asinh", "self", unary, "Asinh" },
+  { "aten::acosh", "self", unary, "Acosh" },
+  { "aten::atanh", "self", unary, "Atanh" },
+  { "aten::erf", "self", unary, "Erf" },
+  { "aten::sigmoid", "self", unary, "Sigmoid" },
+  { "aten::silu", "self", unary, "Swish" },
+  { "aten::mish", "self", unary, "Mish" },
+  { "aten::selu", "self", unary, "Selu" },
+  { "aten::softsign", "self", unary, "Softsign" },
+  { "aten::hardswish", "self", unary, "HardSwish" },
+  { "aten::isnan", "self", unary, "IsNaN" },
+  { "aten::log2", "self", logarithm },
+  { "aten::log10", "self", logarithm },
+  { "aten::log1p", "self", near_one },
+  { "aten::expm1", "self", near_one },
+  { "aten::log_sigmoid", "self", log_sigmoid },
+  { "aten::hardsigmoid", "self", hard_sigmoid, "HardSigmoid" },
+  { "aten::leaky_relu", "self,negative_slope=0.01", with_alpha, "LeakyRelu" },
+  { "aten::elu", "self,alpha=1,scale=1,input_scale=1", elu, "Elu" },
+  { "aten::celu", "self,alpha=1", with_alpha, "Celu" },
+  { "aten::gelu", "self,approximate=none", gelu },
+  { "aten::softplus", "self,beta=1,threshold=20", softplus },
+  { "aten::clamp", "self,min=None,max=None", clamp },
+  { "aten::clip", "self,min=None,max=None", clamp },
+  { "aten::clamp_min", "self,min,max=None", clamp },
+  { "aten::clamp_max", "self,max", clamp_max },
+  { "aten::hardtanh", "self,min_val=-1,max_val=1", clamp },
+  { "aten::relu6", "self", relu6 },
+  { "aten::prelu", "self,weight", prelu },
+  { "aten::threshold", "self,threshold,value", threshold },
+  { "aten::square", "self", square },
+  { "aten::where", "condition,self=None,other=None", where },
+  { "aten::masked_fill", "self,mask,value", masked_fill },
+  { NULL },
 };

@@ -57,11 +57,8 @@ broadcast (TsProgram *program, Places *places)
       *dim = MAX (*dim, places->indices[i]->dims[k]);
     }
   for (guint i = 0; i < places->n && places->n > 1; i++)
-    places->indices[i] =
-      ts_onnx (program, "Expand",
-               (LowerValue *[]){ places->indices[i],
-                                 ts_constant_ints (program, places->dims, places->rank) },
-               2, NULL, 0);
+    places->indices[i] = ts_onnx_pair (program, "Expand", places->indices[i],
+                                       ts_constant_ints (program, places->dims, places->rank));
   return !ts_failed (program);
 }
 
@@ -112,9 +109,8 @@ coordinates (TsProgram *program, Places *places)
   const gint64 last = places->rank;
   const LowerAttribute axis = ts_attr_int ("axis", last);
   for (guint i = 0; i < places->n; i++)
-    places->indices[i] = ts_onnx (
-      program, "Unsqueeze",
-      (LowerValue *[]){ places->indices[i], ts_constant_ints (program, &last, 1) }, 2, NULL, 0);
+    places->indices[i] =
+      ts_onnx_pair (program, "Unsqueeze", places->indices[i], ts_constant_ints (program, &last, 1));
   return places->n == 1 ? places->indices[0]
                         : ts_onnx (program, "Concat", places->indices, places->n, &axis, 1);
 }
@@ -131,12 +127,9 @@ gather_rows (TsProgram *program, TsValue x, TsValue places)
   result.tensor->valid = places.tensor->valid;
   if (x.tensor->valid == NULL || places.tensor->rank != 1)
     return result;
-  LowerValue *rows =
-    ts_onnx (program, "Gather", (LowerValue *[]){ x.tensor->valid, inputs[1] }, 2, NULL, 0);
+  LowerValue *rows = ts_onnx_pair (program, "Gather", x.tensor->valid, inputs[1]);
   result.tensor->valid =
-    places.tensor->valid == NULL
-      ? rows
-      : ts_onnx (program, "And", (LowerValue *[]){ rows, places.tensor->valid }, 2, NULL, 0);
+    places.tensor->valid == NULL ? rows : ts_onnx_pair (program, "And", rows, places.tensor->valid);
   return result;
 }
 
@@ -182,10 +175,8 @@ updates_of (TsProgram *program, TsValue value, TsDtype dtype, const gint64 *dims
 {
   LowerValue *x = value.kind == TS_TENSOR ? ts_cast (program, ts_read (program, value), dtype)
                                           : ts_scalar (program, value, dtype);
-  return rank == 0
-           ? x
-           : ts_onnx (program, "Expand",
-                      (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+  return rank == 0 ? x
+                   : ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, dims, rank));
 }
 
 /* x[mask] = value of one element, the truth values being of the first dimensions; FALSE for
@@ -216,7 +207,7 @@ put_where (TsProgram *program, const TsCall *call, TsValue *result)
   LowerValue *put = updates_of (program, value, dtype, NULL, 0);
   put = put != NULL ? ts_reshaped (program, put, (const gint64[]){ 1 }, 1) : NULL;
   if (put != NULL && ts_truth (program, call->args[3]))
-    put = ts_onnx (program, "Add", (LowerValue *[]){ x, put }, 2, NULL, 0);
+    put = ts_onnx_pair (program, "Add", x, put);
   *result = ts_new (
     program,
     ts_onnx (program, "Where",
@@ -280,9 +271,7 @@ index_put (TsProgram *program, const TsCall *call)
       shape[i] = i == places.at ? places.dims[0] : 1;
     }
     LowerValue *index = ts_reshaped (program, places.indices[0], shape, x->rank);
-    index =
-      ts_onnx (program, "Expand",
-               (LowerValue *[]){ index, ts_constant_ints (program, dims, x->rank) }, 2, NULL, 0);
+    index = ts_onnx_pair (program, "Expand", index, ts_constant_ints (program, dims, x->rank));
     LowerValue *const inputs[3] = { x, index,
                                     updates_of (program, call->args[2], dtype, dims, x->rank) };
     return ts_new (program, ts_onnx (program, "ScatterElements", inputs, 3, attributes, 2), dtype);
@@ -355,17 +344,17 @@ embedding (TsProgram *program, const TsCall *call)
 }
 
 const TsOp ts_ops_index[] = {
-  { "aten::index_select", "self,dim,index", index_select, NULL, 0 },
-  { "aten::gather", "self,dim,index,sparse_grad=False", gather, NULL, 0 },
-  { "aten::index", "self,indices", index_tensors, NULL, 0 },
-  { "aten::_unsafe_index", "self,indices", index_tensors, NULL, 0 },
-  { "aten::index_put", "self,indices,values,accumulate=False", index_put, NULL, 0 },
-  { "aten::_unsafe_index_put", "self,indices,values,accumulate=False", index_put, NULL, 0 },
-  { "aten::scatter", "self,dim,index,src,reduce=None", scatter, "none", 0 },
-  { "aten::scatter_add", "self,dim,index,src,reduce=None", scatter, "add", 0 },
-  { "aten::triu", "self,diagonal=0", triangle, NULL, 0 },
-  { "aten::tril", "self,diagonal=0", triangle, NULL, 0 },
+  { "aten::index_select", "self,dim,index", index_select },
+  { "aten::gather", "self,dim,index,sparse_grad=False", gather },
+  { "aten::index", "self,indices", index_tensors },
+  { "aten::_unsafe_index", "self,indices", index_tensors },
+  { "aten::index_put", "self,indices,values,accumulate=False", index_put },
+  { "aten::_unsafe_index_put", "self,indices,values,accumulate=False", index_put },
+  { "aten::scatter", "self,dim,index,src,reduce=None", scatter, "none" },
+  { "aten::scatter_add", "self,dim,index,src,reduce=None", scatter, "add" },
+  { "aten::triu", "self,diagonal=0", triangle },
+  { "aten::tril", "self,diagonal=0", triangle },
   { "aten::embedding", "weight,indices,padding_idx=-1,scale_grad_by_freq=False,sparse=False",
-    embedding, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+    embedding },
+  { NULL },
 };

@@ -42,8 +42,7 @@ filled (TsProgram *program, const gint64 *dims, guint rank, TsValue number, TsDt
   if (empty)
     return ts_new (program, lower_value_empty (&program->lower, rank, shape), dtype);
   if (rank > 0)
-    one = ts_onnx (program, "Expand",
-                   (LowerValue *[]){ one, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+    one = ts_onnx_pair (program, "Expand", one, ts_constant_ints (program, dims, rank));
   return ts_new (program, one, dtype);
 }
 
@@ -102,11 +101,9 @@ count_up (TsProgram *program, gint32 n, TsValue first, TsValue step, TsDtype dty
 {
   LowerValue *x = lower_value_new (&program->lower, lower_count (&program->lower, 0, n), FALSE);
   x = ts_cast (program, x, dtype);
-  x = ts_onnx (program, "Mul", (LowerValue *[]){ x, ts_scalar (program, step, dtype) }, 2, NULL, 0);
-  return ts_new (
-    program,
-    ts_onnx (program, "Add", (LowerValue *[]){ x, ts_scalar (program, first, dtype) }, 2, NULL, 0),
-    dtype);
+  x = ts_onnx_pair (program, "Mul", x, ts_scalar (program, step, dtype));
+  return ts_new (program, ts_onnx_pair (program, "Add", x, ts_scalar (program, first, dtype)),
+                 dtype);
 }
 
 /* arange (end), (start, end) and (start, end, step); options come by name, or as four arguments
@@ -275,8 +272,7 @@ meshgrid (TsProgram *program, const TsCall *call)
     for (guint k = 0; k < n; k++)
       shape[k] = k == at ? dims[k] : 1;
     LowerValue *x = ts_reshaped (program, ts_read (program, list.list->items[i]), shape, n);
-    x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2,
-                 NULL, 0);
+    x = ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, dims, n));
     ts_list_append (program->heap, results.list,
                     ts_new (program, x, list.list->items[i].tensor->dtype));
   }
@@ -297,8 +293,7 @@ broadcast_tensors (TsProgram *program, const TsCall *call)
       if (x == NULL)
         return ts_none ();
       if (pass == 1) {
-        x = ts_onnx (program, "Expand",
-                     (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+        x = ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, dims, rank));
         ts_list_append (program->heap, results.list,
                         ts_new (program, x, list.list->items[i].tensor->dtype));
         continue;
@@ -329,9 +324,7 @@ overwrite (TsProgram *program, const TsCall *call)
   LowerValue *x = from.kind == TS_TENSOR ? ts_cast (program, ts_read (program, from), dtype)
                                          : ts_scalar (program, from, dtype);
   if (x != NULL && !x->empty && box.tensor->rank > 0)
-    x = ts_onnx (program, "Expand",
-                 (LowerValue *[]){ x, ts_constant_ints (program, dims, box.tensor->rank) }, 2, NULL,
-                 0);
+    x = ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, dims, box.tensor->rank));
   const TsValue result = ts_new (program, x, dtype);
   if (result.kind == TS_TENSOR)
     ts_write (program, box.tensor, result);
@@ -350,42 +343,42 @@ chance (TsProgram *program, const TsCall *call)
 #define OPTIONS "dtype=None,layout=None,device=None,pin_memory=None,memory_format=None"
 
 const TsOp ts_ops_make[] = {
-  { "aten::zeros", "size," OPTIONS, make, NULL, 0 },
+  { "aten::zeros", "size," OPTIONS, make },
   { "aten::ones", "size," OPTIONS, make, NULL, 1 },
-  { "aten::empty", "size," OPTIONS, make, NULL, 0 },
-  { "aten::empty_strided", "size,stride," OPTIONS, make, NULL, 0 },
-  { "aten::empty_permuted", "size,physical_layout," OPTIONS, make, NULL, 0 },
-  { "aten::full", "size,fill_value," OPTIONS, make, NULL, 0 },
-  { "aten::zeros_like", "self," OPTIONS, make_like, NULL, 0 },
+  { "aten::empty", "size," OPTIONS, make },
+  { "aten::empty_strided", "size,stride," OPTIONS, make },
+  { "aten::empty_permuted", "size,physical_layout," OPTIONS, make },
+  { "aten::full", "size,fill_value," OPTIONS, make },
+  { "aten::zeros_like", "self," OPTIONS, make_like },
   { "aten::ones_like", "self," OPTIONS, make_like, NULL, 1 },
-  { "aten::empty_like", "self," OPTIONS, make_like, NULL, 0 },
-  { "aten::full_like", "self,fill_value," OPTIONS, make_like, NULL, 0 },
-  { "aten::new_zeros", "self,size," OPTIONS, make_new, NULL, 0 },
+  { "aten::empty_like", "self," OPTIONS, make_like },
+  { "aten::full_like", "self,fill_value," OPTIONS, make_like },
+  { "aten::new_zeros", "self,size," OPTIONS, make_new },
   { "aten::new_ones", "self,size," OPTIONS, make_new, NULL, 1 },
-  { "aten::new_empty", "self,size," OPTIONS, make_new, NULL, 0 },
-  { "aten::new_full", "self,size,fill_value," OPTIONS, make_new, NULL, 0 },
+  { "aten::new_empty", "self,size," OPTIONS, make_new },
+  { "aten::new_full", "self,size,fill_value," OPTIONS, make_new },
   { "aten::arange",
     "a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,pin_memory=None",
-    arange, NULL, 0 },
-  { "aten::tril_indices", "row,col,offset=0," OPTIONS, triangle, NULL, 0 },
-  { "aten::triu_indices", "row,col,offset=0," OPTIONS, triangle, NULL, 0 },
-  { "aten::linspace", "start,end,steps," OPTIONS, linspace, NULL, 0 },
-  { "aten::tensor", "data,dtype=None,device=None,requires_grad=None", tensor, NULL, 0 },
-  { "aten::as_tensor", "data,dtype=None,device=None", tensor, NULL, 0 },
-  { "aten::scalar_tensor", "s," OPTIONS, number, NULL, 0 },
-  { "prim::NumToTensor", "a,b=None", number, NULL, 0 },
-  { "aten::broadcast_tensors", "tensors", broadcast_tensors, NULL, 0 },
-  { "aten::meshgrid", "tensors,indexing=None", meshgrid, NULL, 0 },
-  { "aten::copy_", "self,src,non_blocking=False", overwrite, NULL, 0 },
-  { "aten::fill_", "self,value", overwrite, NULL, 0 },
-  { "aten::zero_", "self", overwrite, NULL, 0 },
-  { "aten::rand", "...", chance, NULL, 0 },
-  { "aten::randn", "...", chance, NULL, 0 },
-  { "aten::randint", "...", chance, NULL, 0 },
-  { "aten::randperm", "...", chance, NULL, 0 },
-  { "aten::rand_like", "...", chance, NULL, 0 },
-  { "aten::randn_like", "...", chance, NULL, 0 },
-  { "aten::bernoulli", "...", chance, NULL, 0 },
-  { "aten::multinomial", "...", chance, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+    arange },
+  { "aten::tril_indices", "row,col,offset=0," OPTIONS, triangle },
+  { "aten::triu_indices", "row,col,offset=0," OPTIONS, triangle },
+  { "aten::linspace", "start,end,steps," OPTIONS, linspace },
+  { "aten::tensor", "data,dtype=None,device=None,requires_grad=None", tensor },
+  { "aten::as_tensor", "data,dtype=None,device=None", tensor },
+  { "aten::scalar_tensor", "s," OPTIONS, number },
+  { "prim::NumToTensor", "a,b=None", number },
+  { "aten::broadcast_tensors", "tensors", broadcast_tensors },
+  { "aten::meshgrid", "tensors,indexing=None", meshgrid },
+  { "aten::copy_", "self,src,non_blocking=False", overwrite },
+  { "aten::fill_", "self,value", overwrite },
+  { "aten::zero_", "self", overwrite },
+  { "aten::rand", "...", chance },
+  { "aten::randn", "...", chance },
+  { "aten::randint", "...", chance },
+  { "aten::randperm", "...", chance },
+  { "aten::rand_like", "...", chance },
+  { "aten::randn_like", "...", chance },
+  { "aten::bernoulli", "...", chance },
+  { "aten::multinomial", "...", chance },
+  { NULL },
 };

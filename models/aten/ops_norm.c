@@ -113,23 +113,22 @@ group_norm (TsProgram *program, const TsCall *call)
     program, ts_onnx (program, "InstanceNormalization", inputs, 3, &epsilon, 1), dims, x->rank);
   for (guint i = 2; i < 4; i++)
     if (call->args[i].kind != TS_NONE)
-      y = ts_onnx (program, i == 2 ? "Mul" : "Add",
-                   (LowerValue *[]){ y, ts_reshaped (program, ts_read (program, call->args[i]),
-                                                     per_channel, x->rank - 1) },
-                   2, NULL, 0);
+      y = ts_onnx_pair (
+        program, i == 2 ? "Mul" : "Add", y,
+        ts_reshaped (program, ts_read (program, call->args[i]), per_channel, x->rank - 1));
   return ts_new (program, y, TS_FLOAT32);
 }
 
 const TsOp ts_ops_norm[] = {
   { "aten::batch_norm",
     "input,weight,bias,running_mean,running_var,training,momentum,eps,cudnn_enabled=None",
-    batch_norm, NULL, 0 },
+    batch_norm },
   { "aten::instance_norm",
     "input,weight,bias,running_mean,running_var,use_input_stats,momentum,eps,cudnn_enabled=None",
-    instance_norm, NULL, 0 },
+    instance_norm },
   { "aten::layer_norm", "input,normalized_shape,weight=None,bias=None,eps=1e-05,cudnn_enable=None",
-    layer_norm, NULL, 0 },
+    layer_norm },
   { "aten::group_norm", "input,num_groups,weight=None,bias=None,eps=1e-05,cudnn_enabled=None",
-    group_norm, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+    group_norm },
+  { NULL },
 };

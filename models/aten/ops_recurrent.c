@@ -290,14 +290,14 @@ cell (TsProgram *program, const TsCall *call)
 #define CELL "input,hx,w_ih,w_hh,b_ih=None,b_hh=None"
 
 const TsOp ts_ops_recurrent[] = {
-  { PROJECTED, "x,h,c,w_ih,w_hh,w_hr,b_ih,b_hh,backwards", ts_composite, STEPS, 0 },
-  { "aten::lstm", SEQUENCE, sequence, NULL, 0 },
-  { "aten::gru", SEQUENCE, sequence, NULL, 0 },
-  { "aten::rnn_tanh", SEQUENCE, sequence, NULL, 0 },
-  { "aten::rnn_relu", SEQUENCE, sequence, NULL, 0 },
-  { "aten::lstm_cell", CELL, cell, NULL, 0 },
-  { "aten::gru_cell", CELL, cell, NULL, 0 },
-  { "aten::rnn_tanh_cell", CELL, cell, NULL, 0 },
-  { "aten::rnn_relu_cell", CELL, cell, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+  { PROJECTED, "x,h,c,w_ih,w_hh,w_hr,b_ih,b_hh,backwards", ts_composite, STEPS },
+  { "aten::lstm", SEQUENCE, sequence },
+  { "aten::gru", SEQUENCE, sequence },
+  { "aten::rnn_tanh", SEQUENCE, sequence },
+  { "aten::rnn_relu", SEQUENCE, sequence },
+  { "aten::lstm_cell", CELL, cell },
+  { "aten::gru_cell", CELL, cell },
+  { "aten::rnn_tanh_cell", CELL, cell },
+  { "aten::rnn_relu_cell", CELL, cell },
+  { NULL },
 };

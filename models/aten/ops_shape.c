@@ -295,8 +295,7 @@ expand (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < x->rank; i++)
     if (dims[n - x->rank + i] == -1)
       dims[n - x->rank + i] = x->dims[i];
-  x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2,
-               NULL, 0);
+  x = ts_onnx_pair (program, "Expand", x, ts_constant_ints (program, dims, n));
   return view_of (program, x, call->args[0], &(TsView){ .kind = TS_VIEW_OTHER });
 }
 
@@ -319,9 +318,7 @@ repeat (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < n; i++)
     dims[i] = i < n - x->rank ? 1 : x->dims[i - (n - x->rank)];
   x = ts_reshaped (program, x, dims, n);
-  return like (program,
-               ts_onnx (program, "Tile",
-                        (LowerValue *[]){ x, ts_constant_ints (program, times, n) }, 2, NULL, 0),
+  return like (program, ts_onnx_pair (program, "Tile", x, ts_constant_ints (program, times, n)),
                call->args[0]);
 }
 
@@ -523,8 +520,7 @@ join (TsProgram *program, const TsCall *call)
     values[i] = ts_cast (program, values[i], dtype);
     if (stack)
       values[i] =
-        ts_onnx (program, "Unsqueeze",
-                 (LowerValue *[]){ values[i], ts_constant_ints (program, &at, 1) }, 2, NULL, 0);
+        ts_onnx_pair (program, "Unsqueeze", values[i], ts_constant_ints (program, &at, 1));
   }
   const LowerAttribute attribute = ts_attr_int ("axis", axis);
   const TsValue result = ts_new (
@@ -672,7 +668,7 @@ convert (TsProgram *program, TsValue tensor, TsDtype dtype)
                       ts_dtype_name (tensor.tensor->dtype), ts_dtype_name (dtype));
   if (dtype == TS_BOOLEAN && !x->empty && lower_dtype (&program->lower, x) != SL_DTYPE_BOOL) {
     LowerValue *zero = ts_scalar (program, ts_int (0), tensor.tensor->dtype);
-    x = ts_onnx (program, "Equal", (LowerValue *[]){ x, zero }, 2, NULL, 0);
+    x = ts_onnx_pair (program, "Equal", x, zero);
     return ts_new (program, ts_onnx (program, "Not", &x, 1, NULL, 0), dtype);
   }
   return ts_new (program, ts_cast (program, x, dtype), dtype);
@@ -706,73 +702,73 @@ type_as (TsProgram *program, const TsCall *call)
 }
 
 const TsOp ts_ops_shape[] = {
-  { "aten::reshape", "self,shape", reshape, NULL, 0 },
-  { "aten::view", "self,size", reshape, NULL, 0 },
-  { "aten::_unsafe_view", "self,size", reshape, NULL, 0 },
-  { "aten::ravel", "self,start_dim=0,end_dim=-1", flatten, NULL, 0 },
-  { "aten::_reshape_alias", "self,size,stride=None", reshape, NULL, 0 },
-  { "aten::view_as", "self,other", reshape_as, NULL, 0 },
-  { "aten::reshape_as", "self,other", reshape_as, NULL, 0 },
-  { "aten::movedim", "self,source,destination", move_dims, NULL, 0 },
-  { "aten::moveaxis", "self,source,destination", move_dims, NULL, 0 },
-  { "aten::tile", "self,dims", repeat, NULL, 0 },
-  { "aten::unsafe_chunk", "self,chunks,dim=0", split, NULL, 0 },
-  { "aten::unsafe_split", "self,split_size,dim=0", split, NULL, 0 },
-  { "aten::flatten", "self,start_dim=0,end_dim=-1", flatten, NULL, 0 },
-  { "aten::unflatten", "self,dim,sizes,names=None", unflatten, NULL, 0 },
-  { "aten::unsqueeze", "self,dim", unsqueeze, NULL, 0 },
-  { "aten::squeeze", "self,dim=None", squeeze, NULL, 0 },
-  { "aten::permute", "self,dims", permute, NULL, 0 },
-  { "aten::transpose", "self,dim0,dim1", transpose, NULL, 0 },
-  { "aten::swapaxes", "self,axis0,axis1", transpose, NULL, 0 },
-  { "aten::t", "self,a=0,b=1", transpose, NULL, 0 },
-  { "aten::numpy_T", "self,a=0,b=1", transpose, NULL, 0 },
-  { "aten::mT", "self,a=-2,b=-1", transpose, NULL, 0 },
-  { "aten::mH", "self,a=-2,b=-1", transpose, NULL, 0 },
-  { "aten::adjoint", "self,a=-2,b=-1", transpose, NULL, 0 },
-  { "aten::matrix_H", "self,a=0,b=1", transpose, NULL, 0 },
-  { "aten::swapdims", "self,dim0,dim1", transpose, NULL, 0 },
-  { "aten::expand", "self,size,implicit=False", expand, NULL, 0 },
-  { "aten::expand_as", "self,other", expand, NULL, 0 },
-  { "aten::broadcast_to", "self,size", expand, NULL, 0 },
-  { "aten::repeat", "self,repeats", repeat, NULL, 0 },
-  { "aten::slice", "self,dim=0,start=None,end=None,step=1", slice, NULL, 0 },
-  { "aten::narrow", "self,dim,start,length", narrow, NULL, 0 },
-  { "aten::select", "self,dim,index", select_one, NULL, 0 },
-  { "aten::split", "self,split_size,dim=0", split, NULL, 0 },
-  { "aten::split_with_sizes", "self,split_sizes,dim=0", split, NULL, 0 },
-  { "aten::chunk", "self,chunks,dim=0", split, NULL, 0 },
-  { "aten::unbind", "self,dim=0", unbind, NULL, 0 },
-  { "aten::cat", "tensors,dim=0", join, NULL, 0 },
-  { "aten::concat", "tensors,dim=0", join, NULL, 0 },
-  { "aten::stack", "tensors,dim=0", join, NULL, 0 },
-  { "aten::pixel_shuffle", "self,upscale_factor", pixel_shuffle, NULL, 0 },
-  { "aten::pixel_unshuffle", "self,downscale_factor", pixel_unshuffle, NULL, 0 },
-  { "aten::channel_shuffle", "self,groups", channel_shuffle, NULL, 0 },
-  { "aten::flip", "self,dims", flip, NULL, 0 },
-  { "aten::roll", "self,shifts,dims=[]", roll, NULL, 0 },
-  { "aten::contiguous", "self,memory_format=None", same, NULL, 0 },
-  { "aten::detach", "self", same, NULL, 0 },
-  { "aten::data", "self", same, NULL, 0 },
-  { "prim::data", "self", same, NULL, 0 },
-  { "aten::cpu", "self", same, NULL, 0 },
-  { "aten::cuda", "self", same, NULL, 0 },
-  { "aten::requires_grad_", "self,requires_grad=True", same, NULL, 0 },
-  { "aten::alias", "self", same, NULL, 0 },
-  { "aten::clone", "self,memory_format=None", copy, NULL, 0 },
-  { "aten::lift_fresh_copy", "self", copy, NULL, 0 },
-  { "aten::lift_fresh", "self", same, NULL, 0 },
-  { "aten::lift", "self", same, NULL, 0 },
-  { "aten::positive", "self", same, NULL, 0 },
-  { "aten::conj", "self", same, NULL, 0 },
-  { "aten::resolve_conj", "self", same, NULL, 0 },
-  { "aten::resolve_neg", "self", same, NULL, 0 },
-  { "aten::dropout", "input,p,train", dropout, NULL, 0 },
-  { "aten::feature_dropout", "input,p,train", dropout, NULL, 0 },
-  { "aten::alpha_dropout", "input,p,train", dropout, NULL, 0 },
+  { "aten::reshape", "self,shape", reshape },
+  { "aten::view", "self,size", reshape },
+  { "aten::_unsafe_view", "self,size", reshape },
+  { "aten::ravel", "self,start_dim=0,end_dim=-1", flatten },
+  { "aten::_reshape_alias", "self,size,stride=None", reshape },
+  { "aten::view_as", "self,other", reshape_as },
+  { "aten::reshape_as", "self,other", reshape_as },
+  { "aten::movedim", "self,source,destination", move_dims },
+  { "aten::moveaxis", "self,source,destination", move_dims },
+  { "aten::tile", "self,dims", repeat },
+  { "aten::unsafe_chunk", "self,chunks,dim=0", split },
+  { "aten::unsafe_split", "self,split_size,dim=0", split },
+  { "aten::flatten", "self,start_dim=0,end_dim=-1", flatten },
+  { "aten::unflatten", "self,dim,sizes,names=None", unflatten },
+  { "aten::unsqueeze", "self,dim", unsqueeze },
+  { "aten::squeeze", "self,dim=None", squeeze },
+  { "aten::permute", "self,dims", permute },
+  { "aten::transpose", "self,dim0,dim1", transpose },
+  { "aten::swapaxes", "self,axis0,axis1", transpose },
+  { "aten::t", "self,a=0,b=1", transpose },
+  { "aten::numpy_T", "self,a=0,b=1", transpose },
+  { "aten::mT", "self,a=-2,b=-1", transpose },
+  { "aten::mH", "self,a=-2,b=-1", transpose },
+  { "aten::adjoint", "self,a=-2,b=-1", transpose },
+  { "aten::matrix_H", "self,a=0,b=1", transpose },
+  { "aten::swapdims", "self,dim0,dim1", transpose },
+  { "aten::expand", "self,size,implicit=False", expand },
+  { "aten::expand_as", "self,other", expand },
+  { "aten::broadcast_to", "self,size", expand },
+  { "aten::repeat", "self,repeats", repeat },
+  { "aten::slice", "self,dim=0,start=None,end=None,step=1", slice },
+  { "aten::narrow", "self,dim,start,length", narrow },
+  { "aten::select", "self,dim,index", select_one },
+  { "aten::split", "self,split_size,dim=0", split },
+  { "aten::split_with_sizes", "self,split_sizes,dim=0", split },
+  { "aten::chunk", "self,chunks,dim=0", split },
+  { "aten::unbind", "self,dim=0", unbind },
+  { "aten::cat", "tensors,dim=0", join },
+  { "aten::concat", "tensors,dim=0", join },
+  { "aten::stack", "tensors,dim=0", join },
+  { "aten::pixel_shuffle", "self,upscale_factor", pixel_shuffle },
+  { "aten::pixel_unshuffle", "self,downscale_factor", pixel_unshuffle },
+  { "aten::channel_shuffle", "self,groups", channel_shuffle },
+  { "aten::flip", "self,dims", flip },
+  { "aten::roll", "self,shifts,dims=[]", roll },
+  { "aten::contiguous", "self,memory_format=None", same },
+  { "aten::detach", "self", same },
+  { "aten::data", "self", same },
+  { "prim::data", "self", same },
+  { "aten::cpu", "self", same },
+  { "aten::cuda", "self", same },
+  { "aten::requires_grad_", "self,requires_grad=True", same },
+  { "aten::alias", "self", same },
+  { "aten::clone", "self,memory_format=None", copy },
+  { "aten::lift_fresh_copy", "self", copy },
+  { "aten::lift_fresh", "self", same },
+  { "aten::lift", "self", same },
+  { "aten::positive", "self", same },
+  { "aten::conj", "self", same },
+  { "aten::resolve_conj", "self", same },
+  { "aten::resolve_neg", "self", same },
+  { "aten::dropout", "input,p,train", dropout },
+  { "aten::feature_dropout", "input,p,train", dropout },
+  { "aten::alpha_dropout", "input,p,train", dropout },
   { "aten::to",
     "self,a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,pin_memory=None,non_blocking=None,copy=None,memory_format=None",
-    to, NULL, 0 },
-  { "aten::type_as", "self,other", type_as, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+    to },
+  { "aten::type_as", "self,other", type_as },
+  { NULL },
 };

@@ -38,9 +38,7 @@ with_batch (TsProgram *program, LowerValue *x, guint spatial, gboolean *added)
 {
   const gint64 axis = 0;
   *added = x != NULL && x->rank == spatial + 1;
-  return *added ? ts_onnx (program, "Unsqueeze",
-                           (LowerValue *[]){ x, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0)
-                : x;
+  return *added ? ts_onnx_pair (program, "Unsqueeze", x, ts_constant_ints (program, &axis, 1)) : x;
 }
 
 static TsValue
@@ -48,8 +46,7 @@ without_batch (TsProgram *program, LowerValue *y, gboolean added, TsDtype dtype)
 {
   const gint64 axis = 0;
   if (added)
-    y = ts_onnx (program, "Squeeze", (LowerValue *[]){ y, ts_constant_ints (program, &axis, 1) }, 2,
-                 NULL, 0);
+    y = ts_onnx_pair (program, "Squeeze", y, ts_constant_ints (program, &axis, 1));
   return ts_new (program, y, dtype);
 }
 
@@ -244,9 +241,7 @@ real_average_pool (TsProgram *program, const TsCall *call)
     gdouble factor = 1 / ts_to_float (program, divisor);
     for (guint i = 0; i < spatial; i++)
       factor *= (gdouble) attributes[0].ints[i];
-    y = ts_onnx (program, "Mul",
-                 (LowerValue *[]){ y, ts_scalar (program, ts_float (factor), TS_FLOAT32) }, 2, NULL,
-                 0);
+    y = ts_onnx_pair (program, "Mul", y, ts_scalar (program, ts_float (factor), TS_FLOAT32));
   }
   return without_batch (program, y, added, call->args[0].tensor->dtype);
 }
@@ -259,15 +254,6 @@ average_pool (TsProgram *program, const TsCall *call)
   const gboolean codes = x.kind == TS_TENSOR && ts_is_quantized (x.tensor->dtype);
   return codes ? ts_through_codes (program, call, real_average_pool)
                : real_average_pool (program, call);
-}
-
-/* Cell @i of @out along a dimension of @in elements, as torch cuts it: cells may overlap by an
- * element. */
-static void
-cell (gint64 i, gint64 in, gint64 out, gint64 *first, gint64 *end)
-{
-  *first = i * in / out;
-  *end = ((i + 1) * in + out - 1) / out;
 }
 
 static LowerValue *
@@ -297,9 +283,8 @@ uneven_cells (TsProgram *program, LowerValue *x, gint64 axis, gint64 out, gboole
     return NULL;
   }
   for (gint64 i = 0; i < out; i++) {
-    gint64 first, end;
-    cell (i, in, out, &first, &end);
-    LowerValue *one = cut (program, x, axis, first, end);
+    /* as torch cuts them: cells may overlap by an element */
+    LowerValue *one = cut (program, x, axis, i * in / out, ((i + 1) * in + out - 1) / out);
     cells[i] = ts_onnx (program, average ? "ReduceMean" : "ReduceMax", &one, 1, keep, 2);
   }
   return out == 1 ? cells[0] : ts_onnx (program, "Concat", cells, (guint) out, &join, 1);
@@ -393,9 +378,7 @@ windows (TsProgram *program, const TsCall *call)
     const gint64 y = k / kernel[1] * dilation[0], z = k % kernel[1] * dilation[1];
     LowerValue *rows = ts_slice_of (program, x, 2, y, y + (out[0] - 1) * stride[0] + 1, stride[0]);
     rows = ts_slice_of (program, rows, 3, z, z + (out[1] - 1) * stride[1] + 1, stride[1]);
-    cells[n++] =
-      ts_onnx (program, "Unsqueeze", (LowerValue *[]){ rows, ts_constant_ints (program, &axis, 1) },
-               2, NULL, 0);
+    cells[n++] = ts_onnx_pair (program, "Unsqueeze", rows, ts_constant_ints (program, &axis, 1));
   }
   LowerValue *all = n == 1 ? cells[0] : ts_onnx (program, "Concat", cells, n, &join, 1);
   const gint64 dims[3] = { x->dims[0], (gint64) x->dims[1] * n, out[0] * out[1] };
@@ -403,55 +386,49 @@ windows (TsProgram *program, const TsCall *call)
 }
 
 const TsOp ts_ops_window[] = {
-  { "aten::adaptive_max_pool1d", "self,output_size", adaptive_max_pool, NULL, 0 },
-  { "aten::adaptive_max_pool2d", "self,output_size", adaptive_max_pool, NULL, 0 },
-  { "aten::adaptive_max_pool3d", "self,output_size", adaptive_max_pool, NULL, 0 },
+  { "aten::adaptive_max_pool1d", "self,output_size", adaptive_max_pool },
+  { "aten::adaptive_max_pool2d", "self,output_size", adaptive_max_pool },
+  { "aten::adaptive_max_pool3d", "self,output_size", adaptive_max_pool },
   { "aten::avg_pool3d",
     "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
-    average_pool, NULL, 0 },
-  { "aten::im2col", "self,kernel_size,dilation,padding,stride", windows, NULL, 0 },
-  { "aten::conv1d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL,
-    0 },
-  { "aten::conv2d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL,
-    0 },
-  { "aten::conv3d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL,
-    0 },
+    average_pool },
+  { "aten::im2col", "self,kernel_size,dilation,padding,stride", windows },
+  { "aten::conv1d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv },
+  { "aten::conv2d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv },
+  { "aten::conv3d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv },
   { "aten::conv_transpose1d",
     "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1",
-    conv_transpose, NULL, 0 },
+    conv_transpose },
   { "aten::conv_transpose2d",
     "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1",
-    conv_transpose, NULL, 0 },
-  { "aten::_convolution_mode", "input,weight,bias,stride,padding,dilation,groups", conv, NULL, 0 },
+    conv_transpose },
+  { "aten::_convolution_mode", "input,weight,bias,stride,padding,dilation,groups", conv },
   { "aten::convolution",
-    "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups", convolution, NULL,
-    0 },
+    "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups", convolution },
   { "aten::_convolution",
     "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups,benchmark=None,deterministic=None,cudnn_enabled=None,"
     "allow_tf32=None",
-    convolution, NULL, 0 },
-  { "aten::max_pool1d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool,
-    NULL, 0 },
-  { "aten::max_pool2d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool,
-    NULL, 0 },
+    convolution },
+  { "aten::max_pool1d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False",
+    max_pool },
+  { "aten::max_pool2d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False",
+    max_pool },
   { "aten::max_pool2d_with_indices",
-    "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices, NULL,
-    0 },
-  { "aten::max_pool3d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool,
-    NULL, 0 },
+    "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices },
+  { "aten::max_pool3d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False",
+    max_pool },
   { "aten::max_pool3d_with_indices",
-    "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices, NULL,
-    0 },
+    "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices },
   { "aten::avg_pool1d",
     "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
-    average_pool, NULL, 0 },
+    average_pool },
   { "aten::avg_pool2d",
     "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
-    average_pool, NULL, 0 },
-  { "aten::adaptive_avg_pool1d", "self,output_size", adaptive_pool, NULL, 0 },
-  { "aten::adaptive_avg_pool2d", "self,output_size", adaptive_pool, NULL, 0 },
-  { "aten::adaptive_avg_pool3d", "self,output_size", adaptive_pool, NULL, 0 },
-  { "aten::_adaptive_avg_pool2d", "self,output_size", adaptive_pool, NULL, 0 },
-  { "aten::_adaptive_avg_pool3d", "self,output_size", adaptive_pool, NULL, 0 },
-  { NULL, NULL, NULL, NULL, 0 },
+    average_pool },
+  { "aten::adaptive_avg_pool1d", "self,output_size", adaptive_pool },
+  { "aten::adaptive_avg_pool2d", "self,output_size", adaptive_pool },
+  { "aten::adaptive_avg_pool3d", "self,output_size", adaptive_pool },
+  { "aten::_adaptive_avg_pool2d", "self,output_size", adaptive_pool },
+  { "aten::_adaptive_avg_pool3d", "self,output_size", adaptive_pool },
+  { NULL },
 };

@@ -283,8 +283,7 @@ gboolean ts_tensor_fits (const TsTensor *tensor);
  * allows it. A quantised one is its codes, with scales and zero points. */
 LowerValue *ts_tensor_value (Lower *lower, TsHeap *heap, TsTensor *tensor);
 /** ts_tensor_ints, ts_tensor_floats: (nullable): the elements of a tensor of the file in torch's
- * order; NULL of another type, with an error, and over
- *  @most elements. */
+ * order; NULL of another type, with an error, and over @most elements. */
 const gint64 *ts_tensor_ints (TsHeap *heap, const TsTensor *tensor, gsize most);
 const gdouble *ts_tensor_floats (TsHeap *heap, const TsTensor *tensor, gsize most);
 

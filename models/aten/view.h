@@ -18,8 +18,7 @@ typedef enum
 } TsViewKind;
 
 /** @order: dimension i of the view is dimension order[i] of the base. @n elements from @first on
- * along @axis, every
- *  @step-th. */
+ * along @axis, every @step-th. */
 typedef struct
 {
   TsViewKind kind;

@@ -33,12 +33,6 @@ append (char *labels, char label)
   labels[n + 1] = '\0';
 }
 
-static guint
-place_of (const char *labels, char label)
-{
-  return (guint) (strchr (labels, label) - labels);
-}
-
 /* @text, of letters and at most one ellipsis, which stands for @dots dimensions. */
 static gboolean
 read_labels (const char *text, gint dots, char *labels)
@@ -137,7 +131,7 @@ ordered (Lower *o, const Term *term, const char *order)
 {
   gint32 places[SL_MAX_RANK];
   for (guint i = 0; order[i] != '\0'; i++)
-    places[i] = (gint32) place_of (term->labels, order[i]);
+    places[i] = (gint32) (strchr (term->labels, order[i]) - term->labels);
   return lower_transpose (o, term->tensor, places);
 }
 

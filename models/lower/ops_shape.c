@@ -40,12 +40,6 @@ splits_channels (const LowerValue *x, const gint32 *dims, guint rank)
   return splits;
 }
 
-static gboolean
-has_dims (const LowerValue *x, const gint32 *dims, guint rank)
-{
-  return rank == x->rank && memcmp (dims, x->dims, rank * sizeof dims[0]) == 0;
-}
-
 /* Channels that were split in parts, exchanged with these and joined again, which shuffles them,
  * stay channels last. */
 static gint32
@@ -81,7 +75,8 @@ set_reshaped (Lower *o, LowerValue *x, const gint32 *dims, guint rank)
     lower_set (o, 0, lower_reshape (o, x->last, moved, rank), TRUE);
     return;
   }
-  if (x->split != NULL && x->exchanged && has_dims (x->split, dims, rank)) {
+  if (x->split != NULL && x->exchanged && rank == x->split->rank
+      && memcmp (dims, x->split->dims, rank * sizeof dims[0]) == 0) {
     lower_set (o, 0, shuffled (o, x->split, x->parts), TRUE);
     return;
   }

@@ -242,9 +242,10 @@ find_bytes (Lower *o, const Tensor *t, gsize size)
   const guint8 *data = sl_pb_data (&t->raw);
   if ((guintptr) data % size == 0)
     return data;
-  return onnx_may_copy (o, t->name, bytes)
-           ? sl_graph_copy_constant (o->graph, data, bytes, &o->error)
-           : NULL;
+  if (!onnx_may_copy (o, t->name, bytes))
+    return NULL;
+  return t->type == ONNX_FLOAT ? sl_graph_copy_later (o->graph, data, bytes, &o->error)
+                               : sl_graph_copy_constant (o->graph, data, bytes, &o->error);
 }
 
 /* What a constant of another type is made of. */
@@ -389,7 +390,9 @@ make_value (Lower *o, const Tensor *t)
                       .data = bytes,
                       .bytes = t->elements * sl_dtype_size (dtype) };
   if (bytes == NULL
-      || !sl_graph_need_constant (o->graph, bytes, units_of (t) * types[t->type].size, &o->error))
+      || (t->type != ONNX_FLOAT
+          && !sl_graph_need_constant (o->graph, bytes, units_of (t) * types[t->type].size,
+                                      &o->error)))
     return NULL;
   if (t->type > ONNX_BFLOAT16)
     tensor.data = widen_small (o, t, bytes);

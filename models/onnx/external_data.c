@@ -111,13 +111,6 @@ open_beside (Lower *o, const OnnxExternal *where, Piece *piece, struct stat *sta
 }
 
 static gboolean
-is_same (int fd, const SlFileStamp *stamp)
-{
-  SlFileStamp now;
-  return sl_file_stamp_of (fd, &now) && sl_file_stamp_same_content (&now, stamp);
-}
-
-static gboolean
 read_piece (void *memory, gpointer data, GError **error)
 {
   const Piece *piece = data;
@@ -128,7 +121,9 @@ read_piece (void *memory, gpointer data, GError **error)
     n = pread (fd, (guint8 *) memory + got, piece->bytes - got, (off_t) (piece->offset + got));
     got += n > 0 ? (gsize) n : 0;
   }
-  const gboolean good = got == piece->bytes && fd >= 0 && is_same (fd, &piece->stamp);
+  SlFileStamp now;
+  const gboolean good = got == piece->bytes && fd >= 0 && sl_file_stamp_of (fd, &now)
+                        && sl_file_stamp_same_content (&now, &piece->stamp);
   if (fd >= 0)
     close (fd);
   return good

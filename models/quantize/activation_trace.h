@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Runs a graph and keeps the output of every node, for measurements.
- */
+/* Runs a graph and keeps the output of every node, for measurements. */
 #ifndef SL_QUANTIZE_ACTIVATION_TRACE_H
 #define SL_QUANTIZE_ACTIVATION_TRACE_H
 

@@ -13,6 +13,8 @@
 #define MAX_VALUE 127
 /* Of a sum's scale to the output's: multipliers of kernels have 32 bits behind the point. */
 #define MIN_RATIO (1.0f / (1 << 24))
+/* Of a channel of zeros. */
+#define LEAST_SCALE 1e-30f
 
 typedef struct
 {
@@ -125,12 +127,19 @@ typedef struct
   const SlNode *node;
   const SlTensor *weights, *bias; /* (nullable) @bias */
   gint axis;
-  gboolean single; /* one scale for all */
+  gboolean single;  /* one scale for all */
+  gboolean dynamic; /* its input and output are floats */
   gsize outer, channels, inner;
   gfloat input_scale, output_scale;
   gfloat *scales; /* by output channel */
   gint8 *values;
 } Layer;
+
+static gboolean
+is_dynamic (const Rewrite *c, const SlNode *node)
+{
+  return c->plan->dynamic[node - sl_graph_node (c->from, 0)];
+}
 
 static void
 layer_init (Rewrite *c, const SlNode *node, Layer *layer)
@@ -142,7 +151,8 @@ layer_init (Rewrite *c, const SlNode *node, Layer *layer)
                     .weights = weights,
                     .bias = sl_node_input (c->from, node, 2),
                     .axis = depthwise ? 3 : 0 };
-  layer->single = c->plan->per_tensor || node->op == SL_OP_FULLY_CONNECTED;
+  layer->dynamic = is_dynamic (c, node);
+  layer->single = c->plan->per_tensor || (node->op == SL_OP_FULLY_CONNECTED && !layer->dynamic);
   layer->channels = (gsize) weights->dims[layer->axis];
   layer->inner = depthwise ? 1 : n / layer->channels;
   layer->outer = depthwise ? n / layer->channels : 1;
@@ -163,7 +173,8 @@ place (const Layer *layer, gsize i, gsize o, gsize k)
 static void
 choose_weight_scales (const Layer *layer)
 {
-  const gfloat least = MIN_RATIO * layer->output_scale / layer->input_scale;
+  const gfloat least =
+    layer->dynamic ? LEAST_SCALE : MIN_RATIO * layer->output_scale / layer->input_scale;
   const gfloat *weights = layer->weights->data,
                *bias = layer->bias != NULL ? layer->bias->data : NULL;
   gfloat whole = 0;
@@ -172,8 +183,9 @@ choose_weight_scales (const Layer *layer)
     for (gsize i = 0; i < layer->outer; i++)
       for (gsize k = 0; k < layer->inner; k++)
         most = MAX (most, fabsf (weights[place (layer, i, o, k)]));
-    const gdouble room =
-      bias != NULL ? fabs ((gdouble) bias[o]) / (MAX_BIAS * (gdouble) layer->input_scale) : 0;
+    const gdouble room = bias != NULL && !layer->dynamic
+                           ? fabs ((gdouble) bias[o]) / (MAX_BIAS * (gdouble) layer->input_scale)
+                           : 0;
     layer->scales[o] = MAX (most / MAX_VALUE, MAX ((gfloat) room, least));
     whole = MAX (whole, layer->scales[o]);
   }
@@ -189,6 +201,8 @@ mean_behind (const Rewrite *c, const Layer *layer, gsize o, gsize k)
   const SlObserved *seen = sl_ranges_get (c->ranges, node->inputs[0]);
   const SlTensor *input = sl_node_input (c->from, node, 0);
   const gsize channels = (gsize) input->dims[input->rank - 1];
+  if (seen == NULL)
+    return 0;
   if (node->op == SL_OP_DEPTHWISE_CONV_2D)
     return seen->means[o * channels / layer->channels];
   const gsize depth = (gsize) layer->weights->dims[layer->weights->rank - 1];
@@ -246,10 +260,26 @@ add_bias (Rewrite *c, const Layer *layer, const gdouble *bias)
   return add_tensor (c, &tensor, "/int32");
 }
 
+static gint32
+add_float_bias (Rewrite *c, const Layer *layer, const gdouble *bias)
+{
+  SlTensor tensor = { .name = layer->bias != NULL ? layer->bias->name : "bias",
+                      .dtype = SL_DTYPE_F32,
+                      .rank = 1,
+                      .dims = { (gint32) layer->channels },
+                      .bytes = layer->channels * sizeof (gfloat) };
+  gfloat *values = sl_tensor_alloc (c->arena, tensor.bytes);
+  for (gsize o = 0; o < layer->channels; o++)
+    values[o] = (gfloat) bias[o];
+  tensor.data = values;
+  return add_tensor (c, &tensor, "/float");
+}
+
 static gboolean
 add_layer (Rewrite *c, const SlNode *node)
 {
   Layer layer;
+  SlOpParams params = node->params;
   gint32 inputs[3];
   layer_init (c, node, &layer);
   choose_weight_scales (&layer);
@@ -257,12 +287,14 @@ add_layer (Rewrite *c, const SlNode *node)
   for (gsize o = 0; layer.bias != NULL && o < layer.channels; o++)
     bias[o] = (gdouble) ((const gfloat *) layer.bias->data)[o];
   round_weights (c, &layer, bias);
-  inputs[0] = form_of (c, node, node->inputs[0], TRUE);
+  inputs[0] = form_of (c, node, node->inputs[0], !layer.dynamic);
   inputs[1] = add_weights (c, &layer);
-  inputs[2] = add_bias (c, &layer, bias);
+  inputs[2] = layer.dynamic ? add_float_bias (c, &layer, bias) : add_bias (c, &layer, bias);
+  if (layer.dynamic)
+    params.fully_connected.dynamic = TRUE;
   return inputs[0] >= 0 && inputs[1] >= 0 && inputs[2] >= 0
-         && sl_graph_add_node (c->to, node->op, node->index, inputs, 3, node->outputs, 1,
-                               &node->params, c->error);
+         && sl_graph_add_node (c->to, node->op, node->index, inputs, 3, node->outputs, 1, &params,
+                               c->error);
 }
 
 /* Parts of a CONCATENATION that have a stated scale come to that of the whole. */
@@ -313,8 +345,9 @@ add_nodes (Rewrite *c)
   for (guint i = 0; i < sl_graph_n_nodes (c->from); i++) {
     const SlNode *node = sl_graph_node (c->from, i);
     const gboolean quantized = c->plan->quantized[i];
-    if (!(quantized && sl_scales_of (node->op) == SL_SCALES_LAYER ? add_layer (c, node)
-                                                                  : add_other (c, node, quantized)))
+    const gboolean layer =
+      (quantized && sl_scales_of (node->op) == SL_SCALES_LAYER) || c->plan->dynamic[i];
+    if (!(layer ? add_layer (c, node) : add_other (c, node, quantized)))
       return FALSE;
   }
   return TRUE;

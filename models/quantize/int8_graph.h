@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Converts a float graph to an int8 graph by a plan.
- */
+/* Converts a float graph to an int8 graph by a plan. */
 #ifndef SL_QUANTIZE_INT8_GRAPH_H
 #define SL_QUANTIZE_INT8_GRAPH_H
 

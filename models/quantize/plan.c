@@ -13,6 +13,7 @@
 #include "core/graph/work.h"
 #include "core/ops/ops.h"
 #include "models/quantize/constant.h"
+#include "models/quantize/tokens.h"
 
 /* Ranges that differ by more cannot share a scale: the narrow one would keep 5 bits. */
 #define UNLIKE 8.0
@@ -509,6 +510,7 @@ sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *option
   Planner p = { .graph = graph, .ranges = ranges, .plan = plan };
   plan->per_tensor = options->per_tensor;
   plan->quantized = g_new0 (gboolean, MAX (nodes, 1));
+  plan->dynamic = g_new0 (gboolean, MAX (nodes, 1));
   plan->scale = g_new0 (gfloat, n);
   plan->zero_point = g_new0 (gint32, n);
   p.group = g_new (gint32, n);
@@ -518,6 +520,7 @@ sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *option
                          && (options->kept == NULL || !options->kept[i]);
     p.work += sl_node_multiply_adds (graph, sl_graph_node (graph, i));
   }
+  sl_tokens_plan (graph, options->kept, plan->quantized, plan->dynamic);
   if (options->float_head) {
     spread_float (&p);
     widen_head (&p);
@@ -529,8 +532,10 @@ sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *option
     choose_scales (&p, options);
     changed = options->float_head && round < MAX_ROUNDS ? keep_precise (&p, options->least_snr) : 0;
   }
-  for (guint i = 0; i < nodes; i++)
+  for (guint i = 0; i < nodes; i++) {
     plan->n_quantized += plan->quantized[i] != FALSE;
+    plan->n_dynamic += plan->dynamic[i] != FALSE;
+  }
   g_free (p.producer);
   g_free (p.first);
   g_free (p.readers);
@@ -544,6 +549,7 @@ sl_plan_free (SlPlan *plan)
   if (plan == NULL)
     return;
   g_free (plan->quantized);
+  g_free (plan->dynamic);
   g_free (plan->scale);
   g_free (plan->zero_point);
   g_free (plan);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Which nodes of a float graph compute with int8 values, and which tensors share a scale.
- */
+/* Which nodes of a float graph compute with int8 values, and which tensors share a scale. */
 #ifndef SL_QUANTIZE_PLAN_H
 #define SL_QUANTIZE_PLAN_H
 
@@ -20,15 +18,17 @@ typedef enum
 /**
  * SlPlan:
  * @quantized: by node of the graph: whether it computes with int8
+ * @dynamic: by node of the graph: whether it has int8 weights, takes and makes floats, and rounds
+ * rows while the model runs
  * @per_tensor: as in the options
  * @scale, @zero_point: by tensor: of its int8 values; 0 where it never has any
  */
 typedef struct
 {
-  gboolean *quantized;
+  gboolean *quantized, *dynamic;
   gfloat *scale;
   gint32 *zero_point;
-  guint n_quantized; /* nodes */
+  guint n_quantized, n_dynamic; /* nodes */
   gboolean per_tensor;
 } SlPlan;
 

@@ -278,7 +278,7 @@ make_int8 (SlQuantizer *q, GError **error)
     sl_ranges_end (q->ranges);
   q->ended = TRUE;
   q->plan = sl_plan_new (q->graph, q->ranges, &how);
-  q->n_quantized = q->plan->n_quantized;
+  q->n_quantized = q->plan->n_quantized + q->plan->n_dynamic;
   SlGraph *graph =
     q->n_quantized > 0 ? sl_int8_graph_new (q->graph, q->plan, q->ranges, error) : NULL;
   if (graph != NULL && q->options.uint8)
@@ -453,7 +453,8 @@ added_noise (const SlQuantizer *q, guint index)
 {
   const SlNode *node = sl_graph_node (q->graph, index);
   gdouble before = 0;
-  if (!q->plan->quantized[index] || sl_scales_of (node->op) == SL_SCALES_SAME)
+  if ((!q->plan->quantized[index] && !q->plan->dynamic[index])
+      || sl_scales_of (node->op) == SL_SCALES_SAME)
     return -1;
   for (guint i = 0; i < node->n_inputs; i++)
     before = node->inputs[i] >= 0 ? MAX (before, noise_ratio (q, node->inputs[i])) : before;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A float graph with only the weights stored in fewer bits. Computation stays float.
- */
+/* A float graph with only the weights stored in fewer bits. Computation stays float. */
 #ifndef SL_QUANTIZE_WEIGHTS_GRAPH_H
 #define SL_QUANTIZE_WEIGHTS_GRAPH_H
 

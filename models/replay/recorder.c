@@ -104,15 +104,6 @@ write_view (SlRecorder *recorder, const Job *job)
 }
 
 static void
-work_on (SlRecorder *recorder, Job *job)
-{
-  if (job->view != NULL)
-    write_view (recorder, job);
-  else
-    sl_ring_recover (recorder->folder, recorder->files, recorder->written, recorder->data);
-}
-
-static void
 destroy (SlRecorder *recorder)
 {
   g_queue_clear_full (&recorder->jobs, (GDestroyNotify) job_free);
@@ -141,7 +132,10 @@ work (gpointer data)
     if (job == NULL)
       break;
     g_mutex_unlock (&recorder->lock);
-    work_on (recorder, job);
+    if (job->view != NULL)
+      write_view (recorder, job);
+    else
+      sl_ring_recover (recorder->folder, recorder->files, recorder->written, recorder->data);
     g_mutex_lock (&recorder->lock);
     g_queue_pop_head (&recorder->jobs);
     const gboolean box = job->view != NULL;

@@ -368,16 +368,6 @@ drop_reference (gpointer graph)
   sl_graph_unref (graph);
 }
 
-/* The new graph's constants are those of @graph. */
-static gboolean
-need_constants (SlGraph *graph, GError **error)
-{
-  for (guint i = 0; i < sl_graph_n_nodes (graph); i++)
-    if (!sl_graph_need_inputs (graph, sl_graph_node (graph, i), error))
-      return FALSE;
-  return TRUE;
-}
-
 static SlGraph *
 start (Express *e, SlGraph *graph, GError **error)
 {
@@ -397,7 +387,10 @@ sl_tflite_express (SlGraph *graph, gboolean nhwc, GError **error)
   Express e;
   g_autoptr (SlGraph) to = start (&e, graph, error);
   const SlNode *transpose = nhwc ? find_transpose (graph) : NULL;
-  if (!need_constants (graph, error) || !copy_tensors (&e))
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++)
+    if (!sl_graph_need_inputs (graph, sl_graph_node (graph, i), error)) /* both have them */
+      return NULL;
+  if (!copy_tensors (&e))
     return NULL;
   if (transpose != NULL) {
     SlTensor *input = (SlTensor *) sl_graph_tensor (to, transpose->outputs[0]);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A prepared graph in operators of TensorFlow Lite, for the writer and the quantiser.
- */
+/* A prepared graph in operators of TensorFlow Lite, for the writer and the quantiser. */
 #ifndef SL_MODELS_TFLITE_EXPRESS_H
 #define SL_MODELS_TFLITE_EXPRESS_H
 
@@ -18,8 +16,7 @@
  * SAME nor VALID become PAD.
  *
  * Returns: (transfer full): a graph that is not prepared, with shapes known; NULL with
- * SL_ERROR_UNSUPPORTED that names the node and what
- *   TensorFlow Lite lacks
+ * SL_ERROR_UNSUPPORTED that names the node and what TensorFlow Lite lacks
  */
 SlGraph *sl_tflite_express (SlGraph *graph, gboolean nhwc, GError **error);
 

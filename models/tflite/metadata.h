@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The metadata of a TFLite file: the TFLITE_METADATA buffer and the files in the appended zip.
- */
+/* The metadata of a TFLite file: the TFLITE_METADATA buffer and the files in the appended zip. */
 #ifndef SL_MODELS_TFLITE_METADATA_H
 #define SL_MODELS_TFLITE_METADATA_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Messages of the TFLite reader about unsupported operators: which, where, why, and what to do.
- */
+/* Messages of the TFLite reader about unsupported operators: which, where, why, and what to do. */
 #ifndef SL_MODELS_TFLITE_MISSING_H
 #define SL_MODELS_TFLITE_MISSING_H
 

@@ -54,6 +54,7 @@ static const struct
   { 5, ABSENT, INTEGER, AT (window.dilation_h), NULL, 1 },
   { 8, 0, ACTIVATION, AT (fully_connected.activation) },
   { 8, 2, FLAG, AT (fully_connected.keep_dims) },
+  { 8, 3, FLAG, AT (fully_connected.dynamic) }, /* asymmetric_quantize_inputs */
   { 9, 0, REAL, AT (softmax.beta) },
   { 10, 0, INTEGER, AT (concat.axis) },
   { 10, 1, ACTIVATION, AT (concat.activation) },

@@ -612,6 +612,21 @@ round_activations (Reader *reader, guint index, const SlWindow *window, gint32 *
   return TRUE;
 }
 
+/* Whether a fully connected layer of float activations rounds its rows to 8 bits, as its option
+ * asymmetric_quantize_inputs says: only with constant symmetric weights of 8 bits. */
+static gboolean
+rounds_rows (const Reader *reader, const gint32 *inputs, guint n)
+{
+  const SlTensor *x = n >= 2 && inputs[0] >= 0 ? sl_graph_tensor (reader->graph, inputs[0]) : NULL;
+  const SlTensor *weights =
+    x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
+  gboolean symmetric = weights != NULL && weights->dtype == SL_DTYPE_I8 && weights->data != NULL
+                       && weights->quant.count > 0;
+  for (guint i = 0; symmetric && i < weights->quant.count; i++)
+    symmetric = weights->quant.zero_point[i] == 0;
+  return symmetric && x->dtype == SL_DTYPE_F32 && !reader->keep_activations;
+}
+
 /* MediaPipe's transposed convolution has data, weights and a bias, and no shape of the output,
  * which follows from its window. */
 static gboolean
@@ -692,6 +707,9 @@ read_operator (Reader *reader, guint index, GError **error)
   if (code->op->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM) /* states are no operands here, but the
                                                              cell's scale is said there */
     params.lstm.cell_scale = scale_of (reader, &in, code->op->first_state + 1);
+  if (code->op->op == SL_OP_FULLY_CONNECTED)
+    params.fully_connected.dynamic =
+      params.fully_connected.dynamic && rounds_rows (reader, inputs, n_inputs);
   return sl_fb_check (&reader->fb, error)
          && (code->op->op != SL_OP_CONV_2D
              || round_activations (reader, index, &params.window, inputs, n_inputs, error))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * TensorFlow Lite's element types by number, for the reader and the writer.
- */
+/* TensorFlow Lite's element types by number, for the reader and the writer. */
 #ifndef SL_MODELS_TFLITE_TYPES_H
 #define SL_MODELS_TFLITE_TYPES_H
 

@@ -120,10 +120,12 @@ by_parameters (const SlGraph *graph, const SlNode *node, const SlTensor *first)
              : p->window.dilation_h != 1 || p->window.dilation_w != 1 ? 2
                                                                       : 1;
     case SL_OP_FULLY_CONNECTED:
-      return sl_node_input (graph, node, 2) == NULL ? 6
-             : p->fully_connected.keep_dims         ? 5
-             : is_hybrid (graph, node)              ? 3
-                                                    : 1;
+      return is_hybrid (graph, node) && sl_node_input (graph, node, 1)->quant.count > 1 ? 12
+             : is_hybrid (graph, node) && p->fully_connected.dynamic                    ? 9
+             : sl_node_input (graph, node, 2) == NULL                                   ? 6
+             : p->fully_connected.keep_dims                                             ? 5
+             : is_hybrid (graph, node)                                                  ? 3
+                                                                                        : 1;
     case SL_OP_TRANSPOSE_CONV:
       return p->window.activation != SL_ACTIVATION_NONE ? 4
              : sl_node_input (graph, node, 3) != NULL   ? 3

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Versions of TensorFlow Lite's operators: the lowest whose kernel can do what a node asks for.
- */
+/* Versions of TensorFlow Lite's operators: the lowest whose kernel can do what a node asks for. */
 #ifndef SL_MODELS_TFLITE_VERSIONS_H
 #define SL_MODELS_TFLITE_VERSIONS_H
 

@@ -51,10 +51,12 @@ put_image (GKeyFile *file, const SlImageContract *image)
     put_numbers (file, "std", image->std, n_means (image));
   }
   put_text (file, "colour", sl_colour_name (image->colour));
-  put_text (file, "fit", sl_fit_name (image->fit));
+  if (image->fit_known)
+    put_text (file, "fit", sl_fit_name (image->fit));
   if (image->crop_share != 1)
     put_numbers (file, "crop-share", &image->crop_share, 1);
-  g_key_file_set_integer (file, OURS, "pad-value", image->pad_value);
+  if (image->pad_known)
+    g_key_file_set_integer (file, OURS, "pad-value", image->pad_value);
 }
 
 static void

@@ -12,8 +12,7 @@
 #include "models/torch/shapes.h"
 
 /** TsEdges: @names: of outputs, each once. @padded: names of outputs whose number of rows depends
- * on the picture. @halves, @doubles: tensors of float16 and of float64
- * keep their type. */
+ * on the picture. @halves, @doubles: tensors of float16 and of float64 keep their type. */
 typedef struct
 {
   TsProgram *program;

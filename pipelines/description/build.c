@@ -267,17 +267,6 @@ set_up_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
   sl_decoder_use_own_memory (element);
 }
 
-/* Decoders that the launch line names, and those that elements such as decodebin make later; before
- * the properties of element groups. */
-static void
-set_up_decoders (GstElement *pipeline)
-{
-  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
-  gst_iterator_foreach (elements, set_up_item, NULL);
-  gst_iterator_free (elements);
-  g_signal_connect (pipeline, "deep-element-added", G_CALLBACK (set_up_added), NULL);
-}
-
 /* What GObject says of values that properties do not take, while this thread reads a launch line:
  * they stay as they are, and the line is taken. */
 static GPrivate refusals = G_PRIVATE_INIT (NULL);
@@ -333,7 +322,7 @@ parse_watched (const char *launch, GstParseContext *context, GPtrArray *refused,
 {
   static GMutex lock;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
-  /* A warning up to GLib 2.78, critical since then. */
+  /* A warning in GLib 2.74, critical in GLib 2.84. */
   const guint handler = g_log_set_handler (
     "GLib-GObject", G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL, take_refusal, NULL);
   g_private_set (&refusals, refused);
@@ -558,7 +547,11 @@ sl_description_build (const SlDescription *description, GError **error)
   gboolean good = pipeline != NULL;
   if (good) {
     number_elements (pipeline, description->launch);
-    set_up_decoders (pipeline);
+    /* Decoders that the launch line names, and those that elements such as decodebin make later. */
+    GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
+    gst_iterator_foreach (elements, set_up_item, NULL);
+    gst_iterator_free (elements);
+    g_signal_connect (pipeline, "deep-element-added", G_CALLBACK (set_up_added), NULL);
   }
   for (guint i = 0; good && i < description->overrides->len; i++) {
     const SlElementOverride *override =

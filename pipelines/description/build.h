@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Builds a GstPipeline from a description.
- */
+/* Builds a GstPipeline from a description. */
 #ifndef SL_PIPELINES_DESCRIPTION_BUILD_H
 #define SL_PIPELINES_DESCRIPTION_BUILD_H
 
@@ -25,9 +23,8 @@ GPtrArray *sl_find_elements (GstElement *pipeline, const char *factory);
  * @description: its launch line is parsed, its [element NAME] properties are set
  *
  * Returns: (transfer full): a GstPipeline in state NULL, named after the description. NULL with
- * @error set (SL_ERROR_FORMAT,
- *   SL_ERROR_UNSUPPORTED for elements that are not installed, SL_ERROR_ARGUMENT). The message
- * begins with FILE:LINE: [group] key
+ * @error set (SL_ERROR_FORMAT, SL_ERROR_UNSUPPORTED for elements that are not installed,
+ * SL_ERROR_ARGUMENT). The message begins with FILE:LINE: [group] key
  */
 GstElement *sl_description_build (const SlDescription *description, GError **error);
 /** sl_property_from_text: sets the property @name of @object from @text, as gst-launch reads it.

@@ -104,16 +104,6 @@ take_stall (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const c
 }
 
 static gboolean
-take_number (const SlKeyEntry *entry, const char *value, gdouble least, gdouble most,
-             gdouble *number, GError **error)
-{
-  if (sl_value_number (value, number) && *number >= least && *number <= most)
-    return TRUE;
-  return sl_key_fail (entry, error, "expected a number from %g to %g, got '%s'", least, most,
-                      value);
-}
-
-static gboolean
 take_whole (const SlKeyEntry *entry, const char *value, guint least, guint most, guint *whole,
             GError **error)
 {
@@ -129,7 +119,12 @@ static gboolean
 take_rate (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
            GError **error)
 {
-  return take_number (entry, value, 0.1, 60, slot, error);
+  const gdouble least = 0.1, most = 60;
+  gdouble *number = slot;
+  if (sl_value_number (value, number) && *number >= least && *number <= most)
+    return TRUE;
+  return sl_key_fail (entry, error, "expected a number from %g to %g, got '%s'", least, most,
+                      value);
 }
 
 static gboolean
@@ -202,14 +197,6 @@ take_key (SlDescription *self, SlParameterSet *set, const Key *keys, guint n, co
   g_autofree char *hint =
     sl_suggest_text (entry->key, (const char *const *) known->pdata, known->len);
   return sl_key_fail (entry, error, "unknown key%s", hint);
-}
-
-static gboolean
-take_pipeline_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry,
-                   GError **error)
-{
-  return take_key (self, set, pipeline_keys, G_N_ELEMENTS (pipeline_keys), SL_INCLUDE_KEY, entry,
-                   error);
 }
 
 static gboolean
@@ -352,7 +339,9 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
            || sl_parameter_set_detail (set, entry->group + strlen (SL_PARAMETER_PREFIX), entry,
                                        error);
   if (strcmp (entry->group, SL_PIPELINE_GROUP) == 0)
-    return !second || take_pipeline_key (self, set, entry, error);
+    return !second
+           || take_key (self, set, pipeline_keys, G_N_ELEMENTS (pipeline_keys), SL_INCLUDE_KEY,
+                        entry, error);
   if (is_named_group (entry, ELEMENT_PREFIX))
     return !second
            || take_override (self, set, entry->group + strlen (ELEMENT_PREFIX), entry, error);

@@ -74,8 +74,7 @@ typedef struct
  * slanalyze
  * @regions_file, @regions_line: the place of the first of them
  * @files: every file and drop-in directory that was looked for, also missing ones. While they do
- * not change, the description does not
- *   change
+ * not change, the description does not change
  */
 typedef struct
 {
@@ -101,8 +100,7 @@ typedef struct
  * @parameters: (nullable) (element-type utf8 utf8): values that replace the defaults
  *
  * Returns: (transfer full): NULL with @error set (SL_ERROR_OPEN, SL_ERROR_FORMAT, SL_ERROR_LIMIT,
- * SL_ERROR_ARGUMENT). The message
- *   begins with FILE:LINE: [group] key, as far as these are known
+ * SL_ERROR_ARGUMENT). The message begins with FILE:LINE: [group] key, as far as these are known
  */
 SlDescription *sl_description_load (const char *path, GHashTable *parameters, GError **error);
 /** sl_description_new_from_string: as sl_description_load(), but reads @length bytes of @text (-1:

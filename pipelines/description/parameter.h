@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * SlParameter: one parameter of a description, with its type and its value.
- */
+/* SlParameter: one parameter of a description, with its type and its value. */
 #ifndef SL_PIPELINES_DESCRIPTION_PARAMETER_H
 #define SL_PIPELINES_DESCRIPTION_PARAMETER_H
 

@@ -337,19 +337,12 @@ resolve (SlParameterSet *set, Declared *declared, GError **error)
   return good;
 }
 
-static GPtrArray *
-names_of (SlParameterSet *set)
-{
-  GPtrArray *names = g_ptr_array_new ();
-  for (guint i = 0; i < set->declared->len; i++)
-    g_ptr_array_add (names, ((Declared *) set->declared->pdata[i])->parameter.name);
-  return names;
-}
-
 static void
 unknown (SlParameterSet *set, const char *name, const char *prefix, GError **error)
 {
-  g_autoptr (GPtrArray) names = names_of (set);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  for (guint i = 0; i < set->declared->len; i++)
+    g_ptr_array_add (names, ((Declared *) set->declared->pdata[i])->parameter.name);
   g_autofree char *hint = sl_suggest_text (name, (const char *const *) names->pdata, names->len);
   g_autofree char *shown = g_utf8_make_valid (name, -1);
   sl_fail (error, SL_ERROR_ARGUMENT, "%sunknown parameter '%s'%s", prefix, shown,

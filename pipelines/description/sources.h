@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The files of one description, in order: its includes, the file itself, its drop-ins.
- */
+/* The files of one description, in order: its includes, the file itself, its drop-ins. */
 #ifndef SL_PIPELINES_DESCRIPTION_SOURCES_H
 #define SL_PIPELINES_DESCRIPTION_SOURCES_H
 

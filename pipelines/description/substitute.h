@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * ${parameter} in the values of description files.
- */
+/* ${parameter} in the values of description files. */
 #ifndef SL_PIPELINES_DESCRIPTION_SUBSTITUTE_H
 #define SL_PIPELINES_DESCRIPTION_SUBSTITUTE_H
 

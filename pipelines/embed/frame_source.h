@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The appsrc of a pipeline that an application pushes its frames into.
- */
+/* The appsrc of a pipeline that an application pushes its frames into. */
 #ifndef SL_PIPELINES_EMBED_FRAME_SOURCE_H
 #define SL_PIPELINES_EMBED_FRAME_SOURCE_H
 

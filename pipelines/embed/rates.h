@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The rate and the age of the last predictions of a running pipeline. The owner holds a lock.
- */
+/* The rate and the age of the last predictions of a running pipeline. The owner holds a lock. */
 #ifndef SL_PIPELINES_EMBED_RATES_H
 #define SL_PIPELINES_EMBED_RATES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The signals of SlPipeline with their documentation, and how they are emitted.
- */
+/* The signals of SlPipeline with their documentation, and how they are emitted. */
 #include "pipelines/embed/signals.h"
 
 enum
@@ -63,13 +61,11 @@ sl_pipeline_signals_add (GObjectClass *klass)
    * SlPipeline::analysis-event:
    * @self: the pipeline
    * @event: what happened, the signal's detail, too: "entered" or "left" (a zone), "in" or "out"
-   * (over a line), "dwell", "left-behind",
-   *   "empty", or "interval"
+   * (over a line), "dwell", "left-behind", "empty", or "interval"
    * @region: (nullable): name of the zone or line; %NULL = of all, which "interval" is
    * @details: a dictionary of type a{sv} with what is known of "label" (s) and "id" (i) of the
-   * object, "seconds" (d), "timestamp" (t) of the
-   *   frame in nanoseconds of the stream, "json" (s): the event, and "element" (s): name of the
-   * slanalyze
+   * object, "seconds" (d), "timestamp" (t) of the frame in nanoseconds of the stream, "json" (s):
+   * the event, and "element" (s): name of the slanalyze
    *
    * An slanalyze of the pipeline says what became of an object, in a zone or at a line. A handler
    * of "analysis-event::entered" hears of that event alone. Connect before sl_pipeline_start():

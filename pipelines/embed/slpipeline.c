@@ -253,8 +253,7 @@ sl_pipeline_new_from_file (const char *path, GHashTable *parameters, GError **er
 /**
  * sl_pipeline_new_from_string: (constructor)
  * @text: a launch line, such as "v4l2src ! slnormalize ! slinfer model=${model} ! slpostprocess !
- * fakesink"; or, when it begins with
- *   "[", a whole description
+ * fakesink"; or, when it begins with "[", a whole description
  * @parameters: (nullable) (element-type utf8 utf8): values for ${name} in it
  * @error: where an error goes
  *
@@ -447,8 +446,7 @@ run (SlPipeline *self, GstState target, GError **error)
  * failed. Comes back when all models are loaded, before the first frame has come.
  *
  * Returns: %FALSE with @error set when an element does not start. Errors after that are
- * #SlPipeline::error, and come from
- *   sl_pipeline_pull_predictions().
+ * #SlPipeline::error, and come from sl_pipeline_pull_predictions().
  *
  * Since: 0.1
  */
@@ -615,9 +613,8 @@ sl_pipeline_end_frames (SlPipeline *self, GError **error)
  * two.
  *
  * Returns: (transfer full) (nullable): %NULL with @error set when the pipeline failed; %NULL
- * without when the time is over, or when
- *   nothing more will come: then sl_pipeline_get_state() is %SL_PIPELINE_STATE_ENDED or
- * %SL_PIPELINE_STATE_STOPPED
+ * without when the time is over, or when nothing more will come: then sl_pipeline_get_state() is
+ * %SL_PIPELINE_STATE_ENDED or %SL_PIPELINE_STATE_STOPPED
  *
  * Since: 0.1
  */

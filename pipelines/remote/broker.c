@@ -227,14 +227,6 @@ open_connection (SlBroker *self, GError **error)
 }
 
 static void
-clear_wake (SlBroker *self)
-{
-  char bytes[64];
-  while (read (self->wake[0], bytes, sizeof bytes) > 0)
-    continue;
-}
-
-static void
 serve (SlBroker *self, GError **error)
 {
   while (!is_stopping (self)) {
@@ -242,7 +234,9 @@ serve (SlBroker *self, GError **error)
       self->calls.tick != NULL ? MIN (self->calls.tick (self->user), IDLE_MS) : IDLE_MS;
     if (!sl_mqtt_step (self->client, &self->target, self->wake[0], (gint) wait, error))
       return;
-    clear_wake (self);
+    char bytes[64];
+    while (read (self->wake[0], bytes, sizeof bytes) > 0)
+      continue;
   }
 }
 

@@ -36,8 +36,7 @@ typedef enum
  * sl_broker_free().
  * @connected: the place to subscribe to topics
  * @lost: the connection is lost or failed; the next attempt is in @retry_ms. Its argument @denied:
- * the broker refuses this client, or its
- *   certificate is not trusted; a person has to correct that
+ * the broker refuses this client, or its certificate is not trusted; a person has to correct that
  * @denied: the broker refuses the subscription to a topic
  * @heard: a message has come
  * @confirmed: the broker answered to the message with the @id of sl_broker_send(); @reason: the
@@ -102,8 +101,7 @@ gboolean sl_broker_unsubscribe (SlBroker *broker, const char *topic);
  * below 0 when the message cannot be sent at all: see sl_broker_explain(). The bytes are copied. */
 gint sl_broker_send (SlBroker *broker, const SlBrokerSend *message);
 /** sl_broker_explain: (transfer full): why sl_broker_send() returned @sent, below 0. @what: the
- * kind of message, such as "request", of
- *  @size bytes */
+ * kind of message, such as "request", of @size bytes */
 char *sl_broker_explain (gint sent, const char *what, gsize size);
 /** sl_broker_unconfirmed: the number of messages that the broker has not confirmed yet. */
 guint sl_broker_unconfirmed (SlBroker *broker);

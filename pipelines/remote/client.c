@@ -57,14 +57,6 @@ tell (SlRemoteClient *self, SlRemoteNews news, const char *text)
   self->notify (self->user, news, shown);
 }
 
-static void
-make_correlation (const SlRemoteClient *self, guint64 id, guint8 correlation[SL_REMOTE_CORRELATION])
-{
-  const guint64 big = GUINT64_TO_BE (id);
-  memcpy (correlation, self->instance, sizeof self->instance);
-  memcpy (correlation + sizeof self->instance, &big, sizeof big);
-}
-
 /* Under the lock: no broker will ever have @entry. */
 static void
 give_up (SlRemoteClient *self, SlRemoteEntry *entry, gint sent)
@@ -84,7 +76,9 @@ send_entry (SlRemoteClient *self, SlRemoteEntry *entry, gint64 now)
   const gint64 left = MAX (begun + self->window.deadline_us - now, 1000);
   g_autofree char *topic =
     sl_remote_topic_work (self->prefix, self->model, entry->hash, self->asker);
-  make_correlation (self, entry->id, correlation);
+  const guint64 big = GUINT64_TO_BE (entry->id);
+  memcpy (correlation, self->instance, sizeof self->instance);
+  memcpy (correlation + sizeof self->instance, &big, sizeof big);
   sl_remote_request_renew (entry->request, (guint) (left / 1000));
   const gint message =
     sl_broker_send (self->broker, &(SlBrokerSend){ .topic = topic,
@@ -535,15 +529,6 @@ sl_remote_client_offer (SlRemoteClient *self, char hash[SL_REMOTE_HASH])
   return contract;
 }
 
-/* Under the lock: whether what is pushed waits for room; live input waits for nobody who takes
- * frames. */
-static gboolean
-must_wait (SlRemoteClient *self, gboolean has_tensors, SlRemotePush how)
-{
-  return (has_tensors && self->window.n_waiting > 0)
-         || (how == SL_REMOTE_KEPT && !sl_remote_window_has_room (&self->window));
-}
-
 static SlRemoteEncoding
 choose_encoding (SlRemoteClient *self)
 {
@@ -573,7 +558,10 @@ sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract
   g_mutex_lock (&self->lock);
   if (live)
     sl_remote_window_displace (&self->window, is_stuck (self));
-  while (must_wait (self, contract != NULL, how) && !self->unlocked)
+  /* Live input waits for nobody who takes frames. */
+  while (((contract != NULL && self->window.n_waiting > 0)
+          || (how == SL_REMOTE_KEPT && !sl_remote_window_has_room (&self->window)))
+         && !self->unlocked)
     g_cond_wait (&self->changed, &self->lock);
   const gboolean unlocked = self->unlocked,
                  taken = !unlocked && (!entry->frame || sl_remote_window_has_room (&self->window));

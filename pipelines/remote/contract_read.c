@@ -200,6 +200,7 @@ read_word (SlJsonReader *json, SlImageContract *image)
     return;
   const char *text = json->text->str;
   const gboolean layout = strcmp (key, "layout") == 0, colour = strcmp (key, "colour") == 0;
+  image->fit_known = image->fit_known || (!layout && !colour);
   if (layout   ? sl_layout_from_name (text, &image->layout)
       : colour ? sl_colour_from_name (text, &image->colour)
                : sl_fit_from_name (text, &image->fit))
@@ -210,6 +211,13 @@ read_word (SlJsonReader *json, SlImageContract *image)
                        : colour ? SL_COLOUR_NAMES
                                 : SL_FIT_NAMES,
                        shown);
+}
+
+static void
+read_pad_value (SlJsonReader *json, SlImageContract *image)
+{
+  image->pad_value = read_integer (json, 0, 255);
+  image->pad_known = TRUE;
 }
 
 static void
@@ -227,7 +235,7 @@ read_image_member (SlJsonReader *json, SlImageContract *image)
   else if (strcmp (key, "crop-share") == 0)
     sl_json_reader_number (json, &image->crop_share);
   else if (strcmp (key, "pad-value") == 0)
-    image->pad_value = read_integer (json, 0, 255);
+    read_pad_value (json, image);
   else if (strcmp (key, "range-known") == 0)
     image->range_known = read_flag (json);
   else if (strcmp (key, "mean") == 0)
@@ -249,6 +257,7 @@ read_image (SlJsonReader *json, SlImageContract *image)
     return;
   image->valid = TRUE;
   image->crop_share = 1;
+  image->pad_value = SL_PAD_VALUE;
   while (sl_json_reader_next (json))
     read_image_member (json, image);
 }

@@ -32,13 +32,6 @@ append_integer (GString *json, const char *name, gint64 number)
 }
 
 static void
-append_flag (GString *json, const char *name, gboolean flag)
-{
-  sl_json_append_key (json, name);
-  g_string_append (json, flag ? "true" : "false");
-}
-
-static void
 append_numbers (GString *json, const char *name, const gdouble *numbers, guint n)
 {
   sl_json_append_key (json, name);
@@ -94,11 +87,14 @@ append_image (GString *json, const SlImageContract *image)
   append_integer (json, "channels", image->channels);
   append_text (json, "layout", sl_layout_name (image->layout));
   append_text (json, "colour", sl_colour_name (image->colour));
-  append_text (json, "fit", sl_fit_name (image->fit));
+  if (image->fit_known)
+    append_text (json, "fit", sl_fit_name (image->fit));
   if (image->crop_share != 1)
     sl_json_append_number (json, "crop-share", image->crop_share, ALL_DIGITS);
-  append_integer (json, "pad-value", image->pad_value);
-  append_flag (json, "range-known", image->range_known);
+  if (image->pad_known)
+    append_integer (json, "pad-value", image->pad_value);
+  sl_json_append_key (json, "range-known");
+  g_string_append (json, image->range_known ? "true" : "false");
   append_numbers (json, "mean", image->mean, n);
   append_numbers (json, "std", image->std, n);
   append_numbers (json, "gain", image->gain, n);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Converts pictures of bytes to JPEG and back. Channels are written without a colour conversion.
- */
+/* Converts pictures of bytes to JPEG and back. Channels are written without a colour conversion. */
 #ifndef SL_REMOTE_JPEG_H
 #define SL_REMOTE_JPEG_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Runs libmosquitto from a thread of Sightline.
- */
+/* Runs libmosquitto from a thread of Sightline. */
 #include "pipelines/remote/mqtt.h"
 
 #include <dlfcn.h>

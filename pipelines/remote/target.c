@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * MQTT locations.
- */
+/* MQTT locations. */
 #include <string.h>
 
 #include <gio/gio.h>

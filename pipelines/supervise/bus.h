@@ -42,13 +42,11 @@ gboolean sl_bus_read (GstElement *pipeline, const SlBusEvents *events, gpointer 
 gboolean sl_bus_take_error (GstElement *pipeline, GstClockTime wait, char **element,
                             GError **error);
 /** sl_bus_take_refusal: after a failed state change: sets @error and @element as
- * sl_bus_take_error() does. When no element posted an error,
- *  @error is SL_ERROR_BACKEND with a message about @what, such as "the pipeline", and @element is
- * NULL. */
+ * sl_bus_take_error() does. When no element posted an error, @error is SL_ERROR_BACKEND with a
+ * message about @what, such as "the pipeline", and @element is NULL. */
 void sl_bus_take_refusal (GstElement *pipeline, const char *what, char **element, GError **error);
 /** sl_bus_wait_for_end: waits at most @wait nanoseconds. TRUE at the end of the stream. FALSE with
- * @error set when an element fails, and without
- *  @error after the time. */
+ * @error set when an element fails, and without @error after the time. */
 gboolean sl_bus_wait_for_end (GstElement *pipeline, GstClockTime wait, GError **error);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Uses a GStreamer buffer pool. A buffer that returns to the pool gets its whole size again.
- */
+/* Uses a GStreamer buffer pool. A buffer that returns to the pool gets its whole size again. */
 #include "plugins/base/byte_pool.h"
 
 #define MIN_BYTES 256u

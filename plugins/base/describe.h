@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The metadata of elements that gst-inspect-1.0 shows first. Every element has the same parts.
- */
+/* The metadata of elements that gst-inspect-1.0 shows first. Every element has the same parts. */
 #ifndef SL_PLUGINS_BASE_DESCRIBE_H
 #define SL_PLUGINS_BASE_DESCRIBE_H
 
@@ -13,8 +11,7 @@
 void sl_element_class_describe (GstElementClass *klass, const char *name, const char *kinds,
                                 const char *text, const char *example, const char *page);
 /** sl_element_class_pads: for class_init: every element has the pads "sink" and "src", with @sink
- * and
- * @src as caps; NULL (nullable) for a pad that is not there, or that the class adds itself. */
+ * and @src as caps; NULL (nullable) for a pad that is not there, or that the class adds itself. */
 void sl_element_class_pads (GstElementClass *klass, const char *sink, const char *src);
 
 #endif

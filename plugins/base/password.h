@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The properties password and password-file, of elements that log in somewhere.
- */
+/* The properties password and password-file, of elements that log in somewhere. */
 #ifndef SL_PLUGINS_BASE_PASSWORD_H
 #define SL_PLUGINS_BASE_PASSWORD_H
 

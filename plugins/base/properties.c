@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The property table helper and the enumerations that several elements' properties share.
- */
+/* The property table helper and the enumerations that several elements' properties share. */
 #include "plugins/base/properties.h"
 
 #include "core/base/picture.h"
@@ -121,14 +119,6 @@ ensure_faults (gpointer instance)
   return faults;
 }
 
-static void
-forget_fault (GPtrArray *faults, const SlProperty *property)
-{
-  for (guint i = faults->len; i > 0; i--)
-    if (((const Fault *) g_ptr_array_index (faults, i - 1))->property == property)
-      g_ptr_array_remove_index (faults, i - 1);
-}
-
 /* FALSE: @value is remembered as what is wrong with @instance until the property has another. */
 static gboolean
 check_number (gpointer instance, const SlProperty *property, const GValue *value)
@@ -136,7 +126,9 @@ check_number (gpointer instance, const SlProperty *property, const GValue *value
   const gboolean whole = property->kind == SL_PROPERTY_INT;
   const gdouble number = whole ? g_value_get_int (value) : g_value_get_double (value);
   GPtrArray *faults = ensure_faults (instance);
-  forget_fault (faults, property);
+  for (guint i = faults->len; i > 0; i--)
+    if (((const Fault *) g_ptr_array_index (faults, i - 1))->property == property)
+      g_ptr_array_remove_index (faults, i - 1);
   if (number >= property->minimum && number <= property->maximum)
     return TRUE;
   Fault *fault = g_new0 (Fault, 1);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Which GStreamer error each SlError is, as a table, and the two functions that post them.
- */
+/* Which GStreamer error each SlError is, as a table, and the two functions that post them. */
 #include "plugins/base/report.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Posts a GError on the bus. The message of the GError becomes the text of the error message.
- */
+/* Posts a GError on the bus. The message of the GError becomes the text of the error message. */
 #ifndef SL_PLUGINS_BASE_REPORT_H
 #define SL_PLUGINS_BASE_REPORT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Time steps from timestamps, and predictions through the tracker.
- */
+/* Time steps from timestamps, and predictions through the tracker. */
 #include "plugins/base/tracking.h"
 
 void

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads bits of the first bytes of a NAL unit, without its emulation prevention bytes.
- */
+/* Reads bits of the first bytes of a NAL unit, without its emulation prevention bytes. */
 #ifndef SL_PLUGINS_CAMERA_BITS_H
 #define SL_PLUGINS_CAMERA_BITS_H
 

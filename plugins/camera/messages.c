@@ -25,17 +25,13 @@ sl_camera_post_status (GstElement *camera, const SlCameraUri *uri, const SlCamer
   sl_element_post (camera, structure);
 }
 
-static gboolean
-is_gstreamers (GQuark domain)
-{
-  return domain == GST_RESOURCE_ERROR || domain == GST_STREAM_ERROR || domain == GST_CORE_ERROR
-         || domain == GST_LIBRARY_ERROR;
-}
-
 void
 sl_camera_post (GstElement *camera, GstMessageType type, const GError *error, const char *text)
 {
-  const gboolean known = error != NULL && is_gstreamers (error->domain);
+  const gboolean known =
+    error != NULL
+    && (error->domain == GST_RESOURCE_ERROR || error->domain == GST_STREAM_ERROR
+        || error->domain == GST_CORE_ERROR || error->domain == GST_LIBRARY_ERROR);
   gst_element_message_full (camera, type, known ? error->domain : GST_RESOURCE_ERROR,
                             known ? error->code : GST_RESOURCE_ERROR_READ,
                             sl_printable_message (text), NULL, __FILE__, GST_FUNCTION, __LINE__);

@@ -175,19 +175,12 @@ read_header (SlCameraParts *parts, Input *input, GError **error)
   return good;
 }
 
-/* Whether a picture may begin in it: SOI and another marker. */
-static gboolean
-has_picture (const guint8 *bytes, gsize n)
-{
-  static const guint8 start[] = { 0xff, 0xd8, 0xff };
-  return n >= sizeof start && memmem (bytes, n, start, sizeof start) != NULL;
-}
-
 /* The first @n bytes held are a part. */
 static gboolean
 finish_part (SlCameraParts *parts, gsize n, State next, GError **error)
 {
-  if (has_picture (parts->held->data, n)) {
+  static const guint8 start[] = { 0xff, 0xd8, 0xff }; /* SOI and another marker */
+  if (memmem (parts->held->data, n, start, sizeof start) != NULL) {
     g_autoptr (GBytes) all = g_byte_array_free_to_bytes (parts->held);
     g_autoptr (GBytes) part = g_bytes_new_from_bytes (all, 0, n);
     parts->held = g_byte_array_new ();

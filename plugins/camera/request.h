@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The HTTP request of a souphttpsrc, cancelled in the thread that handles its answer.
- */
+/* The HTTP request of a souphttpsrc, cancelled in the thread that handles its answer. */
 #ifndef SL_PLUGINS_CAMERA_REQUEST_H
 #define SL_PLUGINS_CAMERA_REQUEST_H
 

@@ -677,15 +677,6 @@ sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
   return kind->probe == NULL || kind->probe (plan, cancel, error);
 }
 
-/* By what the elements behind it take, too; videoconvert answers accept-caps queries for itself
- * alone. */
-static gboolean
-takes_caps (GstPad *pad, GstCaps *caps)
-{
-  g_autoptr (GstCaps) taken = gst_pad_query_caps (pad, NULL);
-  return gst_caps_can_intersect (caps, taken);
-}
-
 /* Refused caps are an error at once: a demuxer may have read all of a short file by then, and
  * nobody else would tell. */
 static GstPadProbeReturn
@@ -696,7 +687,10 @@ check_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
     return GST_PAD_PROBE_OK;
   gst_event_parse_caps (event, &caps);
-  if (!takes_caps (pad, caps)) {
+  /* By what the elements behind it take, too; videoconvert answers accept-caps queries for itself
+   * alone. */
+  g_autoptr (GstCaps) taken = gst_pad_query_caps (pad, NULL);
+  if (!gst_caps_can_intersect (caps, taken)) {
     g_autoptr (GstElement) convert = gst_pad_get_parent_element (pad);
     refuse_caps (convert);
   }

@@ -69,8 +69,7 @@ gboolean sl_camera_may_end (const SlCameraUri *uri);
  * its Debian package. */
 gboolean sl_camera_check (const SlCameraUri *uri, GError **error);
 /** sl_camera_probe: whether the target exists: a device node, a listening port or a file. Blocks
- * until @cancel or connect-timeout. FALSE with
- *  @error set to the system's reason. */
+ * until @cancel or connect-timeout. FALSE with @error set to the system's reason. */
 gboolean sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError **error);
 /** sl_camera_build: (transfer floating) (nullable): puts the source into @pipeline and links it to
  * @sink, which @pipeline owns. May block on a device. Errors of elements are messages of @pipeline.

@@ -151,14 +151,6 @@ is_open (Inlet *inlet)
          || g_atomic_pointer_compare_and_exchange (&inlet->tap->open, NULL, inlet);
 }
 
-static gboolean
-take_as_they_are (Inlet *inlet, GstCaps *caps)
-{
-  drop_parser (inlet);
-  inlet->tap->calls->caps (inlet->tap->data, caps);
-  return TRUE;
-}
-
 /* Those of a parser come before its caps. */
 static gboolean
 take_parsed_caps (Inlet *inlet, GstCaps *caps, const char *parser)
@@ -189,7 +181,9 @@ take_caps (Inlet *inlet, GstCaps *caps)
   if ((!jpeg && parser == NULL) || !is_open (inlet))
     return;
   if (gst_caps_is_subset (caps, whole)) {
-    inlet->takes = take_as_they_are (inlet, caps);
+    drop_parser (inlet);
+    inlet->tap->calls->caps (inlet->tap->data, caps);
+    inlet->takes = TRUE;
   } else if (jpeg) {
     drop_parser (inlet);
     inlet->jpeg = gst_caps_ref (caps);

@@ -253,15 +253,6 @@ parse_test_option (SlCameraUri *uri, const char *name, const char *value, GError
     uri->display, name, value);
 }
 
-static gboolean
-parse_test (SlCameraUri *uri, const Parts *parts, GError **error)
-{
-  uri->location = g_strdup ("test://");
-  uri->pattern = g_strdup ("smpte");
-  uri->test_live = TRUE;
-  return take_options (uri, strchr (parts->tail, '?'), parse_test_option, error);
-}
-
 /* "video.mp4" and "/dev/video0" as people type them. */
 static void
 plain_path (const char *text, Parts *parts)
@@ -290,7 +281,10 @@ parse_kind (SlCameraUri *uri, const char *text, const Parts *parts, GError **err
       take_credentials (uri, parts);
       return parse_network (uri, parts, schemes[i].port, error);
     case SL_CAMERA_TEST:
-      return parse_test (uri, parts, error);
+      uri->location = g_strdup ("test://");
+      uri->pattern = g_strdup ("smpte");
+      uri->test_live = TRUE;
+      return take_options (uri, strchr (parts->tail, '?'), parse_test_option, error);
     case SL_CAMERA_LIBCAMERA:
     case SL_CAMERA_PIPEWIRE:
     case SL_CAMERA_CSI:

@@ -3,10 +3,9 @@
  * Why not leave it to depayloaders: they pass on what is left of a picture, and decoders paint the
  * rest over, and say nothing. A picture's packets are held until its last one is here, as
  * depayloaders hold them, too, so this costs no time. A gap in the numbers is seen by the
- * depayloader as well, so the next picture has the flag DISCONT.
- * Caps wait, too: up to the first key frame, which shows whether the stream has its parameter sets
- * inside. Where it has, the depayloader is not told those of the session's description, which may
- * be another encoding's.
+ * depayloader as well, so the next picture has the flag DISCONT. Caps wait, too: up to the first
+ * key frame, which shows whether the stream has its parameter sets inside. Where it has, the
+ * depayloader is not told those of the session's description, which may be another encoding's.
  */
 #include "plugins/camera/whole.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * SlMaskMeta: registration, and the three things a GstMeta does.
- */
+/* SlMaskMeta: registration, and the three things a GstMeta does. */
 #include "plugins/meta/mask_meta.h"
 
 #include <string.h>

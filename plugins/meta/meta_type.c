@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Look first, then register. Called by the files of metas.
- */
+/* Look first, then register. Called by the files of metas. */
 #include "plugins/meta/meta_type.h"
 
 #include <string.h>

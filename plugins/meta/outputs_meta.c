@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * SlOutputsMeta: registration, and the three things a GstMeta does.
- */
+/* SlOutputsMeta: registration, and the three things a GstMeta does. */
 #include "plugins/meta/outputs_meta.h"
 
 #include "plugins/meta/meta_type.h"

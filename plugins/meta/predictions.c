@@ -345,15 +345,6 @@ has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer, gint width, gint h
   return claimed < n_related;
 }
 
-static GstVideoRegionOfInterestMeta *
-adopt (GstBuffer *buffer, const SlObjectView *object)
-{
-  GstVideoRegionOfInterestMeta *region = sl_buffer_add_object (buffer, object, NULL);
-  for (guint i = 0; i < object->n_labels; i++)
-    sl_region_add_label (region, &object->labels[i]);
-  return region;
-}
-
 void
 sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer, gint width, gint height)
 {
@@ -370,7 +361,9 @@ sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer, gint
   for (guint i = reader->n_regions; i < prediction.n_objects; i++) {
     SlRegionIds *ids = &g_array_index (reader->ids, SlRegionIds, i);
     const SlObjectView *object = &prediction.objects[i];
-    GstVideoRegionOfInterestMeta *region = adopt (*buffer, object);
+    GstVideoRegionOfInterestMeta *region = sl_buffer_add_object (*buffer, object, NULL);
+    for (guint k = 0; k < object->n_labels; k++)
+      sl_region_add_label (region, &object->labels[k]);
     ids->id = region->id = last_id < G_MAXINT ? ++last_id : 0;
     region->parent_id =
       object->parent > 0 ? g_array_index (reader->ids, SlRegionIds, object->parent - 1).id : 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * SlVectorMeta: registration, and the three things a GstMeta does.
- */
+/* SlVectorMeta: registration, and the three things a GstMeta does. */
 #include "plugins/meta/vector_meta.h"
 
 #include "plugins/meta/meta_type.h"

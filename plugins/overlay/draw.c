@@ -75,8 +75,7 @@ draw_name (const SlPen *pen, const SlRegionView *region, SlRegionPoint at, guint
   sl_pen_tag (pen, x, y, region->name, number, colour);
 }
 
-/* Outlines of zones, lines with an arrow to the side that is in, names and counts
- * of both. */
+/* Outlines of zones, lines with an arrow to the side that is in, names and counts of both. */
 static void
 draw_regions (const SlPen *pen, const SlAnalysis *analysis)
 {
@@ -242,13 +241,6 @@ mix_rows (const SlObjectMask *mask, double row, guint8 *shares)
     shares[i] = (guint8) ((upper[i] * (256 - part) + lower[i] * part + 128) >> 8);
 }
 
-/* Where the object begins or ends between the middles of cells @i and @i + 1, in cells. */
-static double
-edge_between (const guint8 *shares, guint i)
-{
-  return i + 0.5 + (SL_OBJECT_CELL - 0.5 - shares[i]) / (double) (shares[i + 1] - shares[i]);
-}
-
 /* The object's shape between its cells, row by row of the frame. */
 static void
 draw_object_mask (const SlPen *pen, const SlObjectView *object, guint8 *shares)
@@ -266,7 +258,9 @@ draw_object_mask (const SlPen *pen, const SlObjectView *object, guint8 *shares)
       const gboolean inside = shares[i] >= SL_OBJECT_CELL, last = i + 1 == mask->width;
       if (!last && inside == (shares[i + 1] >= SL_OBJECT_CELL))
         continue;
-      const double end = last ? mask->width : edge_between (shares, i);
+      const double end =
+        last ? mask->width
+             : i + 0.5 + (SL_OBJECT_CELL - 0.5 - shares[i]) / (double) (shares[i + 1] - shares[i]);
       const gint left = (gint) lrint (CLAMP (object->x + start * pixels, 0, pen->canvas->width));
       const gint right = (gint) lrint (CLAMP (object->x + end * pixels, 0, pen->canvas->width));
       if (inside)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What predictions look like: masks, boxes, skeletons and labels on a canvas. Used by sloverlay.
- */
+/* What predictions look like: masks, boxes, skeletons and labels on a canvas. Used by sloverlay. */
 #ifndef SL_PLUGINS_OVERLAY_DRAW_H
 #define SL_PLUGINS_OVERLAY_DRAW_H
 

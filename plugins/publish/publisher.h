@@ -61,8 +61,7 @@ typedef struct
  * the connection is gone
  * @unacknowledged: lines sent that the peer has yet to confirm (nullable: it never does)
  * @refused: the number of sent lines that the peer has refused since the last call, and the reason
- * of the last one (nullable: the transport
- *   refuses no line)
+ * of the last one (nullable: the transport refuses no line)
  * @final: errors of this transport that no second attempt mends (nullable)
  */
 typedef struct

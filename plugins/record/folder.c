@@ -134,15 +134,6 @@ remove_file (const SlFolder *folder, const char *stem, SlClipFile file)
     unlinkat (folder->fd, name, 0);
 }
 
-/* The clip without its notes would be worse than the notes without the clip. */
-static void
-remove_clip (const SlFolder *folder, const char *stem)
-{
-  remove_file (folder, stem, SL_CLIP_VIDEO);
-  remove_file (folder, stem, SL_CLIP_NOTES);
-  remove_file (folder, stem, SL_CLIP_PICTURE);
-}
-
 /* The clip got its name last: what has its name already goes with it, and before it, or nobody
  * would find it. */
 static gboolean
@@ -258,13 +249,6 @@ sl_folder_has_room (SlFolder *folder)
   return would_have_room (folder, 0);
 }
 
-/* Without a clock that was set a clip's age is not known. */
-static gboolean
-is_old (const SlFolder *folder, const Clip *clip, gint64 now)
-{
-  return folder->keep > 0 && clip->us >= CLOCK_SET && now - clip->us > folder->keep;
-}
-
 gboolean
 sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed)
 {
@@ -275,11 +259,15 @@ sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed)
   for (guint i = 0; i < clips->len; i++) {
     const Clip *clip = clips->pdata[i];
     const gboolean many = folder->max_bytes > 0 && total > folder->max_bytes && i + 1 < clips->len;
-    const gboolean old = is_old (folder, clip, now),
-                   space = !old && !many && helps && !sl_folder_has_room (folder);
+    /* Without a clock that was set a clip's age is not known. */
+    const gboolean old = folder->keep > 0 && clip->us >= CLOCK_SET && now - clip->us > folder->keep;
+    const gboolean space = !old && !many && helps && !sl_folder_has_room (folder);
     if (!old && !many && !space)
       continue;
-    remove_clip (folder, clip->stem);
+    /* The clip without its notes would be worse than the notes without the clip. */
+    remove_file (folder, clip->stem, SL_CLIP_VIDEO);
+    remove_file (folder, clip->stem, SL_CLIP_NOTES);
+    remove_file (folder, clip->stem, SL_CLIP_PICTURE);
     total -= clip->bytes;
     *sacrificed += space ? 1 : 0;
   }

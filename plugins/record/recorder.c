@@ -146,14 +146,6 @@ split (SlClipRecorder *self, const SlRingFrame *first)
   open_clip (self, first);
 }
 
-/* Whether the clip would be too long if it went on to the key frame after @frame. */
-static gboolean
-is_long (const SlClipRecorder *self, const SlRingFrame *frame)
-{
-  return self->settings.max_length > 0 && frame->key && frame->time > self->counted
-         && frame->time - self->counted + self->gop > self->settings.max_length;
-}
-
 /* The disk is too slow, or key frames too rare. */
 static gboolean
 give (SlClipRecorder *self, const SlRingFrame *frame)
@@ -178,7 +170,9 @@ take_frames (SlClipRecorder *self)
     const SlRingFrame *frame = link->data;
     if (frame->time > self->end)
       return;
-    if (is_long (self, frame))
+    /* it would be too long if it went on to the next key frame */
+    if (self->settings.max_length > 0 && frame->key && frame->time > self->counted
+        && frame->time - self->counted + self->gop > self->settings.max_length)
       split (self, frame);
     if (self->on && !give (self, frame))
       return;

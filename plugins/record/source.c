@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decoded frames come from the camera's stream, so the encoded frames are never far behind them.
- */
+/* Decoded frames come from the camera's stream, so the encoded frames are never far behind them. */
 #include "plugins/record/source.h"
 
 void

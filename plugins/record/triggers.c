@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Ids that were not seen for a while are forgotten, so memory does not grow while a stream
- * runs. */
+/* Ids that were not seen for a while are forgotten, so memory does not grow while a stream runs. */
 #include "plugins/record/triggers.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What slremote counts, as properties that can be read.
- */
+/* What slremote counts, as properties that can be read. */
 #ifndef SL_PLUGINS_REMOTE_FIGURES_H
 #define SL_PLUGINS_REMOTE_FIGURES_H
 

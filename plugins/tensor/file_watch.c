@@ -47,17 +47,6 @@ look (SlFileWatch *watch)
   g_rec_mutex_unlock (&watch->lock);
 }
 
-/* @copy becomes the watches of now. With the list's lock. */
-static void
-copy_list (GPtrArray *copy)
-{
-  for (guint i = 0; i < watches->len; i++) {
-    SlFileWatch *watch = watches->pdata[i];
-    g_atomic_ref_count_inc (&watch->refs);
-    g_ptr_array_add (copy, watch);
-  }
-}
-
 /* @data: an array, of the thread's own from now on; made before, so that a thread that starts late
  * takes no memory while frames run. */
 static gpointer
@@ -69,7 +58,11 @@ run (gpointer data)
     const gint64 next = g_get_monotonic_time () + INTERVAL;
     while (watches->len > 0 && g_cond_wait_until (&list_changed, &list_lock, next))
       ;
-    copy_list (now);
+    for (guint i = 0; i < watches->len; i++) {
+      SlFileWatch *watch = watches->pdata[i];
+      g_atomic_ref_count_inc (&watch->refs);
+      g_ptr_array_add (now, watch);
+    }
     g_mutex_unlock (&list_lock);
     for (guint i = 0; i < now->len; i++)
       look (now->pdata[i]);

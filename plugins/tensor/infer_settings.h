@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * slinfer's properties, and the model, session and recorder that are made by them.
- */
+/* slinfer's properties, and the model, session and recorder that are made by them. */
 #ifndef SL_PLUGINS_TENSOR_INFER_SETTINGS_H
 #define SL_PLUGINS_TENSOR_INFER_SETTINGS_H
 

@@ -15,8 +15,7 @@ sl_infer_signals_add (GType type, GCallback dump, GCallback reset_state)
    * The next program that records to the folder completes the file.
    *
    * Returns: (transfer full) (nullable): the path of the new file. NULL without black-box, before
-   * the first inference, or while several
-   *   files are being written
+   * the first inference, or while several files are being written
    */
   g_signal_new_class_handler ("dump", type, (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
                               dump, NULL, NULL, NULL, G_TYPE_STRING, 1, G_TYPE_STRING);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The signals of slinfer, dump, dumped and reset-state, and its messages about the recorder.
- */
+/* The signals of slinfer, dump, dumped and reset-state, and its messages about the recorder. */
 #ifndef SL_PLUGINS_TENSOR_INFER_SIGNALS_H
 #define SL_PLUGINS_TENSOR_INFER_SIGNALS_H
 

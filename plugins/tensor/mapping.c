@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tensors read from a buffer, in place where possible.
- */
+/* Tensors read from a buffer, in place where possible. */
 #include "plugins/tensor/mapping.h"
 
 #include <string.h>
@@ -110,13 +108,6 @@ sl_tensor_mapping_done (SlTensorMapping *mapping)
   }
 }
 
-static void
-append_sizes (GString *text, const SlTensorMapping *mapping)
-{
-  for (guint i = 0; i < mapping->n; i++)
-    g_string_append_printf (text, "%s%" G_GSIZE_FORMAT, i > 0 ? " + " : "", mapping->bytes[i]);
-}
-
 char *
 sl_tensor_mapping_complaint (const SlTensorMapping *mapping, GstBuffer *buffer,
                              SlTensorMappingStatus status)
@@ -129,7 +120,8 @@ sl_tensor_mapping_complaint (const SlTensorMapping *mapping, GstBuffer *buffer,
                             " bytes cannot be mapped for reading",
                             gst_buffer_get_size (buffer));
   GString *text = g_string_new ("tensor buffer: expected ");
-  append_sizes (text, mapping);
+  for (guint i = 0; i < mapping->n; i++)
+    g_string_append_printf (text, "%s%" G_GSIZE_FORMAT, i > 0 ? " + " : "", mapping->bytes[i]);
   g_string_append_printf (text, " bytes in %u %s, got ", mapping->n,
                           mapping->n == 1 ? "memory" : "memories");
   guint n = gst_buffer_n_memory (buffer);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What slinfer's pads take and give, worked out of contracts and caps alone.
- */
+/* What slinfer's pads take and give, worked out of contracts and caps alone. */
 #include "plugins/tensor/model_caps.h"
 
 #include "plugins/tensor/caps.h"

@@ -29,8 +29,7 @@ typedef struct
 } SlNormalizeSettings;
 
 /** sl_normalize_spec_propose: the tensor to negotiate when downstream leaves it open; a picture of
- * @frame_width x
- *  @frame_height, gray or not. */
+ * @frame_width x @frame_height, gray or not. */
 void sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_width,
                                 gint frame_height, gboolean frame_gray, SlTensorInfo *tensor);
 /** sl_normalize_spec_choose: fills @spec for the @n negotiated @tensors. @contract (nullable) is

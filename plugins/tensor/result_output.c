@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The choice of the form by the caps that downstream allows.
- */
+/* The choice of the form by the caps that downstream allows. */
 #include "plugins/tensor/result_output.h"
 
 #include "plugins/base/held_events.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * A model's settings as properties of elements: slinfer has them, and slpredict forwards them.
- */
+/* A model's settings as properties of elements: slinfer has them, and slpredict forwards them. */
 #ifndef SL_PLUGINS_TENSOR_SETTING_PROPERTIES_H
 #define SL_PLUGINS_TENSOR_SETTING_PROPERTIES_H
 

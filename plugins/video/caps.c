@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What upstream could give is read off the templates of its pads, not asked: it would ask back.
- */
+/* What upstream could give is read off the templates of its pads, not asked: it would ask back. */
 #include "plugins/video/caps.h"
 
 #include "core/base/fail.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Rows of a decoder's picture copied into pooled frames.
- */
+/* Rows of a decoder's picture copied into pooled frames. */
 #include "plugins/video/decoded_picture.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * SlDecodedPicture: a picture that a decoder made, as a video frame. One thread at a time.
- */
+/* SlDecodedPicture: a picture that a decoder made, as a video frame. One thread at a time. */
 #ifndef SL_PLUGINS_VIDEO_DECODED_PICTURE_H
 #define SL_PLUGINS_VIDEO_DECODED_PICTURE_H
 

@@ -91,15 +91,6 @@ end_chunk (SlExifChunks *chunks)
   return chunks->orientation != 0 ? chunks->orientation : SL_EXIF_UPRIGHT;
 }
 
-/* Takes bytes up to @wanted of the part at hand; how many. */
-static gsize
-collect (SlExifChunks *chunks, const guint8 *bytes, gsize n, gsize wanted)
-{
-  const gsize take = MIN (n, wanted - chunks->part->len);
-  g_byte_array_append (chunks->part, bytes, (guint) take);
-  return take;
-}
-
 guint
 sl_exif_chunks_read (SlExifChunks *chunks, const guint8 *bytes, gsize n)
 {
@@ -121,7 +112,9 @@ sl_exif_chunks_read (SlExifChunks *chunks, const guint8 *bytes, gsize n)
       i += take;
     } else {
       const gsize wanted = chunks->inside ? CHUNK_HEADER_BYTES : header;
-      i += collect (chunks, bytes + i, n - i, wanted);
+      const gsize take = MIN (n - i, wanted - chunks->part->len);
+      g_byte_array_append (chunks->part, bytes + i, (guint) take);
+      i += take;
       if (chunks->part->len < wanted)
         break;
       if (!chunks->inside) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The table of pixel formats, and the reading of colorimetry.
- */
+/* The table of pixel formats, and the reading of colorimetry. */
 #include "plugins/video/input.h"
 
 #include "core/base/fail.h"

@@ -18,9 +18,8 @@
 gboolean sl_video_part_crop (const SlRect *wanted, gint width, gint height, const char *advice,
                              SlRect *part, GError **error);
 /** sl_video_part_parse_region: reads the property inference-region of slpredict, @text (nullable).
- * It sets @part to a rectangle, or
- *  @objects to TRUE for the objects found upstream. An empty rectangle without objects is the whole
- * frame. FALSE with @error set when @text is invalid. */
+ * It sets @part to a rectangle, or @objects to TRUE for the objects found upstream. An empty
+ * rectangle without objects is the whole frame. FALSE with @error set when @text is invalid. */
 gboolean sl_video_part_parse_region (const char *text, SlRect *part, gboolean *objects,
                                      GError **error);
 /** sl_video_part_orientation: the orientation for @direction, a GstVideoOrientationMethod. With

@@ -25,8 +25,7 @@
  * @confirm: number of frames in a row in which an object must be beyond an edge, at least 1
  * @patience: seconds that an object may be unseen before it counts as gone
  * @relink: seconds in which a lost object may continue under another id: when a new object of its
- * class and size appears at its place;
- *   below 0 = never
+ * class and size appears at its place; below 0 = never
  * @still: how far an object may move and still count as not moving, in mean sides of its box
  * @interval: seconds of an interval of occupancy; 0 = no intervals
  * @heat_columns: columns of the heat map, 0..SL_HEAT_MOST; 0 = no heat map

@@ -15,11 +15,9 @@ typedef struct
 } Sighting;
 
 /* @heir_of: the lost object that this one may continue under another id, 0 = none. Until that one
- * is back, or has left, this one has no
- *   state of its own, and @waited (of Sighting) records its positions. @corners: its last box, in
- * pixels; @rest_x, @rest_y: where it has
- *   been, more or
- * less, since @rest_since; @here: in the frame at hand; @carried: it was there before a gap without
+ * is back, or has left, this one has no state of its own, and @waited (of Sighting) records its
+ * positions. @corners: its last box, in pixels; @rest_x, @rest_y: where it has been, more or less,
+ * since @rest_since; @here: in the frame at hand; @carried: it was there before a gap without
  * frames, until @gone, and has not been seen since; @id is then negative if ids were restarted */
 typedef struct
 {

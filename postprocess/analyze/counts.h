@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The counts of one region: by class, over time, and over intervals.
- */
+/* The counts of one region: by class, over time, and over intervals. */
 #ifndef SL_ANALYZE_COUNTS_H
 #define SL_ANALYZE_COUNTS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Points, polygons and segments of a plane whose y grows downwards, in any one unit.
- */
+/* Points, polygons and segments of a plane whose y grows downwards, in any one unit. */
 #ifndef SL_ANALYZE_GEOMETRY_H
 #define SL_ANALYZE_GEOMETRY_H
 

@@ -68,8 +68,7 @@ gboolean sl_regions_open (SlRegions *regions, const char *group, GError **error)
 gboolean sl_regions_set (SlRegions *regions, const char *group, const char *key, const char *value,
                          GError **error);
 /** sl_regions_find_fault: (transfer none) (nullable): checks all regions once all keys are set.
- * Returns the first invalid region with
- *  @error set (SL_ERROR_ARGUMENT); the message names it. */
+ * Returns the first invalid region with @error set (SL_ERROR_ARGUMENT); the message names it. */
 const SlRegion *sl_regions_find_fault (const SlRegions *regions, GError **error);
 /** sl_regions_parse: (transfer full): reads and checks the whole @text; NULL with @error set. */
 SlRegions *sl_regions_parse (const char *text, GError **error);

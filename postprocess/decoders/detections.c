@@ -97,13 +97,6 @@ is_whole (SlDtype dtype)
   return dtype == SL_DTYPE_I32 || dtype == SL_DTYPE_I64;
 }
 
-/* Whether it is a vector of @n numbers: one dimension other than 1. */
-static gboolean
-is_vector_of (const SlTensorInfo *tensor, guint n)
-{
-  return sl_decoder_is_vector (tensor) && sl_decoder_elements (tensor) == n;
-}
-
 /* The roles that "order" states. */
 static gboolean
 read_order (const SlDecoderConfig *config, const char *text, SlTensorRole roles[SL_MAX_IO])
@@ -159,7 +152,7 @@ find_vectors (const SlDecoderConfig *config, const SlTensorRole named[SL_MAX_IO]
       continue;
     if (sl_decoder_elements (tensor) == 1 && (roles->n > 1 || named[t] == SL_TENSOR_COUNT)) {
       roles->count = t;
-    } else if (is_vector_of (tensor, roles->n)) {
+    } else if (sl_decoder_is_vector (tensor) && sl_decoder_elements (tensor) == roles->n) {
       const gboolean whole = is_whole (tensor->dtype);
       if (roles->scores == NONE && !whole && named[t] == SL_TENSOR_SCORES)
         roles->scores = t;

@@ -71,15 +71,11 @@ typedef struct
 } State;
 
 static gboolean
-is_score_type (SlDtype dtype)
-{
-  return dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_F32;
-}
-
-static gboolean
 fits (const SlDecoderConfig *config)
 {
-  return config->n_tensors == 1 && is_score_type (config->tensors[0].dtype)
+  const SlDtype dtype = config->tensors[0].dtype;
+  return config->n_tensors == 1
+         && (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_F32)
          && sl_decoder_is_vector (&config->tensors[0]);
 }
 

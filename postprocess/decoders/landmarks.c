@@ -157,14 +157,6 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   return TRUE;
 }
 
-/* Whether @n numbers may be the points of @points numbers in metres: three each, beside three or
- * five each. */
-static gboolean
-are_metres (guint n, guint points)
-{
-  return n % 3 == 0 && (n == points || n / 3 * 5 == points);
-}
-
 /* Points are the largest tensor, nothing is counted, and no other vector is as long as points. */
 static gboolean
 likely (const SlDecoderConfig *config)
@@ -176,8 +168,10 @@ likely (const SlDecoderConfig *config)
     const SlTensorInfo *tensor = &config->tensors[t];
     const guint n = sl_decoder_elements (tensor);
     if (n > state.n || tensor->dtype == SL_DTYPE_I32 || tensor->dtype == SL_DTYPE_I64
-        || (t != state.points_at && is_of (tensor, 2 * FEWEST_POINTS, state.n)
-            && !are_metres (n, state.n)))
+        || (t != state.points_at
+            && is_of (tensor, 2 * FEWEST_POINTS, state.n)
+            /* points in metres have three numbers each, beside three or five each */
+            && (n % 3 != 0 || (n != state.n && n / 3 * 5 != state.n))))
       return FALSE;
   }
   return TRUE;

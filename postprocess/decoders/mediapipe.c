@@ -371,6 +371,10 @@ decode_mediapipe (gpointer opened, const void *const *data, SlResult *result)
   result->skeleton = state->kind->skeleton;
 }
 
+/* The whole picture between black borders, as in MediaPipe's own graphs: ImageToTensorCalculator
+ * with keep_aspect_ratio and BORDER_ZERO. */
+static const SlDecoderPictures pictures = { SL_FIT_LETTERBOX, 0 };
+
 const SlDecoder sl_decoder_mediapipe = {
   .name = "mediapipe",
   .description =
@@ -383,4 +387,5 @@ const SlDecoder sl_decoder_mediapipe = {
   .decode = decode_mediapipe,
   .close = sl_detector_close,
   .classes = classes,
+  .pictures = &pictures,
 };

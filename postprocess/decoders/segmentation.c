@@ -118,6 +118,10 @@ unmatched (const SlDecoderConfig *config)
     return NULL;
   if (config->gray && shape.channels == 2)
     return "two numbers a pixel of a gray picture may be its colours, which have no decoder, or two classes (decoder=segmentation)";
+  if (shape.channels == 2 && 2 * (gint64) shape.width == config->input_width
+      && 2 * (gint64) shape.height == config->input_height)
+    return "two maps half as large as the input may be text and the links between its characters, as CRAFT gives them "
+           "(decoder=regions), or two classes (decoder=segmentation)";
   if (2 * (gint64) shape.width >= config->input_width
       && 2 * (gint64) shape.height >= config->input_height)
     return NULL;
@@ -261,14 +265,6 @@ copy_map (State *state, const guint8 *data, gsize n)
 }
 
 static void
-split_scores (State *state, const void *data, gsize n)
-{
-  for (gsize i = 0; i < n; i++)
-    state->classes[i] =
-      to_class (state, sl_values_get (&state->values, data, i) >= state->threshold);
-}
-
-static void
 rank_codes (State *state, const guint8 *data, gsize n)
 {
   const SlPictureShape *shape = &state->shape;
@@ -314,7 +310,9 @@ decode_segmentation (gpointer opened, const void *const *data, SlResult *result)
   if (state->is_map)
     copy_map (state, data[0], n);
   else if (state->shape.channels == 1)
-    split_scores (state, data[0], n);
+    for (gsize i = 0; i < n; i++)
+      state->classes[i] =
+        to_class (state, sl_values_get (&state->values, data[0], i) >= state->threshold);
   else if (state->values.quantised)
     rank_codes (state, data[0], n);
   else

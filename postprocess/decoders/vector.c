@@ -130,16 +130,6 @@ open_vector (const SlDecoderConfig *config, GError **error)
   return state;
 }
 
-/* The names that the embedding is most like. */
-static void
-name_vector (State *state, SlResult *result)
-{
-  sl_gallery_search (state->gallery, state->numbers, state->threshold, &state->top);
-  for (guint i = 0; i < state->top.count; i++)
-    result->classes[i] = (SlClass){ (gint32) state->top.items[i].index, state->top.items[i].key };
-  result->n_classes = state->top.count;
-}
-
 static void
 decode_vector (gpointer opened, const void *const *data, SlResult *result)
 {
@@ -155,8 +145,12 @@ decode_vector (gpointer opened, const void *const *data, SlResult *result)
     for (guint i = 0; i < state->n; i++)
       state->numbers[i] = (gfloat) (state->numbers[i] / sqrt (squares));
   if (state->gallery != NULL) {
-    if (has_length)
-      name_vector (state, result);
+    if (!has_length)
+      return;
+    sl_gallery_search (state->gallery, state->numbers, state->threshold, &state->top);
+    for (guint i = 0; i < state->top.count; i++)
+      result->classes[i] = (SlClass){ (gint32) state->top.items[i].index, state->top.items[i].key };
+    result->n_classes = state->top.count;
     return;
   }
   result->vector = (SlVector){ .n = state->n,

@@ -296,23 +296,17 @@ score_classes (State *state, const Part *part, const void *data, gfloat *scores)
       scores[i] >= state->raw_threshold ? sl_values_activate (&part->scores, scores[i]) : -INFINITY;
 }
 
-/* Best class of each row of the only part, as codes: there are ranks then, and no scores. */
-static void
-rank_codes (State *state, const Part *part, const void *data)
-{
-  const SlYoloShape *shape = &state->shape;
-  sl_class_max_codes ((const guint8 *) data + place (state, part, 0, shape->first_class), part->n,
-                      shape->classes, shape->transposed ? part->n : 1,
-                      shape->transposed ? 1 : shape->channels, part->scores.flip,
-                      state->detector.ranks);
-}
-
 static void
 score_rows (State *state, const void *const *data)
 {
   const SlYoloShape *shape = &state->shape;
   if (state->detector.ranks != NULL) {
-    rank_codes (state, &state->parts[0], data[0]);
+    /* There is one part, and there are no scores. */
+    const Part *part = &state->parts[0];
+    sl_class_max_codes ((const guint8 *) data[0] + place (state, part, 0, shape->first_class),
+                        part->n, shape->classes, shape->transposed ? part->n : 1,
+                        shape->transposed ? 1 : shape->channels, part->scores.flip,
+                        state->detector.ranks);
     return;
   }
   for (guint t = 0; t < shape->n_parts; t++) {

@@ -31,8 +31,7 @@ typedef struct
 } SlClassCount;
 
 /** The last complete interval of a zone: @seconds long (0 = no interval is complete yet), with
- * @mean objects inside on average, and at most
- *  @most. */
+ * @mean objects inside on average, and at most @most. */
 typedef struct
 {
   gdouble seconds, mean;
@@ -122,9 +121,8 @@ const char *sl_analysis_event_name (SlAnalysisEventKind kind);
 /** sl_analysis_size: bytes that sl_analysis_copy() needs. */
 gsize sl_analysis_size (const SlAnalysis *analysis);
 /** sl_analysis_copy: copies @analysis with all its arrays into @block, which is aligned as by
- * malloc. Returns the copy at the start of
- *  @block. With @events FALSE the copy has no events and no end of an interval. Use this for frames
- * on which no model ran. */
+ * malloc. Returns the copy at the start of @block. With @events FALSE the copy has no events and no
+ * end of an interval. Use this for frames on which no model ran. */
 const SlAnalysis *sl_analysis_copy (const SlAnalysis *analysis, gpointer block, gboolean events);
 /** sl_analysis_append_json: appends a JSON object; see docs/analytics.md. */
 void sl_analysis_append_json (GString *out, const SlAnalysis *analysis);

@@ -17,9 +17,8 @@ typedef struct _SlClassFilter SlClassFilter;
 /**
  * sl_class_filter_parse:
  * @text: (nullable): class names, separated by ",". "!" before a name excludes it. "\" before a ","
- * makes it a part of the name.
- *   Spaces around names are ignored. When any name is included, only included names pass. NULL or
- * "" = all pass
+ * makes it a part of the name. Spaces around names are ignored. When any name is included, only
+ * included names pass. NULL or "" = all pass
  * @filter: (out) (transfer full) (nullable): NULL = all pass
  *
  * Returns: FALSE with @error set (SL_ERROR_ARGUMENT) for an empty name, a name that is both

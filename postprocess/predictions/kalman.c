@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The four filters of two states each. Called by the tracker for each track and frame.
- */
+/* The four filters of two states each. Called by the tracker for each track and frame. */
 #include "postprocess/predictions/kalman.h"
 
 #define POSITION_NOISE (1.0 / 20)

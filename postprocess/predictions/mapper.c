@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Results mapped through the frame's affine, clipped, rounded and named.
- */
+/* Results mapped through the frame's affine, clipped, rounded and named. */
 #include "postprocess/predictions/mapper.h"
 
 #include <math.h>

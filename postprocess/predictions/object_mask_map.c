@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Masks of single objects over the frame, between the nearest four cells of the model's.
- */
+/* Masks of single objects over the frame, between the nearest four cells of the model's. */
 #include "postprocess/predictions/object_mask_map.h"
 
 #include <math.h>

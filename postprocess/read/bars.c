@@ -182,12 +182,6 @@ make_ean_8 (const char *text, Code *code)
   return TRUE;
 }
 
-static gboolean
-is_short (const char *symbology)
-{
-  return strcmp (symbology, "ean-8") == 0 || strcmp (symbology, "upc-e") == 0;
-}
-
 static double
 sum_before (const Row *row, double x)
 {
@@ -493,7 +487,8 @@ read_rows (const Row rows[ADD_ON_ROWS], const Place *found, double fit, const Co
 double
 sl_bars_add_on_room (const char *symbology)
 {
-  return is_short (symbology) ? ROOM_SHORT : ROOM;
+  const gboolean is_short = strcmp (symbology, "ean-8") == 0 || strcmp (symbology, "upc-e") == 0;
+  return is_short ? ROOM_SHORT : ROOM;
 }
 
 gboolean

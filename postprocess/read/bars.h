@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Compares pictures of bars with the bars of texts, and reads the add-ons of EAN and UPC codes.
- */
+/* Compares pictures of bars with the bars of texts, and reads the add-ons of EAN and UPC codes. */
 #ifndef SL_READ_BARS_H
 #define SL_READ_BARS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Pixels of a part of a frame. Called by reader.c for each region.
- */
+/* Pixels of a part of a frame. Called by reader.c for each region. */
 #include "postprocess/read/gray.h"
 
 #include <math.h>

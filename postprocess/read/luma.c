@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * From the preprocessor's table of formats to the places of samples.
- */
+/* From the preprocessor's table of formats to the places of samples. */
 #include "postprocess/read/luma.h"
 
 /* Samples of a group of each SlPacking. */

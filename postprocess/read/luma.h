@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Access to the brightness of a picture in any format that the preprocessor takes.
- */
+/* Access to the brightness of a picture in any format that the preprocessor takes. */
 #ifndef SL_READ_LUMA_H
 #define SL_READ_LUMA_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tracks by id. slread asks for each object of a frame whether to read it.
- */
+/* Tracks by id. slread asks for each object of a frame whether to read it. */
 #include "postprocess/read/memory.h"
 
 /* Frames without an object after which it is forgotten, how often that is looked at, and most

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What readers share.
- */
+/* What readers share. */
 #include "postprocess/read/reader.h"
 
 #include <string.h>

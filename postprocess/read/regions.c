@@ -282,14 +282,6 @@ is_lighter_around (const SlRegionReader *reader)
 }
 
 static void
-limit (SlGray *picture, guint8 lightest)
-{
-  const gsize n = (gsize) picture->width * (gsize) picture->height;
-  for (gsize i = 0; i < n; i++)
-    picture->pixels[i] = MIN (picture->pixels[i], lightest);
-}
-
-static void
 invert (SlGray *picture)
 {
   const gsize n = (gsize) picture->width * (gsize) picture->height;
@@ -322,8 +314,11 @@ prepare (const SlRegionReader *reader, const Attempt *attempt, guint number, SlG
     memcpy (picture->pixels, reader->part.pixels, (gsize) size.width * (gsize) size.height);
   else
     sl_gray_warp (picture, &reader->part, map);
-  if (attempt->limited)
-    limit (picture, find_lightest (reader, &(double){ 0 }));
+  if (attempt->limited) {
+    const guint8 lightest = find_lightest (reader, &(double){ 0 });
+    for (gsize i = 0; i < (gsize) picture->width * (gsize) picture->height; i++)
+      picture->pixels[i] = MIN (picture->pixels[i], lightest);
+  }
   if (attempt->inverted)
     invert (picture);
   const gint step = !attempt->coarse || !is_coarse (picture) ? 1 : upright ? COARSE_BARS : COARSE;

@@ -44,7 +44,7 @@ def test_good():
     assert not [f for f in findings if f[0] != "fact"], findings
     has(findings, "fact", "pipeline", "check: All is well")
     has(findings, "fact", "restart", "no, back-off 0.5 to 30 s, watchdog 10 s")
-    has(findings, "fact", "m", "brightest_channel.tflite: uint8[1,8,8,3] RGB NHWC stretch", "3 labels")
+    has(findings, "fact", "m", "brightest_channel.tflite: uint8[1,8,8,3] RGB NHWC", "3 labels")
     has(findings, "fact", "caps", "! n: video/x-raw, format=(string)NV12, width=(int)320, height=(int)240, framerate=(fraction)25/1")
     has(findings, "fact", "caps", "n ! m: ", "other/tensors", "types=(string)uint8")
     has(findings, "fact", "copies", "no element copies whole frames")

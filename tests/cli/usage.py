@@ -336,11 +336,19 @@ MALFORMED = {
     "serve jobs": (("0", "x"), "--jobs: expected 1..64, got '%s'"),
     "serve queue": (("0", "x"), "--queue: expected 1..1024, got '%s'"),
     "serve batch": (("0", "x"), "--batch: expected 1..64, got '%s'"),
+    "serve zmq": (("x", "ipc://x", "tcp://a", "tcp://a:0", "tcp://a:65536"), "--zmq %s: expected ipc:///PATH or tcp://ADDRESS:PORT with a port of 1..65535"),
+    "serve threshold": (("2", "x"), "--threshold: expected a number in 0..1, got '%s'"),
+    "serve zmq-timeout": (("0", "x"), "--zmq-timeout: expected 1..60000, got '%s'"),
 }
 # No option that wants a number takes one of these: below zero, above every range, no number.
 NO_NUMBERS = ("-1", "-9223372036854775809", "99999999999999999999", "1e999", "nan", "-inf", "0x10z", " ")
 # Any text may be right: names, sources of pictures, and what only the other machine or the library can judge.
 FREE = {"serve name", "provider", "camera", "calibrate", "evaluate"}
+
+
+def malformed_key(command, option):
+    own = "%s %s" % (command, option["long"])
+    return own if own in MALFORMED else option["long"]
 
 
 def test_malformed():
@@ -353,20 +361,24 @@ def test_malformed():
                 "calibrate": ["calibrate", m, "--camera", "test://", "--output", target], "fit": ["fit", m, picture], "eval": ["eval", m, "--dataset", harness.WORK.name],
                 "bench model": ["bench", "model", m], "bench preprocess": ["bench", "preprocess", "--quick"], "run": ["run", description], "check": ["check", description],
                 "replay": ["replay", work("none.slbox")], "serve": here}
+    described = {name: json.loads(run(*name.split(), "--describe-options").expect(0).out)["options"] for name in commands}
     seen = set()
     for name, command in commands.items():
-        described = json.loads(run(*name.split(), "--describe-options").expect(0).out)
-        for option in described["options"]:
+        for option in described[name]:
             own = "%s %s" % (name, option["long"])
             if option["value"] is None or option["file"]:
                 continue
-            values, message = MALFORMED.get(own, MALFORMED.get(option["long"], ((), "")))
+            key = malformed_key(name, option)
+            values, message = MALFORMED.get(key, ((), ""))
             assert values or FREE & {own, option["long"]}, "no malformed value of " + own
             seen |= {own, option["long"]}
             if re.search(r"expected (a number in )?[0-9.]+\.\.[0-9]", message):
                 values = (*values, *NO_NUMBERS)
+            # Commands that share an option share its values: each value is refused by one of them at least, and each command refuses some.
+            sharing = [other for other in commands if any(malformed_key(other, o) == key for o in described[other])]
+            values = values[sharing.index(name) % max(1, len(values))::len(sharing)]
             for value in values:
-                words = {"serve location": ["serve", m], "calibrate set": ["calibrate", m, description, "--output", target]}.get(own, command)
+                words = {"serve location": ["serve", m], "serve zmq": ["serve", m], "calibrate set": ["calibrate", m, description, "--output", target]}.get(own, command)
                 result = run(*words, "--%s=%s" % (option["long"], value))
                 assert result.status == 2 and (message % value if "%s" in message else message) in result.err, (own, value, result)
     assert set(MALFORMED) <= seen, set(MALFORMED) - seen

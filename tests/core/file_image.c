@@ -58,6 +58,27 @@ setup (Fixture *fixture)
   fixture->bytes = sl_file_image_bytes (fixture->image);
 }
 
+/* Threads read pieces of it. */
+static void
+test_large (void)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean torn = TRUE;
+  const gsize size = 5300000;
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL),
+                  *path = g_build_filename (dir, "file", NULL), *content = g_malloc (size);
+  for (gsize i = 0; i < size; i++)
+    content[i] = (char) (i * 7 + i / 4096 + i / 1000000);
+  g_assert_true (g_file_set_contents (path, content, (gssize) size, NULL));
+  g_autoptr (SlFileImage) image = read_path (path, &torn, &error);
+  g_assert_no_error (error);
+  g_assert_false (torn);
+  g_autoptr (GBytes) bytes = sl_file_image_bytes (image);
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), content, size);
+  g_unlink (path);
+  g_rmdir (dir);
+}
+
 static void
 teardown (Fixture *fixture)
 {
@@ -382,6 +403,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/file_image/overwritten", test_overwritten);
+  g_test_add_func ("/file_image/large", test_large);
   g_test_add_func ("/file_image/given-back", test_given_back);
   g_test_add_func ("/file_image/rest", test_rest);
   g_test_add_func ("/file_image/renamed", test_renamed);

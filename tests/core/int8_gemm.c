@@ -147,11 +147,10 @@ activation (const Product *p, gint32 r, gint32 i)
   return is_signed ? (gint8) code : code;
 }
 
-static guint8
-expected_code (const Product *p, const SlInt8Panel *panel, gint32 row, gint32 lane)
+static gint64
+sum_of (const Product *p, const SlInt8Panel *panel, gint32 row, gint32 lane)
 {
   const SlInt8Isa *isa = p->isa;
-  const SlInt8Output *output = &p->gemm.output;
   gint64 sum = p->gemm.bias[panel->channel + lane];
   for (gint32 s = 0; s < panel->steps + panel->n_extra; s++) {
     const gint32 from = s < panel->steps ? s * isa->unit : panel->extra[s - panel->steps];
@@ -162,6 +161,14 @@ expected_code (const Product *p, const SlInt8Panel *panel, gint32 row, gint32 la
       sum += activation (p, row, from + i) * weight;
     }
   }
+  return sum;
+}
+
+static guint8
+expected_code (const Product *p, const SlInt8Panel *panel, gint32 row, gint32 lane)
+{
+  const SlInt8Output *output = &p->gemm.output;
+  const gint64 sum = sum_of (p, panel, row, lane);
   const double value = rint ((double) ((gfloat) sum * p->gemm.scale[panel->channel + lane]
                                        + p->gemm.rest[panel->channel + lane]))
                        + output->zero_point;
@@ -192,15 +199,155 @@ test_gemm (gconstpointer data)
   }
 }
 
+/* What the products of a row that was rounded are, in doubles. */
+static double
+expected_float (const Product *p, const SlInt8Panel *panel, const SlInt8Row *of, gint32 row,
+                gint32 lane)
+{
+  const gint32 i = panel->channel + lane;
+  double sum = sum_of (p, panel, row, lane) * (double) p->gemm.scale[i];
+  sum = (sum + (double) p->gemm.lean[i] * (double) of->lean) * (double) of->scale
+        + (double) p->gemm.rest[i];
+  return fmin (fmax (sum, (double) p->gemm.lo), (double) p->gemm.hi);
+}
+
+static void
+check_floats (const Product *p, const SlInt8Row *rows, const gfloat *c)
+{
+  for (gint32 row = 0; row < p->rows; row++)
+    for (gint32 channel = 0; channel < p->channels; channel++) {
+      const SlInt8Panel *panel = &p->panels[channel / (p->isa->max_groups * p->isa->lanes)];
+      const double got = (double) c[row * p->channels + channel],
+                   want = expected_float (p, panel, &rows[row], row, channel - panel->channel);
+      if (fabs (got - want) > 1e-4 * fmax (1, fabs (want)))
+        g_error ("%s: number %d,%d is %g; expected %g; %d rows, %d channels, %d steps and %d",
+                 p->isa->name, row, channel, got, want, p->rows, p->channels, panel->steps,
+                 panel->n_extra);
+    }
+}
+
+static void
+test_floats (gconstpointer data)
+{
+  const SlInt8Isa *isa = data;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (8);
+  for (guint i = 0; i < 150; i++) {
+    Product p;
+    TestGuard lean, rows, c;
+    product_init (rand, isa, &p);
+    p.gemm.flip = 0;
+    p.gemm.is_signed = isa->signed_values && !isa->either;
+    fill_activations (rand, &p);
+    for (gsize k = 0; isa->last < 255 && k < p.a.bytes; k++)
+      p.a.data[k] &= (guint8) isa->last;
+    test_guard_init (&lean, p.scale.bytes, TRUE);
+    test_guard_init (&rows, (gsize) p.rows * sizeof (SlInt8Row), TRUE);
+    test_guard_init (&c, (gsize) (p.rows * p.channels) * sizeof (gfloat), TRUE);
+    for (gsize k = 0; k < lean.bytes / sizeof (gfloat); k++)
+      ((gfloat *) (gpointer) lean.data)[k] = (gfloat) g_rand_double_range (rand, -0.1, 0.1);
+    for (gint32 k = 0; k < p.rows; k++)
+      ((SlInt8Row *) (gpointer) rows.data)[k] =
+        (SlInt8Row){ (gfloat) g_rand_double_range (rand, 0.001, 1),
+                     (gfloat) -between (rand, 0, 255) };
+    p.gemm.lean = (const gfloat *) (gpointer) lean.data;
+    p.gemm.lo = between (rand, 0, 1) ? -INFINITY : -1;
+    p.gemm.hi = between (rand, 0, 1) ? INFINITY : 2;
+    isa->gemm_floats (&p.gemm, 0, p.n, p.a.data, p.stride, p.rows,
+                      (const SlInt8Row *) (gpointer) rows.data, (gfloat *) (gpointer) c.data,
+                      (gsize) p.channels);
+    check_floats (&p, (const SlInt8Row *) (gpointer) rows.data, (const gfloat *) (gpointer) c.data);
+    test_guard_clear (&lean);
+    test_guard_clear (&rows);
+    test_guard_clear (&c);
+    product_clear (&p);
+  }
+}
+
+static double
+stored (const SlInt8Isa *isa, const guint8 *codes, gsize i)
+{
+  if (isa->int16)
+    return ((const gint16 *) (gconstpointer) codes)[i];
+  return isa->signed_values && !isa->either ? (gint8) codes[i] + 128 : codes[i];
+}
+
+/* Rows of @n floats of which the first is @first. */
+static void
+check_round (GRand *rand, const SlInt8Isa *isa, gsize n, gfloat first)
+{
+  TestGuard from, to;
+  SlInt8Row row;
+  double least = 0, most = 0;
+  test_guard_init (&from, n * sizeof (gfloat), TRUE);
+  test_guard_init (&to, n * (isa->int16 ? 2 : 1), TRUE);
+  gfloat *values = (gfloat *) (gpointer) from.data;
+  for (gsize i = 0; i < n; i++) {
+    values[i] = i == 0 ? first : (gfloat) g_rand_double_range (rand, -1, 3) * fabsf (first);
+    least = fmin (least, (double) values[i]);
+    most = fmax (most, (double) values[i]);
+  }
+  isa->round (values, n, to.data, &row);
+  const double scale = most > least ? (most - least) / isa->last : 1;
+  g_assert_cmpfloat_with_epsilon ((double) row.scale / scale, 1, 1e-5);
+  g_assert_cmpfloat_with_epsilon ((double) -row.lean, rint (-least / scale), 1);
+  for (gsize i = 0; i < n; i++) {
+    const double code = stored (isa, to.data, i);
+    g_assert_true (code >= 0 && code <= isa->last);
+    g_assert_cmpfloat_with_epsilon ((code + (double) row.lean) * (double) row.scale,
+                                    (double) values[i], 1.01 * scale);
+  }
+  test_guard_clear (&from);
+  test_guard_clear (&to);
+}
+
+static void
+test_round (gconstpointer data)
+{
+  static const gfloat firsts[] = { 1, -2, 0, 1e-30f, 1e30f };
+  const SlInt8Isa *isa = data;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (9);
+  for (gsize n = 1; n < 200; n += n < 70 ? 1 : 13)
+    for (guint i = 0; i < G_N_ELEMENTS (firsts); i++)
+      check_round (rand, isa, n, firsts[i]);
+}
+
+/* NaN and infinity make their row's scale NaN, at every place. */
+static void
+test_round_nan (gconstpointer data)
+{
+  const SlInt8Isa *isa = data;
+  gfloat values[150] = { 0 };
+  gint16 codes[G_N_ELEMENTS (values)];
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    for (gint k = 0; k < 3; k++) {
+      SlInt8Row row;
+      values[i] = k == 0 ? NAN : k == 1 ? INFINITY : -INFINITY;
+      isa->round (values, G_N_ELEMENTS (values), codes, &row);
+      g_assert_true (isnan (row.scale));
+      values[i] = 1;
+    }
+}
+
+static void
+add_test (const char *what, guint i, const SlInt8Isa *isa, GTestDataFunc function)
+{
+  /* Two encodings share a name. */
+  g_autofree char *path = g_strdup_printf ("/core/%s/%u-%s", what, i, isa->name);
+  g_test_add_data_func (path, isa, function);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
   g_test_init (&argc, &argv, NULL);
   const guint n = sl_int8_isas (isas);
   for (guint i = 0; i < n; i++) {
-    /* Two encodings share a name. */
-    g_autofree char *path = g_strdup_printf ("/core/int8-gemm/%u-%s", i, isas[i]->name);
-    g_test_add_data_func (path, isas[i], test_gemm);
+    add_test ("int8-gemm", i, isas[i], test_gemm);
+    for (const SlInt8Isa *isa = isas[i]; isa != NULL; isa = isa->rounding) {
+      add_test ("int8-floats", isa == isas[i] ? i : n + i, isa, test_floats);
+      add_test ("int8-round", isa == isas[i] ? i : n + i, isa, test_round);
+      add_test ("int8-round-nan", isa == isas[i] ? i : n + i, isa, test_round_nan);
+    }
   }
   return g_test_run ();
 }

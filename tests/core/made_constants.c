@@ -99,6 +99,42 @@ copy_floats (void *memory, gpointer data, GError **error)
   return TRUE;
 }
 
+/* What is made when it is first needed, with the factors that came before. */
+static void
+test_later (void)
+{
+  static const gfloat four = 4;
+  g_autoptr (GError) error = NULL;
+  Count from = { 5, 0, FALSE };
+  const SlMadeOf of = { &from, BYTES, 8, FLOATS / 8 };
+  SlMadeOf got = { NULL, 0, 0, 0 };
+  SlMadeConstants *made = sl_made_constants_new ();
+  sl_made_constants_use (made);
+  const gfloat *first = sl_made_constants_add_later (made, BYTES, &of, count, &from, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (sl_made_constants_resident (made), ==, 0);
+  g_assert_true (sl_made_constants_of (made, first, TRUE, &got));
+  g_assert_true (got.data == &from && got.bytes == BYTES && got.rows == 8);
+  g_assert_false (sl_made_constants_of (made, first + 1, FALSE, &got));
+  g_assert_true (sl_made_constants_multiply (made, first, &four, 1, FLOATS));
+  g_assert_false (sl_made_constants_of (made, first, TRUE, &got));
+  g_assert_cmpuint (from.calls, ==, 0);
+  from.fails = TRUE;
+  g_assert_false (sl_made_constants_need (made, first, &error));
+  g_assert_error (error, SL_ERROR, SL_ERROR_OPEN);
+  g_clear_error (&error);
+  from.fails = FALSE;
+  g_assert_true (sl_made_constants_need (made, first, &error));
+  assert_counts (first, 5, 4);
+  sl_made_constants_spare (made, first);
+  g_assert_true (sl_made_constants_of (made, first, FALSE, &got));
+  g_assert_true (sl_made_constants_need (made, first, &error));
+  assert_counts (first, 5, 4);
+  g_assert_cmpuint (from.calls, ==, 3);
+  sl_made_constants_done (made);
+  sl_made_constants_free (made);
+}
+
 static void
 test_errors (void)
 {
@@ -133,6 +169,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/made_constants/again", test_again);
   g_test_add_func ("/made_constants/stays", test_stays);
+  g_test_add_func ("/made_constants/later", test_later);
   g_test_add_func ("/made_constants/errors", test_errors);
   return g_test_run ();
 }

@@ -607,9 +607,8 @@ test_summary (void)
   g_assert_no_error (error);
   g_autofree char *a = sl_contract_summary (sl_model_contract (model)),
                   *b = sl_contract_summary (sl_model_contract (unknown));
-  g_assert_cmpstr (a, ==, "uint8[1,6,6,3] RGB NHWC stretch, decoder by shape, 4 labels");
-  g_assert_cmpstr (b, ==,
-                   "float32[1,3,4,6] RGB NCHW stretch, range unknown, decoder labels, no labels");
+  g_assert_cmpstr (a, ==, "uint8[1,6,6,3] RGB NHWC, decoder by shape, 4 labels");
+  g_assert_cmpstr (b, ==, "float32[1,3,4,6] RGB NCHW, range unknown, decoder labels, no labels");
 }
 
 /* An input is a picture up to the side that the preprocessor makes. */

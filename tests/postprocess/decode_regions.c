@@ -155,6 +155,48 @@ test_many (void)
   g_assert_cmpint (clock () - begin, <, 20 * CLOCKS_PER_SEC);
 }
 
+/* CRAFT's maps of the half of a picture: characters of a word hang together by links, which widen
+ * no box; what has links alone is nothing. */
+static void
+test_links (void)
+{
+  gfloat text[CELLS] = { 0 }, links[CELLS] = { 0 }, both[2 * CELLS], features[CELLS] = { 0 };
+  draw (text, 20, 20, 10, 10, 0, 0.75f);
+  draw (text, 40, 20, 10, 10, 0, 0.5f);
+  draw (links, 30, 20, 20, 4, 0, 1);
+  draw (links, 30, 30, 4, 20, 0, 1);
+  draw (text, 90, 60, 12, 10, 0, 0.875f);
+  draw (text, 100, 69, 8, 8, 0, 0.625f); /* touches the one before at a corner alone */
+  draw (links, 90, 20, 20, 10, 0, 1);
+  draw (text, 20.5, 80.5, 3, 3, 0, 1); /* nine cells */
+  text[0] = links[1] = NAN;
+  for (guint i = 0; i < CELLS; i++) {
+    both[2 * i] = text[i];
+    both[2 * i + 1] = links[i];
+  }
+  for (guint form = 0; form < 2; form++) {
+    SlDecoderConfig config = {
+      .threshold = 0.6f, .max_results = 50, .input_width = 2 * WIDTH, .input_height = 2 * HEIGHT
+    };
+    if (form == 1)
+      config_add (&config, SL_DTYPE_F32, DIMS (1, 32, HEIGHT, WIDTH), 0, 0);
+    config_add (&config, SL_DTYPE_F32, DIMS (1, HEIGHT, WIDTH, 2), 0, 0);
+    g_autoptr (SlDecoding) decoding = open_regions (form == 0 ? "regions,unclip=0" : NULL, &config);
+    g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "regions");
+    const SlResult *result =
+      sl_decoding_run (decoding, (const void *const[]){ form == 1 ? features : both, both });
+    g_assert_cmpuint (result->n_detections, ==, 3);
+    const SlDetection *word = &result->detections[1];
+    /* 100 + 100 + 10 * 4 + 4 * 18 - 4 * 2 cells, in a box of 30 x 25 */
+    const double grow = form == 0 ? 0 : sqrt (304.0 * 25 / (30 * 25));
+    g_assert_cmpfloat_with_epsilon (word->confidence, 0.75, 1e-6);
+    g_assert_cmpfloat_with_epsilon (word->x_min * WIDTH, 15 - grow, 0.2);
+    g_assert_cmpfloat_with_epsilon (word->x_max * WIDTH, 45 + grow, 0.2);
+    g_assert_cmpfloat_with_epsilon (word->y_min * HEIGHT, 15 - grow, 0.2);
+    g_assert_cmpfloat_with_epsilon (word->y_max * HEIGHT, 25 + grow, 0.2);
+  }
+}
+
 static void
 test_refused (void)
 {
@@ -165,8 +207,14 @@ test_refused (void)
   assert_open_fails ("regions,unclip=-1", &config, SL_ERROR_ARGUMENT, "unclip");
   assert_open_fails ("regions,smallest=x", &config, SL_ERROR_ARGUMENT, "smallest");
   assert_open_fails ("regions,activation=relu", &config, SL_ERROR_ARGUMENT, "activation");
-  config.tensors[0].dims[1] = 2;
+  config.tensors[0].dims[1] = 3;
   assert_open_fails ("regions", &config, SL_ERROR_SHAPE, "expected one map [1,1,H,W] or [1,H,W,1]");
+  config.tensors[0].dims[1] = 2;
+  config.input_width = 2 * WIDTH;
+  config.input_height = 2 * HEIGHT;
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE,
+                     "as CRAFT gives them (decoder=regions), or two classes");
+  assert_open_fails ("regions,link-threshold=2", &config, SL_ERROR_ARGUMENT, "link-threshold");
   config = new_config (TRUE);
   config.tensors[0].dims[2] = 1 << 20;
   assert_open_fails ("regions", &config, SL_ERROR_SHAPE, "at most 4194304 cells");
@@ -178,6 +226,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/decode_regions/upright", test_upright);
   g_test_add_func ("/decode_regions/turned", test_turned);
   g_test_add_func ("/decode_regions/which", test_which);
+  g_test_add_func ("/decode_regions/links", test_links);
   g_test_add_func ("/decode_regions/many", test_many);
   g_test_add_func ("/decode_regions/refused", test_refused);
   return g_test_run ();

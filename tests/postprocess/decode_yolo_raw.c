@@ -211,7 +211,125 @@ test_refused (void)
   config.tensors[1].rank = 3;
   assert_open_fails (
     "yolo-raw,anchors=1,2", &config, SL_ERROR_SHAPE,
-    "expected a map [1,H,W,A*(5+classes)], [1,H,W,A,5+classes] or [1,A*(5+classes),H,W]");
+    "expected a map [1,H,W,A*(5+classes)], [1,H,W,A,5+classes], [1,A,H,W,5+classes] or "
+    "[1,A*(5+classes),H,W]");
+}
+
+#define LARGE_WIDTH 160
+#define LARGE_HEIGHT 128
+#define LARGE_CELLS (LARGE_WIDTH * LARGE_HEIGHT / 64)
+
+/* Three maps of strides 32, 16 and 8, of three anchors: as YOLOv5 trains them, or with the anchors
+ * in the channels. */
+static SlDecoderConfig
+three_maps (gboolean anchors_first)
+{
+  SlDecoderConfig config = {
+    .threshold = 0.3f, .max_results = 10, .input_width = LARGE_WIDTH, .input_height = LARGE_HEIGHT
+  };
+  for (gint i = 0; i < 3; i++) {
+    const gint32 width = LARGE_WIDTH / (32 >> i), height = LARGE_HEIGHT / (32 >> i);
+    if (anchors_first)
+      config_add (&config, SL_DTYPE_F32, DIMS (1, 3, height, width, ROW), 0, 0);
+    else
+      config_add (&config, SL_DTYPE_F32, DIMS (1, 3 * ROW, height, width), 0, 0);
+  }
+  return config;
+}
+
+/* A row in the cell of column 2 and line 1 of the map of stride 16, anchor 1; the other maps are
+ * empty. */
+static void
+fill_three (gfloat *maps[3], gboolean anchors_first, const gfloat row[ROW])
+{
+  const guint cells = LARGE_CELLS / 4, cell = 1 * 10 + 2;
+  for (guint t = 0; t < 3; t++)
+    for (guint i = 0; i < 3 * ROW * LARGE_CELLS; i++)
+      maps[t][i] = -20;
+  for (guint k = 0; k < ROW; k++)
+    maps[1][anchors_first ? (cells + cell) * ROW + k : (ROW + k) * cells + cell] = row[k];
+}
+
+/* Boxes of the presets, by the formulas and anchors that their repositories have. */
+static void
+test_presets (void)
+{
+  static const gfloat row[ROW] = { 0.5f, -1, 0.25f, -0.5f, 2, -9, 3 };
+  static const struct
+  {
+    const char *name;
+    gboolean squares;
+    double anchor[2], scale;
+  } rows[] = { { "v3", FALSE, { 62, 45 }, 1 },
+               { "v4", FALSE, { 76, 55 }, 1.1 },
+               { "v5", TRUE, { 62, 45 }, 2 },
+               { "v7", TRUE, { 76, 55 }, 2 } };
+  gfloat *maps[3];
+  for (guint t = 0; t < 3; t++)
+    maps[t] = g_new (gfloat, 3 * ROW * LARGE_CELLS);
+  for (guint i = 0; i < 3 * G_N_ELEMENTS (rows); i++) {
+    const guint which = i / 3, form = i % 3; /* 2: past the sigmoid */
+    g_autoptr (GError) error = NULL;
+    g_autofree char *name = g_strdup_printf ("yolo-raw,preset=%s", rows[which].name);
+    SlDecoderConfig config = three_maps (form != 1);
+    gfloat numbers[ROW];
+    for (guint k = 0; k < ROW; k++)
+      numbers[k] = form == 2 ? (gfloat) sigmoid ((double) row[k]) : row[k];
+    for (guint t = 0; t < 3 && form == 2; t++)
+      config.tensors[t].values = SL_VALUES_PROBABILITIES;
+    if (form == 2 && !rows[which].squares) {
+      assert_open_fails (name, &config, SL_ERROR_ARGUMENT,
+                         "numbers of 0..1 are no logarithms of sizes");
+      continue;
+    }
+    fill_three (maps, form != 1, numbers);
+    g_autoptr (SlDecoding) decoding = sl_decoding_new (name, &config, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_decoding_classes (decoding), ==, CLASSES);
+    const SlResult *result = sl_decoding_run (decoding, (const void *const *) maps);
+    g_assert_cmpuint (result->n_detections, ==, 1);
+    const SlDetection *box = &result->detections[0];
+    const double scale = rows[which].scale;
+    const double x = 16 * (2.5 + (sigmoid (0.5) - 0.5) * scale),
+                 y = 16 * (1.5 + (sigmoid (-1) - 0.5) * scale);
+    const double w =
+      rows[which].anchor[0] * (rows[which].squares ? pow (2 * sigmoid (0.25), 2) : exp (0.25));
+    const double h =
+      rows[which].anchor[1] * (rows[which].squares ? pow (2 * sigmoid (-0.5), 2) : exp (-0.5));
+    g_assert_cmpint (box->label_id, ==, 1);
+    g_assert_cmpfloat_with_epsilon (box->confidence, sigmoid (2) * sigmoid (3), 1e-5);
+    g_assert_cmpfloat_with_epsilon ((box->x_min + box->x_max) / 2 * LARGE_WIDTH, x, 1e-3);
+    g_assert_cmpfloat_with_epsilon ((box->y_min + box->y_max) / 2 * LARGE_HEIGHT, y, 1e-3);
+    g_assert_cmpfloat_with_epsilon ((box->x_max - box->x_min) * LARGE_WIDTH, w, 1e-3);
+    g_assert_cmpfloat_with_epsilon ((box->y_max - box->y_min) * LARGE_HEIGHT, h, 1e-3);
+  }
+  for (guint t = 0; t < 3; t++)
+    g_free (maps[t]);
+}
+
+/* What messages ask for; other anchors stand beside a preset, whose formulas remain. */
+static void
+test_presets_asked (void)
+{
+  SlDecoderConfig config = three_maps (TRUE), planar = three_maps (FALSE), two = planar;
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE,
+                     "may be the heads of YOLO v5 or v7: state decoder=yolo-raw,preset=v5");
+  assert_open_fails (NULL, &planar, SL_ERROR_SHAPE,
+                     "three maps of strides 8, 16 and 32 may be the heads of YOLO v3 to v7");
+  two.n_tensors = 2;
+  assert_open_fails ("yolo-raw,preset=v5", &two, SL_ERROR_SHAPE,
+                     "the anchors of v5 are those of three maps of strides 8, 16 and 32");
+  assert_open_fails ("yolo-raw,preset=v9", &two, SL_ERROR_ARGUMENT, "preset");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlDecoding) decoding =
+    sl_decoding_new ("yolo-raw,preset=v5,anchors=1,2,3,4,5,6,7,8", &two, &error);
+  g_assert_error (error, SL_ERROR, SL_ERROR_SHAPE);
+  g_clear_error (&error);
+  g_autoptr (SlDecoding) own =
+    sl_decoding_new ("yolo-raw,preset=v5,anchors=1,2,3,4,5,6,7,8,9,10,11,12", &two, &error);
+  g_assert_no_error (error);
+  g_assert_null (decoding);
+  g_assert_cmpuint (sl_decoding_classes (own), ==, CLASSES);
 }
 
 TEST_MAIN (int argc, char **argv)
@@ -224,5 +342,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/decode_yolo_raw/scale", test_scale);
   g_test_add_func ("/decode_yolo_raw/not_a_number", test_not_a_number);
   g_test_add_func ("/decode_yolo_raw/refused", test_refused);
+  g_test_add_func ("/decode_yolo_raw/presets", test_presets);
+  g_test_add_func ("/decode_yolo_raw/presets_asked", test_presets_asked);
   return g_test_run ();
 }

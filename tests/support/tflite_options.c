@@ -130,6 +130,7 @@ sl_tflite_options_build (FbWriter *fb, const SlTfliteOp *op)
     case SL_OP_FULLY_CONNECTED:
       fb_u8 (table, 0, activations[p->fully_connected.activation]);
       fb_u8 (table, 2, p->fully_connected.keep_dims != FALSE);
+      fb_u8 (table, 3, p->fully_connected.dynamic != FALSE);
       break;
     case SL_OP_MEAN:
     case SL_OP_SUM:

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `sightline bench`: hands over to the benchmark named.
- */
+/* `sightline bench`: hands over to the benchmark named. */
 #include "tools/bench/bench.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Measured times as a page for a browser.
- */
+/* Measured times as a page for a browser. */
 #ifndef SL_TOOLS_BENCH_PAGE_H
 #define SL_TOOLS_BENCH_PAGE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The libyuv chain; see peers.h.
- */
+/* The libyuv chain; see peers.h. */
 #include "tools/bench/peers.h"
 
 #include <stdlib.h>

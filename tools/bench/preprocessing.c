@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Measures and prints; see preprocessing.h.
- */
+/* Measures and prints; see preprocessing.h. */
 #include "tools/bench/preprocessing.h"
 
 #include <math.h>
@@ -210,14 +208,6 @@ compare (const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-static Figures
-summarize (double *times, int n)
-{
-  qsort (times, (size_t) n, sizeof *times, compare);
-  return (Figures){ times[0], times[sl_percentile_index ((gsize) n, 50)],
-                    times[sl_percentile_index ((gsize) n, 95)] };
-}
-
 static void
 print_peer (FILE *out, bool measured, double us)
 {
@@ -285,8 +275,12 @@ run_case (const SlBenchPreprocess *bench, const Case *test, FILE *out)
   for (int cold = 0; cold < (bench->cold_frames > 0 ? 2 : 1); cold++) {
     Figures figures[SUBJECTS];
     const int rounds = measure (&run, bench, cold ? copies : 1);
-    for (int s = 0; s < SUBJECTS; s++)
-      figures[s] = summarize (run.times[s], rounds);
+    for (int s = 0; s < SUBJECTS; s++) {
+      double *times = run.times[s];
+      qsort (times, (size_t) rounds, sizeof *times, compare);
+      figures[s] = (Figures){ times[0], times[sl_percentile_index ((gsize) rounds, 50)],
+                              times[sl_percentile_index ((gsize) rounds, 95)] };
+    }
     sl_progress_hide ();
     (bench->json ? print_json : print_line) (out, &run, figures, cold != 0);
     fflush (out);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Makes, packs and resizes pictures; see test_picture.h.
- */
+/* Makes, packs and resizes pictures; see test_picture.h. */
 #include "tools/bench/test_picture.h"
 
 #include <math.h>

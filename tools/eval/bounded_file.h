@@ -12,8 +12,7 @@
  * @length: (out) (optional): bytes read
  *
  * Returns: (transfer full): the bytes and a 0 behind them; NULL with @error set when the file is
- * not there, is not a regular one, is
- *   larger or cannot be read
+ * not there, is not a regular one, is larger or cannot be read
  */
 char *sl_bounded_file_read (const char *path, const char *what, gsize most, gsize *length,
                             GError **error);

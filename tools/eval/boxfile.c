@@ -20,14 +20,6 @@ named_box_clear (gpointer data)
   g_free (((SlNamedBox *) data)->name);
 }
 
-static GArray *
-boxes_new (void)
-{
-  GArray *boxes = g_array_new (FALSE, FALSE, sizeof (SlNamedBox));
-  g_array_set_clear_func (boxes, named_box_clear);
-  return boxes;
-}
-
 char *
 sl_text_read (const char *path, GError **error)
 {
@@ -188,8 +180,9 @@ parse_voc (const char *path, const char *text, GArray *boxes, GError **error)
 GArray *
 sl_box_file_read (const char *path, GError **error)
 {
-  g_autoptr (GArray) boxes = boxes_new ();
+  g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (SlNamedBox));
   g_autofree char *text = sl_text_read (path, error);
+  g_array_set_clear_func (boxes, named_box_clear);
   if (text == NULL)
     return NULL;
   const gboolean good = g_str_has_suffix (path, ".xml") ? parse_voc (path, text, boxes, error)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * True boxes of a picture, from the text or XML file beside it.
- */
+/* True boxes of a picture, from the text or XML file beside it. */
 #ifndef SL_TOOLS_EVAL_BOXFILE_H
 #define SL_TOOLS_EVAL_BOXFILE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * COCO's files of annotations ("instances", "person_keypoints"): pictures with their objects.
- */
+/* COCO's files of annotations ("instances", "person_keypoints"): pictures with their objects. */
 #ifndef SL_TOOLS_EVAL_COCO_H
 #define SL_TOOLS_EVAL_COCO_H
 

@@ -60,15 +60,6 @@ open_contenders (const Options *options, char **models, GPtrArray *contenders, G
 }
 
 static gboolean
-learn_classes (const GPtrArray *contenders, const SlDataset *dataset, GError **error)
-{
-  for (guint i = 0; i < contenders->len; i++)
-    if (!sl_evaluated_model_learn (contenders->pdata[i], dataset, error))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
 run_contender (SlEvaluatedModel *contender, SlDataset *dataset, SlSpawner *spawner, GError **error)
 {
   g_autoptr (SlPictures) pictures = sl_evaluated_model_pictures (contender, "eval", spawner);
@@ -119,8 +110,11 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
     return FALSE;
   g_autoptr (SlDataset) dataset = sl_dataset_new (
     options->dataset, sl_evaluated_model_kind (contenders->pdata[0]), options->images, error);
-  if (dataset == NULL || !learn_classes (contenders, dataset, error))
+  if (dataset == NULL)
     return FALSE;
+  for (guint i = 0; i < contenders->len; i++)
+    if (!sl_evaluated_model_learn (contenders->pdata[i], dataset, error))
+      return FALSE;
   for (guint i = 0; i < contenders->len; i++)
     if (!run_contender (contenders->pdata[i], dataset, spawner, error))
       return FALSE;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A model that is evaluated: pictures in, figures out.
- */
+/* A model that is evaluated: pictures in, figures out. */
 #ifndef SL_TOOLS_EVAL_EVALUATED_MODEL_H
 #define SL_TOOLS_EVAL_EVALUATED_MODEL_H
 

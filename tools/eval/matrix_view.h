@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A confusion matrix as SVG: rows are true classes, columns are predicted ones.
- */
+/* A confusion matrix as SVG: rows are true classes, columns are predicted ones. */
 #ifndef SL_TOOLS_EVAL_MATRIX_VIEW_H
 #define SL_TOOLS_EVAL_MATRIX_VIEW_H
 

@@ -77,14 +77,6 @@ typedef struct
 } Curves;
 
 static void
-curves_clear (Curves *curves)
-{
-  g_array_unref (curves->all);
-  g_ptr_array_unref (curves->curves);
-  g_ptr_array_unref (curves->names);
-}
-
-static void
 add_class_curve (Curves *curves, const SlEvaluatedModel *contender, const GArray *answers,
                  gint32 label, guint truths)
 {
@@ -173,7 +165,9 @@ append_charts (GString *page, const SlEvaluatedModel *contender, SlMeasure measu
   append_curves (page, &curves, TRUE);
   append_calibration (page, answers);
   g_string_append (page, "</div>\n");
-  curves_clear (&curves);
+  g_array_unref (curves.all);
+  g_ptr_array_unref (curves.curves);
+  g_ptr_array_unref (curves.names);
 }
 
 static char *

@@ -11,14 +11,6 @@
 
 #define DIGITS 6
 
-/* F1 of a picture; nothing to find and nothing found is right. */
-static gdouble
-f1_of (const SlVerdict *verdict)
-{
-  const guint wrong = verdict->false_alarms + verdict->misses;
-  return wrong == 0 ? 1 : 2.0 * verdict->hits / (2.0 * verdict->hits + wrong);
-}
-
 static void
 count_objects (GArray *verdicts, const SlObjectScore *score, gdouble *confidence)
 {
@@ -56,8 +48,9 @@ sl_verdicts_new (const SlEvaluatedModel *contender, SlMeasure measure, gdouble *
     count_objects (verdicts, sl_evaluated_model_objects (contender, measure), confidence);
   for (guint i = 0; i < verdicts->len; i++) {
     SlVerdict *one = &g_array_index (verdicts, SlVerdict, i);
-    if (kind == SL_TRUTH_OBJECTS)
-      one->share = f1_of (one);
+    const guint wrong = one->false_alarms + one->misses;
+    if (kind == SL_TRUTH_OBJECTS) /* F1; nothing to find and nothing found is right */
+      one->share = wrong == 0 ? 1 : 2.0 * one->hits / (2.0 * one->hits + wrong);
     else if (kind == SL_TRUTH_CELLS)
       one->share =
         one->seen.pixels > 0 ? (gdouble) one->seen.right / (gdouble) one->seen.pixels : 1;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * How well a model did on each picture: as CSV, and the worst ones as text and JSON.
- */
+/* How well a model did on each picture: as CSV, and the worst ones as text and JSON. */
 #ifndef SL_TOOLS_EVAL_VERDICTS_H
 #define SL_TOOLS_EVAL_VERDICTS_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Compares two maps of classes: intersection over union of each class, over all pictures.
- */
+/* Compares two maps of classes: intersection over union of each class, over all pictures. */
 #ifndef SL_EVALUATE_CELLS_H
 #define SL_EVALUATE_CELLS_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Top-1 and top-5 accuracy of picture classes.
- */
+/* Top-1 and top-5 accuracy of picture classes. */
 #ifndef SL_EVALUATE_CLASSES_H
 #define SL_EVALUATE_CLASSES_H
 

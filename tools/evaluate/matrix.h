@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
-/*
- * Confusion matrices, and the one of found objects.
- */
+/* Confusion matrices, and the one of found objects. */
 #ifndef SL_EVALUATE_MATRIX_H
 #define SL_EVALUATE_MATRIX_H
 

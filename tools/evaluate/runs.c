@@ -264,8 +264,7 @@ sort_positions (GArray *positions)
 }
 
 /* (transfer full): points in fine steps, the first again behind the last; NULL where one is too far
- * off, or the way around too long.
- * *@steps: of work along that: columns that are passed. */
+ * off, or the way around too long. *@steps: of work along that: columns that are passed. */
 static gint *
 fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 *steps,
              GError **error)

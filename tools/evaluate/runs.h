@@ -44,8 +44,7 @@ SlRuns *sl_runs_new_text (guint width, guint height, const char *text, SlRunsCos
 SlRuns *sl_runs_new_polygons (guint width, guint height, const gdouble *points, const guint *ends,
                               guint n, SlRunsCost *cost, GError **error);
 /** sl_runs_new_cells: (transfer full): a mask from @w x @h cells, row by row; a cell of @inside or
- * more is inside. The cells cover the pixels from
- *  @x, @y on. */
+ * more is inside. The cells cover the pixels from @x, @y on. */
 SlRuns *sl_runs_new_cells (guint width, guint height, guint x, guint y, guint w, guint h,
                            const guint8 *cells, guint8 inside);
 void sl_runs_free (SlRuns *runs);

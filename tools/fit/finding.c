@@ -11,6 +11,7 @@
 
 #include "core/base/json.h"
 #include "core/base/picture.h"
+#include "predict/contractspec.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
 
@@ -219,7 +220,7 @@ sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth 
 {
   g_autoptr (SlFinding) finding = g_new0 (SlFinding, 1);
   const SlContract *contract = sl_trial_contract (trial);
-  const SlFit fit = options->settings.fit != NULL ? contract->image.fit : SL_FIT_STRETCH;
+  const SlFit fit = sl_contract_fit (contract).fit;
   SlProgress progress;
   finding->trial = trial;
   finding->readings = sl_readings_values (contract, options, fit);

@@ -51,7 +51,7 @@ add (GPtrArray *readings, const SlConvention *convention, const SlImageContract 
   reading->convention = convention;
   reading->colour = colour;
   reading->fit = fit;
-  reading->own_fit = image->fit;
+  reading->own_fit = fit;
   reading->own_share = image->crop_share;
   reading->layers = reading->truth = NAN;
   reading->score_of = g_array_new (FALSE, FALSE, sizeof (gdouble));

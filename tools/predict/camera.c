@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * slcamera's messages begin with its URI, which the program's own do, too.
- */
+/* slcamera's messages begin with its URI, which the program's own do, too. */
 #include "tools/predict/camera.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * slcamera as a source of `sightline predict`: converts its messages to messages of the program.
- */
+/* slcamera as a source of `sightline predict`: converts its messages to messages of the program. */
 #ifndef SL_TOOLS_PREDICT_CAMERA_H
 #define SL_TOOLS_PREDICT_CAMERA_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Frames with predictions on them -> pictures or a video with the predictions drawn.
- */
+/* Frames with predictions on them -> pictures or a video with the predictions drawn. */
 #ifndef SL_TOOLS_PREDICT_DRAWING_H
 #define SL_TOOLS_PREDICT_DRAWING_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A model at work: one pipeline for the whole run of the program, fed frame by frame.
- */
+/* A model at work: one pipeline for the whole run of the program, fed frame by frame. */
 #ifndef SL_TOOLS_PREDICT_MODEL_PIPELINE_H
 #define SL_TOOLS_PREDICT_MODEL_PIPELINE_H
 
@@ -38,9 +36,8 @@ typedef struct _SlFramePredictor SlFramePredictor;
 SlFramePredictor *sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error);
 void sl_frame_predictor_free (SlFramePredictor *predictor);
 /** sl_frame_predictor_run: @frame: in a format that slnormalize takes. Fills width, height,
- * timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with
- *  @error set, after which the next run starts afresh; FALSE without when the program was
- * interrupted. */
+ * timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with @error
+ * set, after which the next run starts afresh; FALSE without when the program was interrupted. */
 gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame,
                                  SlPredictionView *prediction, GError **error);
 

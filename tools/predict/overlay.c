@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * sloverlay, made from its type: the program needs no plugin file.
- */
+/* sloverlay, made from its type: the program needs no plugin file. */
 #include "config.h"
 #include "tools/predict/overlay.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The element that draws, where this build has it.
- */
+/* The element that draws, where this build has it. */
 #ifndef SL_TOOLS_PREDICT_OVERLAY_H
 #define SL_TOOLS_PREDICT_OVERLAY_H
 

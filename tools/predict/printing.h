@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Predictions on stdout, or in a file: a table a source for people, JSON lines, or rows of CSV.
- */
+/* Predictions on stdout, or in a file: a table a source for people, JSON lines, or rows of CSV. */
 #ifndef SL_TOOLS_PREDICT_PRINTING_H
 #define SL_TOOLS_PREDICT_PRINTING_H
 

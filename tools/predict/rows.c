@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Rows of CSV. What a row does not have is empty, which readers take as null.
- */
+/* Rows of CSV. What a row does not have is empty, which readers take as null. */
 #include "tools/predict/rows.h"
 
 #include "core/base/json.h"

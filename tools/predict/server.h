@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The decoder process: the main loop that decodes frames for `sightline predict`.
- */
+/* The decoder process: the main loop that decodes frames for `sightline predict`. */
 #ifndef SL_TOOLS_PREDICT_SERVER_H
 #define SL_TOOLS_PREDICT_SERVER_H
 

@@ -17,14 +17,6 @@
 #include "core/base/fail.h"
 #include "tools/predict/wire.h"
 
-static void
-drop_slot (SlSlots *slots, guint number)
-{
-  munmap (slots->slot[number].bytes, slots->slot[number].size);
-  close (slots->slot[number].file);
-  slots->slot[number].bytes = NULL;
-}
-
 static gboolean
 make_slot (SlSlots *slots, guint number, gsize size)
 {
@@ -57,8 +49,11 @@ take_slot (SlSlots *slots, gsize size, GError **error)
       number = i;
   const gboolean fits =
     number < slots->n && slots->slot[number].bytes != NULL && slots->slot[number].size == size;
-  if (number < slots->n && !fits && slots->slot[number].bytes != NULL)
-    drop_slot (slots, number);
+  if (number < slots->n && !fits && slots->slot[number].bytes != NULL) {
+    munmap (slots->slot[number].bytes, slots->slot[number].size);
+    close (slots->slot[number].file);
+    slots->slot[number].bytes = NULL;
+  }
   if (number < SL_MAX_SLOTS && (fits || make_slot (slots, number, size))) {
     slots->n = MAX (slots->n, number + 1);
     slots->slot[number].used = TRUE;

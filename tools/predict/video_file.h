@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Frames with predictions on them -> one MP4 file with the predictions drawn.
- */
+/* Frames with predictions on them -> one MP4 file with the predictions drawn. */
 #ifndef SL_TOOLS_PREDICT_VIDEO_FILE_H
 #define SL_TOOLS_PREDICT_VIDEO_FILE_H
 

@@ -154,16 +154,6 @@ typedef struct
   gint64 first_stamp, last, next_stamp; /* time stamps */
 } Schedule;
 
-static void
-job_clear (Job *job)
-{
-  g_clear_pointer (&job->quantizer, sl_quantizer_free);
-  g_clear_pointer (&job->pictures, sl_pictures_free);
-  g_clear_pointer (&job->scenes.seen, g_array_unref);
-  g_clear_pointer (&job->kept, g_ptr_array_unref);
-  g_clear_pointer (&job->restored, g_free);
-}
-
 /* (transfer full): half the bytes, and still finer steps than those of the picture that the tensor
  * is made of. */
 static guint16 *
@@ -532,7 +522,11 @@ run (Options *options)
   const gboolean good =
     calibrate (&job, spawner, camera == NULL ? inputs->pdata[0] : NULL, camera, &said, &error);
   const gboolean stopped = sl_interrupted () && !good && error == NULL;
-  job_clear (&job);
+  g_clear_pointer (&job.quantizer, sl_quantizer_free);
+  g_clear_pointer (&job.pictures, sl_pictures_free);
+  g_clear_pointer (&job.scenes.seen, g_array_unref);
+  g_clear_pointer (&job.kept, g_ptr_array_unref);
+  g_clear_pointer (&job.restored, g_free);
   if (error != NULL)
     sl_complain ("calibrate", "%s", error->message);
   return good ? SL_EXIT_OK : stopped ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;

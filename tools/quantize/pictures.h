@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Pictures of folders as tensors of a model, decoded by a process of its own.
- */
+/* Pictures of folders as tensors of a model, decoded by a process of its own. */
 #ifndef SL_TOOLS_QUANTIZE_PICTURES_H
 #define SL_TOOLS_QUANTIZE_PICTURES_H
 

@@ -24,8 +24,7 @@ gboolean sl_pipeline_is_description (const char *argument);
  * is wanted
  * @model: gets the model's path and the texts about it, as far as it has none
  * @spec: filter, orientation, pad value (below 0 = the model's) and crop become those of its
- * slnormalize; a size of 0 of the crop is up to the
- *   frame's edge
+ * slnormalize; a size of 0 of the crop is up to the frame's edge
  *
  * FALSE with @error set, which begins with the path, unless there is one model that sees frames,
  * and one camera if that is wanted.

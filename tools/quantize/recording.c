@@ -90,12 +90,6 @@ keep (Recording *r, GstSample *sample)
     thin_out (r);
 }
 
-static gboolean
-is_full (const Recording *r)
-{
-  return r->camera && (r->frames->len >= r->wanted || r->bytes > MAX_BYTES);
-}
-
 /* Whether no more of a video is read, although there is more. */
 static gboolean
 is_enough (const Recording *r)
@@ -126,7 +120,8 @@ look (Recording *r, SlDecoderClient *source, const SlInput *input, GError **erro
   GstSample *sample;
   guint64 looked_at = 0;
   sl_progress_start (&progress, input->name, "frames", 0);
-  while (!is_full (r) && !is_enough (r) && (sample = next_frame (r, source, error)) != NULL) {
+  while (!(r->camera && (r->frames->len >= r->wanted || r->bytes > MAX_BYTES)) && !is_enough (r)
+         && (sample = next_frame (r, source, error)) != NULL) {
     const GstClockTime at = GST_BUFFER_PTS (gst_sample_get_buffer (sample));
     if (is_due (r, sample))
       keep (r, sample);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Frames of a video or a camera, kept to be seen again: a camera shows nothing twice.
- */
+/* Frames of a video or a camera, kept to be seen again: a camera shows nothing twice. */
 #ifndef SL_TOOLS_QUANTIZE_RECORDING_H
 #define SL_TOOLS_QUANTIZE_RECORDING_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Lines about what happens to pipelines, on standard error: for people, or one JSON object each.
- */
+/* Lines about what happens to pipelines, on standard error: for people, or one JSON object each. */
 #ifndef SL_TOOLS_RUN_LOG_H
 #define SL_TOOLS_RUN_LOG_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Keeping a process small that starts and stops pipelines, and with them threads, for years.
- */
+/* Keeping a process small that starts and stops pipelines, and with them threads, for years. */
 #ifndef SL_TOOLS_RUN_MEMORY_H
 #define SL_TOOLS_RUN_MEMORY_H
 

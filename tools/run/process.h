@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What the process costs, and how often something took how long.
- */
+/* What the process costs, and how often something took how long. */
 #ifndef SL_TOOLS_RUN_PROCESS_H
 #define SL_TOOLS_RUN_PROCESS_H
 

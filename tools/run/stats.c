@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `sightline run --stats`. Rates are those since the figures were shown last.
- */
+/* `sightline run --stats`. Rates are those since the figures were shown last. */
 #include "tools/run/stats.h"
 
 #include <stdio.h>

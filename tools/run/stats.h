@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What running pipelines do and cost: a table that is redrawn on a terminal, lines elsewhere.
- */
+/* What running pipelines do and cost: a table that is redrawn on a terminal, lines elsewhere. */
 #ifndef SL_TOOLS_RUN_STATS_H
 #define SL_TOOLS_RUN_STATS_H
 

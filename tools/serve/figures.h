@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What a worker did with the requests for one model.
- */
+/* What a worker did with the requests for one model. */
 #ifndef SL_TOOLS_SERVE_FIGURES_H
 #define SL_TOOLS_SERVE_FIGURES_H
 

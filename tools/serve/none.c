@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `sightline serve` of a build without libmosquitto.
- */
+/* `sightline serve` of a build without libmosquitto. */
 #include "tools/command.h"
 
 static int

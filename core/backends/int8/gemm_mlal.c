@@ -14,13 +14,16 @@
 /* Bytes of weights ahead. */
 #define PREFETCH 512
 
-/** Where a tile reads and writes. */
+/** Where a tile reads and writes; (float results) the @rows that its rows were rounded of, and
+ * where floats go, @c_stride of them apart. */
 typedef struct
 {
   const guint8 *a;
   gsize stride;
   guint8 *c;
   gsize c_stride;
+  const SlInt8Row *rows;
+  gfloat *floats;
 } Tile;
 
 /* One channel. Rows take turns, because each instruction waits for the one before it on processors
@@ -67,15 +70,10 @@ gathered (const Vec sums[LANES])
 }
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows,
-          const gboolean flips)
+add_products (const SlInt8Panel *panel, const Tile *tile, Vec *sums, const gint rows,
+              const gboolean flips)
 {
   const guint8 *weights = panel->weights, *a = tile->a;
-  const Vec bias = load (gemm->bias + panel->channel);
-  const VecF scale = load_floats (gemm->scale + panel->channel),
-             rest = load_floats (gemm->rest + panel->channel);
-  const Narrow narrow = narrow_of (&gemm->output);
-  Vec sums[MAX_TILE * LANES], x[MAX_TILE];
   SL_UNROLL
   for (gint i = 0; i < rows * LANES; i++)
     sums[i] = set_dwords (0);
@@ -83,6 +81,18 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
     step (sums, rows, a, tile->stride, weights, flips);
   for (gint32 k = 0; k < panel->n_extra; k++, weights += STEP_BYTES)
     step (sums, rows, tile->a + panel->extra[k], tile->stride, weights, flips);
+}
+
+static inline __attribute__ ((always_inline)) void
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows,
+          const gboolean flips)
+{
+  const Vec bias = load (gemm->bias + panel->channel);
+  const VecF scale = load_floats (gemm->scale + panel->channel),
+             rest = load_floats (gemm->rest + panel->channel);
+  const Narrow narrow = narrow_of (&gemm->output);
+  Vec sums[MAX_TILE * LANES], x[MAX_TILE];
+  add_products (panel, tile, sums, rows, flips);
   SL_UNROLL
   for (gint m = 0; m < MAX_TILE; m++)
     x[m] = scaled (vaddq_s32 (bias, gathered (sums + MIN (m, rows - 1) * LANES)), scale, rest);
@@ -96,6 +106,20 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
     store_one (tile->c + 3 * tile->c_stride, panel->channels, 3, values);
 }
 
+static inline __attribute__ ((always_inline)) void
+multiply_floats (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile,
+                 const gint rows)
+{
+  const Vec bias = load (gemm->bias + panel->channel);
+  const FloatFinish finish = float_finish_of (gemm, panel->channel);
+  Vec sums[MAX_TILE * LANES];
+  add_products (panel, tile, sums, rows, FALSE);
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++)
+    finish_floats (&finish, &tile->rows[m], vaddq_s32 (bias, gathered (sums + m * LANES)),
+                   panel->channels, tile->floats + (gsize) m * tile->c_stride);
+}
+
 #define DEFINE(rows)                                                                               \
   static void multiply_##rows (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) \
   {                                                                                                \
@@ -103,20 +127,22 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
       multiply (gemm, panel, tile, rows, TRUE);                                                    \
     else                                                                                           \
       multiply (gemm, panel, tile, rows, FALSE);                                                   \
+  }                                                                                                \
+  static void floats_##rows (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile)   \
+  {                                                                                                \
+    multiply_floats (gemm, panel, tile, rows);                                                     \
   }
 DEFINE (1)
 DEFINE (2)
 DEFINE (3)
 DEFINE (4)
 
+typedef void (*TileFunc) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile);
+
 /* By rows less one. */
-static void (*const multiply_functions[MAX_TILE]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel,
-                                                   const Tile *tile) = {
-  multiply_1,
-  multiply_2,
-  multiply_3,
-  multiply_4,
-};
+static const TileFunc multiply_functions[MAX_TILE] = { multiply_1, multiply_2, multiply_3,
+                                                       multiply_4 };
+static const TileFunc float_functions[MAX_TILE] = { floats_1, floats_2, floats_3, floats_4 };
 
 void
 SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
@@ -124,12 +150,32 @@ SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const 
 {
   for (gint32 p = first; p < end; p++) {
     const SlInt8Panel *panel = &gemm->panels[p];
-    Tile tile = { a, stride, c + panel->channel, c_stride };
+    Tile tile = { .a = a, .stride = stride, .c = c + panel->channel, .c_stride = c_stride };
     for (gint32 left = rows, height; left > 0; left -= height) {
       height = MIN (left, MAX_TILE);
       multiply_functions[height - 1](gemm, panel, &tile);
       tile.a += (gsize) height * stride;
       tile.c += (gsize) height * c_stride;
+    }
+  }
+}
+
+void
+SL_SIMD (sl_int8_gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                               gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c,
+                               gsize c_stride)
+{
+  for (gint32 p = first; p < end; p++) {
+    const SlInt8Panel *panel = &gemm->panels[p];
+    Tile tile = {
+      .a = a, .stride = stride, .c_stride = c_stride, .rows = rows, .floats = c + panel->channel
+    };
+    for (gint32 left = n, height; left > 0; left -= height) {
+      height = MIN (left, MAX_TILE);
+      float_functions[height - 1](gemm, panel, &tile);
+      tile.a += (gsize) height * stride;
+      tile.rows += height;
+      tile.floats += (gsize) height * c_stride;
     }
   }
 }

@@ -18,13 +18,16 @@
 #define PREFETCH 1024
 
 /** Where a tile reads and writes; @last: bytes from the first to the second row of its last pair, 0
- * where there is none. */
+ * where there is none; (float results) the @rows that its rows were rounded of, and where floats
+ * go, @c_stride of them apart. */
 typedef struct
 {
   const guint8 *a;
   gsize stride, last;
   guint8 *c;
   gsize c_stride;
+  const SlInt8Row *rows;
+  gfloat *floats;
 } Tile;
 
 static inline Vec
@@ -95,15 +98,12 @@ store_two (guint8 *c, gsize stride, gint32 channels, Vec values)
 }
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint pairs,
-          const gint groups, const gboolean is_signed)
+add_products (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, Vec *sums,
+              const gint pairs, const gint groups, const gboolean is_signed)
 {
   const gint n = groups * GROUP / 2;
   const guint8 *weights = panel->weights, *a = tile->a;
   const gint32 *bias = gemm->bias + panel->channel;
-  const gfloat *scale = gemm->scale + panel->channel, *rest = gemm->rest + panel->channel;
-  const Narrow narrow = narrow_of (&gemm->output);
-  Vec sums[MAX_PAIRS * GROUP];
   SL_UNROLL
   for (gint i = 0; i < pairs * n; i++) {
     const int32x2_t two = vld1_s32 (bias + i % n * 2);
@@ -113,6 +113,16 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
     step (sums, tile, a, weights, pairs, groups, is_signed);
   for (gint32 k = 0; k < panel->n_extra; k++, weights += STEP_BYTES * groups)
     step (sums, tile, tile->a + panel->extra[k], weights, pairs, groups, is_signed);
+}
+
+static inline __attribute__ ((always_inline)) void
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint pairs,
+          const gint groups, const gboolean is_signed)
+{
+  const gfloat *scale = gemm->scale + panel->channel, *rest = gemm->rest + panel->channel;
+  const Narrow narrow = narrow_of (&gemm->output);
+  Vec sums[MAX_PAIRS * GROUP];
+  add_products (gemm, panel, tile, sums, pairs, groups, is_signed);
   SL_UNROLL
   for (gint i = 0; i < pairs * groups; i++) {
     const gint g = i % groups;
@@ -131,6 +141,37 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
   }
 }
 
+/* A row of a group: four channels in @first, and four in @second. */
+static inline __attribute__ ((always_inline)) void
+finish_row (const FloatFinish *finish, const SlInt8Row *row, Vec first, Vec second, gint32 channels,
+            gfloat *to)
+{
+  finish_floats (&finish[0], row, first, channels, to);
+  finish_floats (&finish[1], row, second, channels - LANES, to + LANES);
+}
+
+static inline __attribute__ ((always_inline)) void
+multiply_floats (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile,
+                 const gint pairs, const gint groups)
+{
+  Vec sums[MAX_PAIRS * GROUP];
+  add_products (gemm, panel, tile, sums, pairs, groups, FALSE);
+  SL_UNROLL
+  for (gint i = 0; i < pairs * groups; i++) {
+    const gint g = i % groups, row = i / groups * 2, channel = panel->channel + g * GROUP;
+    const Vec *s = sums + i * GROUP / 2;
+    const FloatFinish finish[2] = { float_finish_of (gemm, channel),
+                                    float_finish_of (gemm, channel + LANES) };
+    gfloat *to = tile->floats + (gsize) row * tile->c_stride + g * GROUP;
+    const gint32 channels = panel->channels - g * GROUP;
+    finish_row (finish, &tile->rows[row], low_halves (s[0], s[1]), low_halves (s[2], s[3]),
+                channels, to);
+    if (i / groups < pairs - 1 || tile->last > 0)
+      finish_row (finish, &tile->rows[row + 1], high_halves (s[0], s[1]), high_halves (s[2], s[3]),
+                  channels, to + tile->c_stride);
+  }
+}
+
 #define DEFINE(pairs, groups)                                                                \
   static void multiply_##pairs##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel, \
                                            const Tile *tile)                                 \
@@ -139,6 +180,11 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
       multiply (gemm, panel, tile, pairs, groups, TRUE);                                     \
     else                                                                                     \
       multiply (gemm, panel, tile, pairs, groups, FALSE);                                    \
+  }                                                                                          \
+  static void floats_##pairs##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel,   \
+                                         const Tile *tile)                                   \
+  {                                                                                          \
+    multiply_floats (gemm, panel, tile, pairs, groups);                                      \
   }
 DEFINE (1, 1)
 DEFINE (1, 2)
@@ -147,13 +193,18 @@ DEFINE (2, 2)
 DEFINE (3, 1)
 DEFINE (3, 2)
 
+typedef void (*TileFunc) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile);
+
 /* By pairs less one and groups less one. */
-static void (*const multiply_functions[MAX_PAIRS][2]) (const SlInt8Gemm *gemm,
-                                                       const SlInt8Panel *panel,
-                                                       const Tile *tile) = {
+static const TileFunc multiply_functions[MAX_PAIRS][2] = {
   { multiply_1_1, multiply_1_2 },
   { multiply_2_1, multiply_2_2 },
   { multiply_3_1, multiply_3_2 },
+};
+static const TileFunc float_functions[MAX_PAIRS][2] = {
+  { floats_1_1, floats_1_2 },
+  { floats_2_1, floats_2_2 },
+  { floats_3_1, floats_3_2 },
 };
 
 static void
@@ -175,6 +226,29 @@ SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const 
 {
   for (gint32 p = first; p < end; p++) {
     const SlInt8Panel *panel = &gemm->panels[p];
-    run_panel (gemm, panel, (Tile){ a, stride, 0, c + panel->channel, c_stride }, rows);
+    run_panel (gemm, panel,
+               (Tile){ .a = a, .stride = stride, .c = c + panel->channel, .c_stride = c_stride },
+               rows);
+  }
+}
+
+void
+SL_SIMD (sl_int8_gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                               gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c,
+                               gsize c_stride)
+{
+  for (gint32 p = first; p < end; p++) {
+    const SlInt8Panel *panel = &gemm->panels[p];
+    Tile tile = {
+      .a = a, .stride = stride, .c_stride = c_stride, .rows = rows, .floats = c + panel->channel
+    };
+    for (gint32 left = n, height; left > 0; left -= height) {
+      height = MIN (left, 2 * MAX_PAIRS);
+      tile.last = height % 2 == 0 ? stride : 0;
+      float_functions[(height + 1) / 2 - 1][panel->groups - 1](gemm, panel, &tile);
+      tile.a += (gsize) height * stride;
+      tile.rows += height;
+      tile.floats += (gsize) height * c_stride;
+    }
   }
 }

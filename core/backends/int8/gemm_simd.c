@@ -24,13 +24,16 @@
 #endif
 #endif
 
-/** Where a tile reads and writes. */
+/** Where a tile reads and writes; (float results) the @rows that its rows were rounded of, and
+ * where floats go, @c_stride of them apart. */
 typedef struct
 {
   const guint8 *a;
   gsize stride;
   guint8 *c;
   gsize c_stride;
+  const SlInt8Row *rows;
+  gfloat *floats;
 } Tile;
 
 /* @flip: (nullable) exclusive or for activations; @ahead: whether weights come from beyond the
@@ -136,10 +139,9 @@ finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, c
 }
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows,
-          const gint groups, const gboolean flips)
+add_products (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, Vec *sums,
+              const gint rows, const gint groups, const gboolean flips)
 {
-  Vec sums[2 * MAX_ROWS];
   const Vec flip_bits = set_bytes (gemm->flip), *const flip = flips ? &flip_bits : NULL;
   const guint8 *weights = panel->weights, *a = tile->a;
   gint32 left = panel->steps;
@@ -158,10 +160,34 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
   for (gint32 k = 0; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
     step (sums, rows, groups, tile->a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights,
           flip, TRUE);
+}
+
+static inline __attribute__ ((always_inline)) void
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows,
+          const gint groups, const gboolean flips)
+{
+  Vec sums[2 * MAX_ROWS];
+  add_products (gemm, panel, tile, sums, rows, groups, flips);
   const Finish finish = finish_of (gemm, panel, groups);
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i += 4)
     finish_four (&finish, panel, tile, sums, i, rows * groups, groups);
+}
+
+static inline __attribute__ ((always_inline)) void
+multiply_floats (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile,
+                 const gint rows, const gint groups)
+{
+  Vec sums[2 * MAX_ROWS];
+  add_products (gemm, panel, tile, sums, rows, groups, FALSE);
+  SL_UNROLL
+  for (gint g = 0; g < groups; g++) {
+    const FloatFinish finish = float_finish_of (gemm, panel->channel + g * LANES);
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++)
+      finish_floats (&finish, &tile->rows[m], sums[m * groups + g], panel->channels - g * LANES,
+                     tile->floats + (gsize) m * tile->c_stride + g * LANES);
+  }
 }
 
 #define DEFINE(rows, groups)                                                                \
@@ -172,6 +198,11 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
       multiply (gemm, panel, tile, rows, groups, TRUE);                                     \
     else                                                                                    \
       multiply (gemm, panel, tile, rows, groups, FALSE);                                    \
+  }                                                                                         \
+  static void floats_##rows##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel,   \
+                                        const Tile *tile)                                   \
+  {                                                                                         \
+    multiply_floats (gemm, panel, tile, rows, groups);                                      \
   }
 DEFINE (1, 1)
 DEFINE (1, 2)
@@ -204,22 +235,36 @@ DEFINE (13, 1)
 DEFINE (13, 2)
 #endif
 
+typedef void (*TileFunc) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile);
+
 /* By rows less one and groups less one. */
-static void (*const multiply_functions[MAX_ROWS][2]) (const SlInt8Gemm *gemm,
-                                                      const SlInt8Panel *panel,
-                                                      const Tile *tile) = {
-  { multiply_1_1, multiply_1_2 },   { multiply_2_1, multiply_2_2 },
-  { multiply_3_1, multiply_3_2 },   { multiply_4_1, multiply_4_2 },
-  { multiply_5_1, multiply_5_2 },   { multiply_6_1, multiply_6_2 },
-#if MAX_ROWS > 6
-  { multiply_7_1, multiply_7_2 },   { multiply_8_1, multiply_8_2 },
-#endif
+#define BY_GROUPS(name, rows)            \
+  {                                      \
+    name##_##rows##_1, name##_##rows##_2 \
+  }
 #if MAX_ROWS > 8
-  { multiply_9_1, multiply_9_2 },   { multiply_10_1, multiply_10_2 },
-  { multiply_11_1, multiply_11_2 }, { multiply_12_1, multiply_12_2 },
-  { multiply_13_1, multiply_13_2 },
+#define BY_ROWS(name)                                                                        \
+  {                                                                                          \
+    BY_GROUPS (name, 1), BY_GROUPS (name, 2), BY_GROUPS (name, 3), BY_GROUPS (name, 4),      \
+      BY_GROUPS (name, 5), BY_GROUPS (name, 6), BY_GROUPS (name, 7), BY_GROUPS (name, 8),    \
+      BY_GROUPS (name, 9), BY_GROUPS (name, 10), BY_GROUPS (name, 11), BY_GROUPS (name, 12), \
+      BY_GROUPS (name, 13)                                                                   \
+  }
+#elif MAX_ROWS > 6
+#define BY_ROWS(name)                                                                     \
+  {                                                                                       \
+    BY_GROUPS (name, 1), BY_GROUPS (name, 2), BY_GROUPS (name, 3), BY_GROUPS (name, 4),   \
+      BY_GROUPS (name, 5), BY_GROUPS (name, 6), BY_GROUPS (name, 7), BY_GROUPS (name, 8), \
+  }
+#else
+#define BY_ROWS(name)                                                                   \
+  {                                                                                     \
+    BY_GROUPS (name, 1), BY_GROUPS (name, 2), BY_GROUPS (name, 3), BY_GROUPS (name, 4), \
+      BY_GROUPS (name, 5), BY_GROUPS (name, 6),                                         \
+  }
 #endif
-};
+static const TileFunc multiply_functions[MAX_ROWS][2] = BY_ROWS (multiply);
+static const TileFunc float_functions[MAX_ROWS][2] = BY_ROWS (floats);
 
 #ifdef MAX_SHALLOW
 /* Sums of a tile of which there are two at a time. */
@@ -351,5 +396,25 @@ SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const 
     tile.a += (gsize) height * stride;
     tile.c = row + (gsize) height * c_stride;
     rows -= height;
+  }
+}
+
+void
+SL_SIMD (sl_int8_gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                               gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c,
+                               gsize c_stride)
+{
+  Tile tile = { .a = a, .stride = stride, .c_stride = c_stride, .rows = rows };
+  for (gint32 tiles = (n + MAX_ROWS - 1) / MAX_ROWS; tiles > 0; tiles--) {
+    const gint32 height = (n + tiles - 1) / tiles;
+    for (gint32 p = first; p < end; p++) {
+      const SlInt8Panel *panel = &gemm->panels[p];
+      tile.floats = c + panel->channel;
+      float_functions[height - 1][panel->groups - 1](gemm, panel, &tile);
+    }
+    tile.a += (gsize) height * stride;
+    tile.rows += height;
+    c += (gsize) height * c_stride;
+    n -= height;
   }
 }

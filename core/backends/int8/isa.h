@@ -48,17 +48,28 @@ typedef struct
   gint32 steps, n_extra, groups, channel, channels;
 } SlInt8Panel;
 
-/** SlInt8Gemm: a layer's multiplication; @bias, @scale and @rest have one entry per lane of every
- * panel. */
+/**
+ * SlInt8Gemm: a layer's multiplication; @bias, @scale, @rest and @lean have one entry per lane of
+ * every panel.
+ * @lean: (float results) @scale times the sum of the weights; @lo, @hi: limits of the results
+ */
 typedef struct
 {
   const SlInt8Panel *panels;
   const gint32 *bias;
-  const gfloat *scale, *rest;
+  const gfloat *scale, *rest, *lean;
+  gfloat lo, hi;
   guint8 flip;        /* 0 or 0x80: exclusive or for activations */
   gboolean is_signed; /* the input */
   SlInt8Output output;
 } SlInt8Gemm;
+
+/** SlInt8Row: a row of floats that was rounded: its @scale, NaN where some of them is not finite,
+ * and its zero point times -1. */
+typedef struct
+{
+  gfloat scale, lean;
+} SlInt8Row;
 
 /**
  * SlInt8Depthwise: a depthwise layer by blocks of dw_lanes channels.
@@ -157,6 +168,11 @@ typedef struct
  * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to
  * before @end, into rows
  *        at @c. Reads up to @unit - 1 elements past a row.
+ * @rounding: (nullable): the instruction set whose next two functions take layers of floats instead
+ * @last: the last quantised value of a row that @round rounds
+ * @round: @n floats to u(a), or to 0..@last as int16, which reads and writes nothing behind them
+ * @gemm_floats: as @gemm, of such rows without a flip, into rows of floats at @c: ((sum * scale) +
+ * the channel's lean * the row's lean) * the row's scale + rest
  * @depthwise: one output pixel; four pointers to a pixel for each quad
  * @depthwise_rows, @depthwise_flat: (nullable)
  * @sparse_rows: of a tile of @sparse; 0 where there is none
@@ -167,7 +183,8 @@ typedef struct
  * columns' first @rows rows, into rows at @c
  * @dw_lanes: channels of a depthwise block; @dw_lane: position in a block's weights of a channel
  */
-typedef struct
+typedef struct _SlInt8Isa SlInt8Isa;
+struct _SlInt8Isa
 {
   const char *name;
   gint32 lanes, unit, max_groups, dw_lanes, shallow;
@@ -177,6 +194,10 @@ typedef struct
   void (*flip) (guint8 *to, const guint8 *from, gsize n);
   void (*gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride,
                 gint32 rows, guint8 *c, gsize c_stride);
+  gint32 last;
+  void (*round) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
+  void (*gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                       gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c, gsize c_stride);
   void (*depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
   void (*depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
   void (*depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
@@ -186,7 +207,8 @@ typedef struct
   void (*sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns,
                   gint32 rows, guint8 *c, gsize c_stride);
   gint32 (*dw_lane) (gint32 channel);
-} SlInt8Isa;
+  const SlInt8Isa *rounding;
+};
 
 /** Most instruction sets of one build. */
 #define SL_INT8_MAX_ISAS 7
@@ -194,6 +216,8 @@ typedef struct
 /* A build has those that its SL_INT8_* definitions name. */
 extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_sse41, sl_int8_isa_avx2, sl_int8_isa_avxvnni,
   sl_int8_isa_vnni256, sl_int8_isa_avx512;
+/* For layers of floats alone: activations of seven bits. */
+extern const SlInt8Isa sl_int8_isa_avx2bytes;
 extern const SlInt8Isa sl_int8_isa_neon, sl_int8_isa_dotprod, sl_int8_isa_i8mm;
 
 /** sl_int8_isa: the best this machine has, or of what the environment's SIGHTLINE_CPU allows. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/backends/int8/isa.h"
+#include "core/ops/kernels/row_codes.h"
 
 #define LANES 4
 #define UNIT 4
@@ -30,19 +31,25 @@ dot (const guint8 *a, const gint8 *weights, guint8 flip)
   return sum;
 }
 
+static gint32
+sum_of (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, gint32 lane)
+{
+  const gint8 *weights = (const gint8 *) panel->weights + lane * UNIT;
+  guint32 sum = (guint32) gemm->bias[panel->channel + lane];
+  for (gint32 k = 0; k < panel->steps; k++, weights += LANES * UNIT)
+    sum += (guint32) dot (a + k * UNIT, weights, gemm->flip);
+  for (gint32 k = 0; k < panel->n_extra; k++, weights += LANES * UNIT)
+    sum += (guint32) dot (a + panel->extra[k], weights, gemm->flip);
+  return (gint32) sum;
+}
+
 static void
 row (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, guint8 *c)
 {
-  for (gint32 lane = 0; lane < panel->channels; lane++) {
-    const gint8 *weights = (const gint8 *) panel->weights + lane * UNIT;
-    guint32 sum = (guint32) gemm->bias[panel->channel + lane];
-    for (gint32 k = 0; k < panel->steps; k++, weights += LANES * UNIT)
-      sum += (guint32) dot (a + k * UNIT, weights, gemm->flip);
-    for (gint32 k = 0; k < panel->n_extra; k++, weights += LANES * UNIT)
-      sum += (guint32) dot (a + panel->extra[k], weights, gemm->flip);
-    c[panel->channel + lane] = to_byte ((gint32) sum, gemm->scale[panel->channel + lane],
-                                        gemm->rest[panel->channel + lane], &gemm->output);
-  }
+  for (gint32 lane = 0; lane < panel->channels; lane++)
+    c[panel->channel + lane] =
+      to_byte (sum_of (gemm, panel, a, lane), gemm->scale[panel->channel + lane],
+               gemm->rest[panel->channel + lane], &gemm->output);
 }
 
 static void
@@ -53,6 +60,46 @@ gemm_c (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize s
     for (gint32 p = first; p < end; p++)
       row (gemm, &gemm->panels[p], (const guint8 *) a + (gsize) m * stride,
            c + (gsize) m * c_stride);
+}
+
+static void
+round_c (const gfloat *from, gsize n, void *to, SlInt8Row *row)
+{
+  guint8 *codes = to;
+  gfloat least = 0, most = 0, poison = 0;
+  for (gsize i = 0; i < n; i++) {
+    least = MIN (least, from[i]);
+    most = MAX (most, from[i]);
+    poison += from[i] * 0;
+  }
+  const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8);
+  *row = (SlInt8Row){ as.scale + poison, -as.zero };
+  for (gsize i = 0; i < n; i++) {
+    const gfloat code = poison == 0 ? rintf (from[i] * as.inverse) + as.zero : 0;
+    codes[i] = (guint8) CLAMP (code, 0, G_MAXUINT8);
+  }
+}
+
+static void
+float_row (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, const SlInt8Row *row,
+           gfloat *c)
+{
+  for (gint32 lane = 0; lane < panel->channels; lane++) {
+    const gint32 i = panel->channel + lane;
+    const gfloat sum = (gfloat) sum_of (gemm, panel, a, lane) * gemm->scale[i];
+    const gfloat value = (sum + gemm->lean[i] * row->lean) * row->scale + gemm->rest[i];
+    c[i] = value < gemm->lo ? gemm->lo : value > gemm->hi ? gemm->hi : value;
+  }
+}
+
+static void
+gemm_floats_c (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride,
+               gint32 n, const SlInt8Row *rows, gfloat *c, gsize c_stride)
+{
+  for (gint32 m = 0; m < n; m++)
+    for (gint32 p = first; p < end; p++)
+      float_row (gemm, &gemm->panels[p], (const guint8 *) a + (gsize) m * stride, &rows[m],
+                 c + (gsize) m * c_stride);
 }
 
 static void
@@ -99,6 +146,9 @@ const SlInt8Isa sl_int8_isa_c = {
   .dw_lanes = LANES,
   .flip = flip_c,
   .gemm = gemm_c,
+  .last = G_MAXUINT8,
+  .round = round_c,
+  .gemm_floats = gemm_floats_c,
   .depthwise = depthwise_c,
   .add = add_c,
   .dw_lane = dw_lane,

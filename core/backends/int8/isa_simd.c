@@ -117,7 +117,13 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
 #endif
   .faster_u8 = TRUE,
   .faster_i8 = TRUE,
+#if defined(USES_INT16) && !defined(SL_INT8_FOR_SSE41)
+  .rounding = &sl_int8_isa_avx2bytes,
+#endif
   .gemm = SL_SIMD (sl_int8_gemm),
+  .last = ROUNDED_MOST,
+  .round = SL_SIMD (sl_int8_round),
+  .gemm_floats = SL_SIMD (sl_int8_gemm_floats),
   .depthwise = SL_SIMD (sl_int8_depthwise),
   .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),
   .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat),

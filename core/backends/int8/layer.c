@@ -84,6 +84,8 @@ sl_int8_supports (const SlGraph *graph, const SlNode *node)
   if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D
       && node->op != SL_OP_FULLY_CONNECTED)
     return FALSE;
+  if (sl_int8_is_dynamic (node))
+    return sl_int8_dynamic_supports (graph, node);
   const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1);
   if (x->dtype != SL_DTYPE_U8 && x->dtype != SL_DTYPE_I8)
     return FALSE;
@@ -103,6 +105,8 @@ sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *y = sl_node_output (graph, node, 0);
   const gboolean multiplies = node->op == SL_OP_FULLY_CONNECTED || node->op == SL_OP_CONV_2D;
+  if (sl_int8_is_dynamic (node)) /* no other backend multiplies them in 8 bits */
+    return TRUE;
   if (node->op != SL_OP_ADD && sl_node_bias_rest (node) != NULL) /* which XNNPACK leaves out */
     return TRUE;
   if (multiplies && sl_node_by_reciprocal (node)) /* the other backends would round otherwise */
@@ -188,6 +192,8 @@ static SlInt8Mode
 mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
   const SlWindowShape *w = &layer->window;
+  if (sl_int8_is_dynamic (node))
+    return SL_INT8_DYNAMIC;
   if (is_depthwise (graph, node))
     return depthwise_mode (layer);
   if (node->op == SL_OP_FULLY_CONNECTED || sl_window_is_pixel (w))
@@ -328,15 +334,19 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   const SlGraph *graph = host->graph;
   SlInt8Layer *layer = sl_arena_alloc (host->arena, sizeof *layer);
   const SlTensor *input = sl_node_input (graph, node, 0);
+  if (sl_int8_is_dynamic (node) && isa->rounding != NULL)
+    isa = isa->rounding;
   const gsize element = isa->int16 ? 2 : 1;
   layer->isa = isa;
-  layer->is_signed = input->dtype == SL_DTYPE_I8;
-  layer->zero_byte = (guint8) sl_tensor_zero_point (input);
+  layer->is_signed = input->dtype == SL_DTYPE_I8
+                     || (sl_int8_is_dynamic (node) && isa->signed_values && !isa->either);
+  layer->zero_byte = sl_int8_is_dynamic (node) ? 0 : (guint8) sl_tensor_zero_point (input);
   layer->flip = ((isa->int16 || isa->either) && !is_depthwise (graph, node))
                     || isa->signed_values == layer->is_signed
                   ? 0
                   : 0x80;
-  set_output (layer, graph, node);
+  if (!sl_int8_is_dynamic (node))
+    set_output (layer, graph, node);
   if (node->op == SL_OP_ADD) {
     layer->mode = SL_INT8_ADD;
     sl_int8_add_init (layer, graph, node);
@@ -359,6 +369,8 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   layer->cost_us = cost_of (layer);
   set_scratch (layer, element);
   layer->scratch = &host->scratch;
+  if (layer->mode == SL_INT8_DYNAMIC)
+    sl_int8_dynamic_init (layer, host, node);
   sl_host_need_scratch (host, layer->scratch_bytes);
   const Packed *packed =
     sl_weight_cache_get (host->weights, node, isa, pack, &(Packing){ layer, graph, node }, NULL);

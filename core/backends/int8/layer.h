@@ -13,6 +13,7 @@
  * SlInt8Mode: how activations reach the inner loops.
  * @SL_INT8_SPARSE: the same, turned, for weights most of which are zero
  * @SL_INT8_DIRECT: rows of the multiplication are consecutive rows of the input
+ * @SL_INT8_DYNAMIC: rows of floats are rounded first, and the results are floats
  * @SL_INT8_BANDED: an output row at a time: the input rows under it are copied with their padding,
  * and the windows of
  *                  that row are rows of the multiplication which overlap
@@ -24,6 +25,7 @@ typedef enum
 {
   SL_INT8_SPARSE,
   SL_INT8_DIRECT,
+  SL_INT8_DYNAMIC,
   SL_INT8_BANDED,
   SL_INT8_GATHERED,
   SL_INT8_ADD,
@@ -100,6 +102,14 @@ void sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *n
 void sl_int8_add_run (const SlInt8Layer *layer, const guint8 *a, const guint8 *b, guint8 *out,
                       guint item);
 guint sl_int8_add_items (const SlInt8Layer *layer);
+
+/** sl_int8_is_dynamic: @node takes and makes floats. sl_int8_dynamic_supports: as
+ * sl_int8_supports(), of such nodes. */
+gboolean sl_int8_is_dynamic (const SlNode *node);
+gboolean sl_int8_dynamic_supports (const SlGraph *graph, const SlNode *node);
+/** sl_int8_dynamic_init: limits of a layer whose tiles are set, and its scratch. */
+void sl_int8_dynamic_init (SlInt8Layer *layer, SlHost *host, const SlNode *node);
+void sl_int8_dynamic_run (const SlInt8Layer *layer, SlPool *pool, const gfloat *x, gfloat *y);
 
 /** sl_int8_pack: weights, bias and scale of a layer whose mode and geometry are set. */
 void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);

@@ -298,7 +298,7 @@ pack_blocks (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
 typedef struct
 {
   gint32 *bias;
-  gfloat *scale, *rest;
+  gfloat *scale, *rest, *lean;
   gint32 zero_point;
 } Channels;
 
@@ -315,6 +315,11 @@ channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, con
   layer->gemm.bias = layer->dw.bias = channels->bias;
   layer->gemm.scale = layer->dw.scale = channels->scale;
   layer->gemm.rest = layer->dw.rest = channels->rest;
+  if (sl_int8_is_dynamic (node)) {
+    channels->lean = sl_tensor_alloc (arena, padded * sizeof channels->lean[0]);
+    channels->zero_point = layer->is_signed ? -128 : 0;
+    layer->gemm.lean = channels->lean;
+  }
   layer->dw.flip = layer->flip;
 }
 
@@ -324,6 +329,15 @@ channels_set (Channels *channels, gint32 at, const SlGraph *graph, const SlNode 
               gint32 sum)
 {
   const gfloat *rest = sl_node_bias_rest (node);
+  if (sl_int8_is_dynamic (node)) {
+    const SlTensor *weights = sl_node_input (graph, node, 1),
+                   *bias = sl_node_input (graph, node, 2);
+    channels->bias[at] = -channels->zero_point * sum;
+    channels->scale[at] = weights->quant.scale[weights->quant.count > 1 ? c : 0];
+    channels->lean[at] = channels->scale[at] * (gfloat) sum;
+    channels->rest[at] = bias != NULL ? ((const gfloat *) bias->data)[c] : 0;
+    return;
+  }
   channels->bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c)
                                  - (guint32) channels->zero_point * (guint32) sum);
   channels->scale[at] = sl_node_sum_scale (graph, node, 0, c);

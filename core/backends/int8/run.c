@@ -294,6 +294,10 @@ sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *in
     [SL_INT8_DW_ROWS] = run_depthwise_rows,
     [SL_INT8_DW_FLAT] = run_depthwise_flat,
   };
+  if (layer->mode == SL_INT8_DYNAMIC) {
+    sl_int8_dynamic_run (layer, pool, inputs[0], output);
+    return;
+  }
   const Run run = { layer, inputs[0], output, inputs[1] };
   const gint32 lines = layer->images * layer->window.out_h;
   gint32 items = lines;

@@ -13,7 +13,40 @@
 #include "core/backends/int8/simd_x86.h"
 #endif
 
+/* The last quantised value of a rounded row; the first is 0. */
+#ifndef ROUNDED_MOST
+#define ROUNDED_MOST 255
+#endif
+
 #ifdef SL_SIMD
+/** FloatFinish: what turns the sums of LANES channels into floats. */
+typedef struct
+{
+  VecF scale, lean, rest, lo, hi;
+} FloatFinish;
+
+static inline FloatFinish
+float_finish_of (const SlInt8Gemm *gemm, gint32 channel)
+{
+  return (FloatFinish){ load_floats (gemm->scale + channel), load_floats (gemm->lean + channel),
+                        load_floats (gemm->rest + channel), set_floats (gemm->lo),
+                        set_floats (gemm->hi) };
+}
+
+/* The first @left results of a row. */
+static inline void
+finish_floats (const FloatFinish *f, const SlInt8Row *row, Vec sums, gint32 left, gfloat *to)
+{
+  const VecF sum =
+    plus (times (to_floats (sums), f->scale), times (f->lean, set_floats (row->lean)));
+  const VecF value = plus (times (sum, set_floats (row->scale)), f->rest);
+  store_floats (to, left, at_most (f->hi, at_least (f->lo, value)));
+}
+
+void SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
+void SL_SIMD (sl_int8_gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                                    gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c,
+                                    gsize c_stride);
 void SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
                              gsize stride, gint32 rows, guint8 *c, gsize c_stride);
 void SL_SIMD (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps,

@@ -60,6 +60,59 @@ load_floats (const gfloat *at)
   return vld1q_f32 (at);
 }
 
+static inline VecF
+set_floats (gfloat value)
+{
+  return vdupq_n_f32 (value);
+}
+
+static inline VecF
+plus (VecF a, VecF b)
+{
+  return vaddq_f32 (a, b);
+}
+
+static inline VecF
+times (VecF a, VecF b)
+{
+  return vmulq_f32 (a, b);
+}
+
+/* Of @limit and @x, which is the result where it is NaN. */
+static inline VecF
+at_least (VecF limit, VecF x)
+{
+  return vmaxq_f32 (limit, x);
+}
+
+static inline VecF
+at_most (VecF limit, VecF x)
+{
+  return vminq_f32 (limit, x);
+}
+
+static inline VecF
+to_floats (Vec sums)
+{
+  return vcvtq_f32_s32 (sums);
+}
+
+static inline Vec
+rounded (VecF x)
+{
+  return vcvtnq_s32_f32 (x);
+}
+
+/* The first @left floats. */
+static inline void
+store_floats (gfloat *at, gint32 left, VecF x)
+{
+  gfloat some[LANES];
+  vst1q_f32 (left >= LANES ? at : some, x);
+  for (gint32 i = 0; left < LANES && i < left; i++)
+    at[i] = some[i];
+}
+
 static inline Vec
 set_bytes (guint8 byte)
 {

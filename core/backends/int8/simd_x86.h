@@ -3,7 +3,8 @@
  * The register operations of the x86 loops. The loops are compiled once for each instruction set:
  * AVX-512 with VNNI, 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, AVX2,
  * and SSE4.1. The last two have no byte product that cannot overflow, so there weights and
- * activations are int16.
+ * activations are int16. Where activations are rounded here, AVX2 rounds them to seven bits, whose
+ * byte products cannot overflow.
  */
 #ifndef SL_CORE_BACKENDS_INT8_SIMD_X86_H
 #define SL_CORE_BACKENDS_INT8_SIMD_X86_H
@@ -48,6 +49,10 @@ typedef gint32 Mask;
 #define SL_SIMD(name) name##_avxvnni
 #elif defined(SL_INT8_FOR_VNNI256)
 #define SL_SIMD(name) name##_vnni256
+#elif defined(SL_INT8_FOR_AVX2BYTES)
+#define SL_SIMD(name) name##_avx2bytes
+/* Two products of these and of int8 weights fit 16 bits. */
+#define ROUNDED_MOST 127
 #else
 #define SL_SIMD(name) name##_avx2
 #define USES_INT16
@@ -79,6 +84,67 @@ static inline VecF
 load_floats (const gfloat *at)
 {
   return V (loadu_ps) (at);
+}
+
+static inline VecF
+set_floats (gfloat value)
+{
+  return V (set1_ps) (value);
+}
+
+static inline VecF
+plus (VecF a, VecF b)
+{
+  return V (add_ps) (a, b);
+}
+
+static inline VecF
+times (VecF a, VecF b)
+{
+  return V (mul_ps) (a, b);
+}
+
+/* Of @limit and @x, which is the result where it is NaN. */
+static inline VecF
+at_least (VecF limit, VecF x)
+{
+  return V (max_ps) (limit, x);
+}
+
+static inline VecF
+at_most (VecF limit, VecF x)
+{
+  return V (min_ps) (limit, x);
+}
+
+static inline VecF
+to_floats (Vec sums)
+{
+  return V (cvtepi32_ps) (sums);
+}
+
+static inline Vec
+rounded (VecF x)
+{
+  return V (cvtps_epi32) (x);
+}
+
+/* The first @left floats. */
+static inline void
+store_floats (gfloat *at, gint32 left, VecF x)
+{
+  if (left >= LANES) {
+    V (storeu_ps) (at, x);
+    return;
+  }
+#ifdef SL_INT8_FOR_AVX512
+  _mm512_mask_storeu_ps (at, (__mmask16) ((1u << MAX (left, 0)) - 1), x);
+#else
+  gfloat some[LANES];
+  V (storeu_ps) (some, x);
+  for (gint32 i = 0; i < left; i++)
+    at[i] = some[i];
+#endif
 }
 
 static inline Vec
@@ -147,6 +213,9 @@ dot (Vec sums, Vec values, Vec weights)
 {
 #if defined(USES_INT16)
   return V (add_epi32) (sums, V (madd_epi16) (values, weights));
+#elif defined(SL_INT8_FOR_AVX2BYTES)
+  return V (add_epi32) (sums,
+                        V (madd_epi16) (V (maddubs_epi16) (values, weights), V (set1_epi16) (1)));
 #elif defined(SL_INT8_FOR_AVXVNNI)
   return _mm256_dpbusd_avx_epi32 (sums, values, weights);
 #else

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Nodes -> XNNPACK subgraphs, by a table of operators; a node is supported when its row succeeds on
- * a scratch subgraph. Constants are referenced in
- * place until XNNPACK packs them while the runtime is created; inputs and outputs are the caller's
- * memory, nothing is copied.
+ * a scratch subgraph. Constants are referenced in place until XNNPACK packs them while the runtime
+ * is created; inputs and outputs are the caller's memory, nothing is copied.
  */
 #include "core/backends/xnnpack/xnn.h"
 
@@ -537,6 +536,8 @@ scales_fit (const SlGraph *graph, const SlNode *node)
   const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1),
                  *output = sl_node_output (graph, node, 0);
   const gfloat in = sl_tensor_scale (a), out = sl_tensor_scale (output);
+  if (node->op == SL_OP_FULLY_CONNECTED && a->dtype != b->dtype)
+    return FALSE;
   if (a->quant.count != 1 || output->quant.count != 1 || output->dtype == SL_DTYPE_F32)
     return TRUE;
   switch (node->op) {

@@ -5,6 +5,7 @@
  * the bias is beside its whole number.
  */
 #include "core/ops/kernels/kernels.h"
+#include "core/ops/kernels/row_codes.h"
 #include "core/ops/ops.h"
 
 typedef struct
@@ -159,10 +160,41 @@ multiply (const SlKernelCall *call)
     }
 }
 
+/* A row of floats rounded to 8 bits by its own range, times weights of 8 bits. */
+static void
+multiply_dynamic (const SlKernelCall *call)
+{
+  const Conv *conv = call->state;
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0),
+                 *weights = sl_node_input (call->graph, call->node, 1);
+  const gsize depth = (gsize) weights->dims[1], channels = (gsize) weights->dims[0],
+              rows = sl_tensor_count (input) / depth;
+  for (gsize r = 0; r < rows; r++) {
+    const gfloat *row = (const gfloat *) call->inputs[0] + r * depth;
+    gfloat least = 0, most = 0, poison = 0;
+    for (gsize i = 0; i < depth; i++) {
+      least = MIN (least, row[i]);
+      most = MAX (most, row[i]);
+      poison += row[i] * 0;
+    }
+    const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8);
+    for (gsize c = 0; c < channels; c++) {
+      const gint8 *w = (const gint8 *) call->inputs[1] + c * depth;
+      gint64 sum = 0;
+      for (gsize i = 0; poison == 0 && i < depth; i++)
+        sum += (gint64) rintf (row[i] * as.inverse) * w[i];
+      const gfloat scale = weights->quant.scale[weights->quant.count > 1 ? c : 0];
+      store (call, conv, (gint32) c, r * channels + c, 0, (gfloat) sum * scale * as.scale + poison);
+    }
+  }
+}
+
 void
 sl_kernel_conv (const SlKernelCall *call)
 {
-  if (sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16)
+  if (call->node->op == SL_OP_FULLY_CONNECTED && call->node->params.fully_connected.dynamic)
+    multiply_dynamic (call);
+  else if (sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16)
     sl_kernel_conv16 (call);
   else if (call->node->op == SL_OP_FULLY_CONNECTED)
     multiply (call);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Threads of a session for plain kernels (internal to core).
- */
+/* Threads of a session for plain kernels (internal to core). */
 #ifndef SL_CORE_OPS_KERNELS_PARALLEL_H
 #define SL_CORE_OPS_KERNELS_PARALLEL_H
 

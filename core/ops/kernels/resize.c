@@ -41,13 +41,6 @@ typedef struct
   gint32 *across;    /* weights of all columns */
 } Resize;
 
-static gfloat
-scale_of (gint32 in, gint32 out, gboolean align_corners)
-{
-  return align_corners && out > 1 ? (gfloat) (in - 1) / (gfloat) (out - 1)
-                                  : (gfloat) in / (gfloat) out;
-}
-
 static void
 place_bilinear (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_pixel)
 {
@@ -85,7 +78,8 @@ places_new (const SlNode *node, gint32 in, gint32 out, SlArena *arena)
   const gboolean align = node->params.resize.align_corners,
                  half = node->params.resize.half_pixel_centers;
   const gboolean nearest = node->op == SL_OP_RESIZE_NEAREST_NEIGHBOR;
-  const gfloat scale = scale_of (in, out, align);
+  const gfloat scale =
+    align && out > 1 ? (gfloat) (in - 1) / (gfloat) (out - 1) : (gfloat) in / (gfloat) out;
   Place *places = sl_arena_alloc (arena, (gsize) out * sizeof places[0]);
   for (gint32 i = 0; i < out; i++) {
     if (node->params.resize.fused)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Mapping regions of interest.
- */
+/* Mapping regions of interest. */
 #include "plugins/meta/map/regions.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Regions of interest that move with the pixels when a frame is made into another one.
- */
+/* Regions of interest that move with the pixels when a frame is made into another one. */
 #ifndef SL_PLUGINS_META_MAP_REGIONS_H
 #define SL_PLUGINS_META_MAP_REGIONS_H
 

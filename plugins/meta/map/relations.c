@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Relations are made anew, one by one, because no position in them can be set.
- */
+/* Relations are made anew, one by one, because no position in them can be set. */
 #include "config.h"
 #include "plugins/meta/map/relations.h"
 

@@ -23,9 +23,8 @@ gboolean sl_meta_api_is_relations (GType api);
 void sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine,
                                      const GstVideoInfo *to);
 /** sl_buffer_remove_related: removes the object detections that belong to the @n regions @regions
- * of writable @buffer, a frame of @width x
- *  @height. Also removes entries that relate only to them, and entries of kinds other than those
- * above. */
+ * of writable @buffer, a frame of @width x @height. Also removes entries that relate only to them,
+ * and entries of kinds other than those above. */
 void sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height,
                                GstVideoRegionOfInterestMeta *const *regions, guint n);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Choosing regions by label. Metas may be anyone's: sizes are checked against the frame.
- */
+/* Choosing regions by label. Metas may be anyone's: sizes are checked against the frame. */
 #include "plugins/meta/regions/choose.h"
 
 #include <string.h>

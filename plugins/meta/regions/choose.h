@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Which regions of interest of a frame a second model looks at.
- */
+/* Which regions of interest of a frame a second model looks at. */
 #ifndef SL_PLUGINS_META_REGIONS_CHOOSE_H
 #define SL_PLUGINS_META_REGIONS_CHOOSE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Structures of a region and their fields. Metas may be anyone's: numbers are checked.
- */
+/* Structures of a region and their fields. Metas may be anyone's: numbers are checked. */
 #include "plugins/meta/regions/object.h"
 
 #include <math.h>

@@ -21,8 +21,7 @@
 void sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
                                   SlBytePool *pool);
 /** sl_buffer_relate_track: relates the object detection of writable @buffer, a frame of @width x
- * @height, that has the place and type of
- *  @region, when there is one, to a tracking. */
+ * @height, that has the place and type of @region, when there is one, to a tracking. */
 void sl_buffer_relate_track (GstBuffer *buffer, gint width, gint height,
                              const GstVideoRegionOfInterestMeta *region, gint32 id,
                              GstClockTime since, GstClockTime now);

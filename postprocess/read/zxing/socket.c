@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Bytes to and from the other side of the socket.
- */
+/* Bytes to and from the other side of the socket. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>

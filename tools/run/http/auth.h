@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Decides which clients may send requests. Immutable.
- */
+/* Decides which clients may send requests. Immutable. */
 #ifndef SL_TOOLS_RUN_HTTP_AUTH_H
 #define SL_TOOLS_RUN_HTTP_AUTH_H
 

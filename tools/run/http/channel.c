@@ -40,14 +40,6 @@ with_predictions (const SlFeedFrame *frame)
   return buffer;
 }
 
-/* (transfer full): as sl_picture_maker_make() does, with the predictions of @frame. */
-static GBytes *
-draw_picture (SlPictureMaker *maker, const SlFeedFrame *frame, GError **error)
-{
-  g_autoptr (GstBuffer) marked = with_predictions (frame);
-  return sl_picture_maker_make (maker, marked, frame->caps, error);
-}
-
 #define BOUNDARY "frame"
 #define HEAD(type)                                                                          \
   "HTTP/1.1 200 OK\r\nContent-Type: " type                                                  \
@@ -296,7 +288,10 @@ make_picture (SlChannel *channel, const SlFeedFrame *frame, gint64 now)
   g_autoptr (GError) error = NULL;
   if (channel->maker == NULL)
     channel->maker = sl_picture_maker_new (channel->settings->width, &error);
-  GBytes *jpeg = channel->maker != NULL ? draw_picture (channel->maker, frame, &error) : NULL;
+  g_autoptr (GstBuffer) marked = with_predictions (frame);
+  GBytes *jpeg = channel->maker != NULL
+                   ? sl_picture_maker_make (channel->maker, marked, frame->caps, &error)
+                   : NULL;
   if (jpeg != NULL)
     keep_picture (channel, jpeg);
   else

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Where and how to serve: by options of the program, else by [http] of the descriptions.
- */
+/* Where and how to serve: by options of the program, else by [http] of the descriptions. */
 #ifndef SL_TOOLS_RUN_HTTP_CHOOSE_H
 #define SL_TOOLS_RUN_HTTP_CHOOSE_H
 

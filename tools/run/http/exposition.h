@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Prometheus's text exposition format, version 0.0.4: what all who write it have in common.
- */
+/* Prometheus's text exposition format, version 0.0.4: what all who write it have in common. */
 #ifndef SL_TOOLS_RUN_HTTP_EXPOSITION_H
 #define SL_TOOLS_RUN_HTTP_EXPOSITION_H
 

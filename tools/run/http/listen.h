@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Where a server listens, and who reaches it there.
- */
+/* Where a server listens, and who reaches it there. */
 #ifndef SL_TOOLS_RUN_HTTP_LISTEN_H
 #define SL_TOOLS_RUN_HTTP_LISTEN_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The newest lines of the log. Any thread.
- */
+/* The newest lines of the log. Any thread. */
 #ifndef SL_TOOLS_RUN_HTTP_MESSAGES_H
 #define SL_TOOLS_RUN_HTTP_MESSAGES_H
 

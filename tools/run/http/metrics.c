@@ -14,14 +14,34 @@
 static const char *const camera_states[] = { "stopped", "connecting",   "playing", "waiting",
                                              "stalled", "reconnecting", "ended" };
 
+typedef struct _Writer Writer;
+
+/* A row. @offset, @size: of the count that write_count() and write_each() show; @list: the offset
+ * of the pipeline's list whose items write_each() shows; @field: what write_zones() shows. */
 typedef struct
+{
+  const char *name, *type, *help;
+  void (*write) (const Writer *);
+  gsize offset, size, list;
+  const char *field;
+} Metric;
+
+struct _Writer
 {
   const SlReport *report;
   const SlReportPipeline *pipeline;
   const SlPredictions *newest; /* (nullable) */
-  const char *metric;
+  const Metric *metric;
   GString *out;
-} Writer;
+};
+
+/* What follows the help in a row: a count of the pipeline, and one of each item of a list. */
+#define COUNT(member)                                      \
+  write_count, G_STRUCT_OFFSET (SlReportPipeline, member), \
+    sizeof (((SlReportPipeline *) NULL)->member)
+#define EACH(items, Type, member)                                               \
+  write_each, G_STRUCT_OFFSET (Type, member), sizeof (((Type *) NULL)->member), \
+    G_STRUCT_OFFSET (SlReportPipeline, items)
 
 /* The sample's name and its label for the pipeline, and further ones: names and values, NULL at the
  * end. */
@@ -30,7 +50,7 @@ begin (const Writer *w, const char *suffix, ...)
 {
   va_list labels;
   va_start (labels, suffix);
-  sl_exposition_begin (w->out, w->metric, suffix, "pipeline", w->pipeline->name, labels);
+  sl_exposition_begin (w->out, w->metric->name, suffix, "pipeline", w->pipeline->name, labels);
   va_end (labels);
 }
 
@@ -47,29 +67,33 @@ end_number (const Writer *w, double number)
   g_string_append_c (w->out, '\n');
 }
 
+/* The row's count in @item, of 64 bits or of 32. */
 static void
-write_count (const Writer *w, guint64 count)
+end_member (const Writer *w, gconstpointer item)
+{
+  const gsize at = w->metric->offset;
+  end_count (w, w->metric->size == sizeof (guint64) ? G_STRUCT_MEMBER (guint64, item, at)
+                                                    : G_STRUCT_MEMBER (guint32, item, at));
+}
+
+static void
+write_count (const Writer *w)
 {
   begin (w, "", NULL);
-  end_count (w, count);
+  end_member (w, w->pipeline);
 }
 
+/* Each item begins with the name of its element. */
 static void
-write_frames_in (const Writer *w)
+write_each (const Writer *w)
 {
-  write_count (w, w->pipeline->totals.counts.in);
-}
-
-static void
-write_frames_out (const Writer *w)
-{
-  write_count (w, w->pipeline->totals.counts.out);
-}
-
-static void
-write_predictions (const Writer *w)
-{
-  write_count (w, w->pipeline->totals.counts.predictions);
+  const GArray *items = G_STRUCT_MEMBER (GArray *, w->pipeline, w->metric->list);
+  const gsize size = g_array_get_element_size ((GArray *) items);
+  for (guint i = 0; i < items->len; i++) {
+    const char *item = items->data + i * size;
+    begin (w, "", "element", *(char *const *) item, NULL);
+    end_member (w, item);
+  }
 }
 
 static void
@@ -83,24 +107,6 @@ write_dropped (const Writer *w)
     begin (w, "", "reason", sl_drop_name ((SlDrop) d), NULL);
     end_count (w, w->pipeline->drops[d]);
   }
-}
-
-static void
-write_without (const Writer *w)
-{
-  write_count (w, w->pipeline->totals.counts.dropped);
-}
-
-static void
-write_restarts (const Writer *w)
-{
-  write_count (w, w->pipeline->restarts);
-}
-
-static void
-write_recoveries (const Writer *w)
-{
-  write_count (w, w->pipeline->totals.recoveries);
 }
 
 static void
@@ -133,7 +139,7 @@ static void
 write_stages (const Writer *w)
 {
   for (guint s = 0; s < SL_N_STAGES; s++)
-    sl_exposition_histogram (w->out, w->metric, "pipeline", w->pipeline->name,
+    sl_exposition_histogram (w->out, w->metric->name, "pipeline", w->pipeline->name,
                              sl_stage_name ((SlStage) s), &w->pipeline->totals.histograms[s]);
 }
 
@@ -172,64 +178,6 @@ write_models (const Writer *w)
 }
 
 static void
-write_published (const Writer *w)
-{
-  for (guint i = 0; i < w->pipeline->outputs->len; i++) {
-    const SlReportOutput *output = &g_array_index (w->pipeline->outputs, SlReportOutput, i);
-    begin (w, "", "element", output->name, NULL);
-    end_count (w, output->published);
-  }
-}
-
-static void
-write_lost (const Writer *w)
-{
-  for (guint i = 0; i < w->pipeline->outputs->len; i++) {
-    const SlReportOutput *output = &g_array_index (w->pipeline->outputs, SlReportOutput, i);
-    begin (w, "", "element", output->name, NULL);
-    end_count (w, output->lost);
-  }
-}
-
-static void
-write_recorders (const Writer *w, gsize counter)
-{
-  for (guint i = 0; i < w->pipeline->recorders->len; i++) {
-    const SlReportRecorder *recorder = &g_array_index (w->pipeline->recorders, SlReportRecorder, i);
-    begin (w, "", "element", recorder->name, NULL);
-    end_count (w, G_STRUCT_MEMBER (guint64, recorder, counter));
-  }
-}
-
-static void
-write_clips (const Writer *w)
-{
-  write_recorders (w, G_STRUCT_OFFSET (SlReportRecorder, clips));
-}
-
-static void
-write_clips_failed (const Writer *w)
-{
-  write_recorders (w, G_STRUCT_OFFSET (SlReportRecorder, failed));
-}
-
-static void
-write_clips_dropped (const Writer *w)
-{
-  write_recorders (w, G_STRUCT_OFFSET (SlReportRecorder, dropped));
-}
-
-static void
-write_connected (const Writer *w)
-{
-  for (guint i = 0; i < w->pipeline->outputs->len; i++) {
-    const SlReportOutput *output = &g_array_index (w->pipeline->outputs, SlReportOutput, i);
-    begin (w, "", "element", output->name, NULL);
-    end_count (w, output->connected);
-  }
-}
-
-static void
 write_remote_frames (const Writer *w)
 {
   for (guint i = 0; i < w->pipeline->remotes->len; i++) {
@@ -245,26 +193,6 @@ write_remote_frames (const Writer *w)
       begin (w, "", "element", remote->name, "result", counts[c].result, NULL);
       end_count (w, counts[c].count);
     }
-  }
-}
-
-static void
-write_remote_workers (const Writer *w)
-{
-  for (guint i = 0; i < w->pipeline->remotes->len; i++) {
-    const SlReportRemote *remote = &g_array_index (w->pipeline->remotes, SlReportRemote, i);
-    begin (w, "", "element", remote->name, NULL);
-    end_count (w, remote->workers);
-  }
-}
-
-static void
-write_remote_connected (const Writer *w)
-{
-  for (guint i = 0; i < w->pipeline->remotes->len; i++) {
-    const SlReportRemote *remote = &g_array_index (w->pipeline->remotes, SlReportRemote, i);
-    begin (w, "", "element", remote->name, NULL);
-    end_count (w, remote->connected);
   }
 }
 
@@ -299,21 +227,9 @@ write_classes (const Writer *w, const char *kind, const char *field, const char 
 }
 
 static void
-write_zones_inside (const Writer *w)
+write_zones (const Writer *w)
 {
-  write_classes (w, "zone", "inside", NULL);
-}
-
-static void
-write_zones_entered (const Writer *w)
-{
-  write_classes (w, "zone", "entered", NULL);
-}
-
-static void
-write_zones_left (const Writer *w)
-{
-  write_classes (w, "zone", "left", NULL);
+  write_classes (w, "zone", w->metric->field, NULL);
 }
 
 static void
@@ -376,31 +292,30 @@ write_objects (const Writer *w)
   }
 }
 
-static const struct
-{
-  const char *name, *type, *help;
-  void (*write) (const Writer *);
-} metrics[] = {
+static const Metric metrics[] = {
   { "sightline_pipeline_state", "gauge", "1 for the state that the pipeline is in.", write_state },
   { "sightline_frames_in_total", "counter", "Frames that sources or decoders gave.",
-    write_frames_in },
-  { "sightline_frames_out_total", "counter", "Frames that reached a sink.", write_frames_out },
-  { "sightline_predictions_total", "counter", "Frames that a model looked at.", write_predictions },
+    COUNT (totals.counts.in) },
+  { "sightline_frames_out_total", "counter", "Frames that reached a sink.",
+    COUNT (totals.counts.out) },
+  { "sightline_predictions_total", "counter", "Frames that a model looked at.",
+    COUNT (totals.counts.predictions) },
   { "sightline_frames_dropped_total", "counter",
     "Frames that were dropped since the last start, by the reason.", write_dropped },
   { "sightline_frames_without_prediction", "gauge",
-    "Frames in that gave no prediction, frames on their way among them.", write_without },
+    "Frames in that gave no prediction, frames on their way among them.",
+    COUNT (totals.counts.dropped) },
   { "sightline_frames_per_second", "gauge", "Frames a second that reach a sink.", write_rate },
   { "sightline_last_frame_age_seconds", "gauge", "Time since a frame reached a sink.", write_age },
   { "sightline_stage_seconds", "histogram",
     "Time that frames spend in a stage; age is from capture to prediction.", write_stages },
   { "sightline_objects", "gauge", "Objects on the newest frame; none while frames do not come.",
     write_objects },
-  { "sightline_zone_objects", "gauge", "Objects in the zone.", write_zones_inside },
+  { "sightline_zone_objects", "gauge", "Objects in the zone.", write_zones, .field = "inside" },
   { "sightline_zone_entered_total", "counter",
-    "Objects that entered the zone since the counts begin.", write_zones_entered },
+    "Objects that entered the zone since the counts begin.", write_zones, .field = "entered" },
   { "sightline_zone_left_total", "counter", "Objects that left the zone since the counts begin.",
-    write_zones_left },
+    write_zones, .field = "left" },
   { "sightline_zone_longest_seconds", "gauge",
     "How long the one has been in the zone that is longest of those inside.", write_longest },
   { "sightline_line_crossings_total", "counter",
@@ -408,9 +323,10 @@ static const struct
   { "sightline_counts_since_seconds", "gauge",
     "Since when zones and lines count, in seconds since 1970.", write_since },
   { "sightline_restarts_total", "counter",
-    "Starts by the restart policy, after a failure or an end; reloads are none.", write_restarts },
+    "Starts by the restart policy, after a failure or an end; reloads are none.",
+    COUNT (restarts) },
   { "sightline_recoveries_total", "counter",
-    "Returns of the pipeline or its camera after a failure.", write_recoveries },
+    "Returns of the pipeline or its camera after a failure.", COUNT (totals.recoveries) },
   { "sightline_camera_state", "gauge", "1 for the state that the camera is in.",
     write_camera_states },
   { "sightline_camera_last_frame_age_seconds", "gauge", "Time since the camera's last frame.",
@@ -418,23 +334,26 @@ static const struct
   { "sightline_model_info", "gauge",
     "1; the model in use is a label, empty for the one in the box.", write_models },
   { "sightline_published_lines_total", "counter", "Lines that are out since the last start.",
-    write_published },
-  { "sightline_lost_lines_total", "counter", "Lines lost since the last start.", write_lost },
-  { "sightline_output_connected", "gauge", "Whether lines can be sent.", write_connected },
+    EACH (outputs, SlReportOutput, published) },
+  { "sightline_lost_lines_total", "counter", "Lines lost since the last start.",
+    EACH (outputs, SlReportOutput, lost) },
+  { "sightline_output_connected", "gauge", "Whether lines can be sent.",
+    EACH (outputs, SlReportOutput, connected) },
   { "sightline_remote_frames_total", "counter",
     "Frames of an slremote since the last start, by the result: answered by a worker; lost, as none did; local, computed here.",
     write_remote_frames },
   { "sightline_remote_workers", "gauge", "Workers that report to the broker.",
-    write_remote_workers },
+    EACH (remotes, SlReportRemote, workers) },
   { "sightline_remote_connected", "gauge", "Whether there is a connection to the broker.",
-    write_remote_connected },
+    EACH (remotes, SlReportRemote, connected) },
   { "sightline_clips_total", "counter", "Clips that are whole, since the last start.",
-    write_clips },
+    EACH (recorders, SlReportRecorder, clips) },
   { "sightline_clips_failed_total", "counter",
-    "Clips of which nothing is left, since the last start.", write_clips_failed },
+    "Clips of which nothing is left, since the last start.",
+    EACH (recorders, SlReportRecorder, failed) },
   { "sightline_clip_frames_dropped_total", "counter",
     "Frames that are in no clip because encoder or disk were too slow, since the last start.",
-    write_clips_dropped },
+    EACH (recorders, SlReportRecorder, dropped) },
 };
 
 void
@@ -443,8 +362,8 @@ sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *newest)
   for (guint m = 0; m < G_N_ELEMENTS (metrics); m++) {
     sl_exposition_head (out, metrics[m].name, metrics[m].type, metrics[m].help);
     for (guint i = 0; i < report->pipelines->len; i++) {
-      const Writer writer = { report, report->pipelines->pdata[i], newest->pdata[i],
-                              metrics[m].name, out };
+      const Writer writer = { report, report->pipelines->pdata[i], newest->pdata[i], &metrics[m],
+                              out };
       metrics[m].write (&writer);
     }
   }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The thread that answers, for whichever command has something to show.
- */
+/* The thread that answers, for whichever command has something to show. */
 #ifndef SL_TOOLS_RUN_HTTP_SERVER_H
 #define SL_TOOLS_RUN_HTTP_SERVER_H
 

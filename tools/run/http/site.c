@@ -75,12 +75,6 @@ answer_metrics (SlRunSite *site, SoupServerMessage *message, SlChannel *channel)
   sl_http_answer (message, SOUP_STATUS_OK, SL_HTTP_METRICS, text);
 }
 
-static gboolean
-is_head (SoupServerMessage *message)
-{
-  return soup_server_message_get_method (message) == SOUP_METHOD_HEAD;
-}
-
 /* Streams for up to @most clients; @advice: for the next one. */
 static void
 begin_stream (SlRunSite *site, SoupServerMessage *message, SlChannel *channel, gboolean pictures,
@@ -94,7 +88,7 @@ begin_stream (SlRunSite *site, SoupServerMessage *message, SlChannel *channel, g
                                   "10");
     sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE,
                          "%u clients look already: expected at most %u; %s", clients, most, advice);
-  } else if (is_head (message)) {
+  } else if (soup_server_message_get_method (message) == SOUP_METHOD_HEAD) {
     sl_http_answer (message, SOUP_STATUS_OK,
                     pictures ? "multipart/x-mixed-replace; boundary=frame" : "text/event-stream",
                     g_string_new (NULL));

@@ -12,6 +12,23 @@ append_comma (GString *out)
     g_string_append_c (out, ',');
 }
 
+/* A member with a list of objects: @append writes the members of each. */
+static void
+append_list (GString *out, const char *key, const GArray *items,
+             void (*append) (GString *out, gconstpointer item))
+{
+  const gsize size = g_array_get_element_size ((GArray *) items);
+  sl_json_append_key (out, key);
+  g_string_append_c (out, '[');
+  for (guint i = 0; i < items->len; i++) {
+    append_comma (out);
+    g_string_append_c (out, '{');
+    append (out, items->data + i * size);
+    g_string_append_c (out, '}');
+  }
+  g_string_append_c (out, ']');
+}
+
 /* -1, unknown, is null. */
 static void
 append_age (GString *out, const char *key, gint64 ms)
@@ -73,72 +90,46 @@ append_stages (GString *out, const SlFigures *figures)
 }
 
 static void
-append_cameras (GString *out, const GArray *cameras)
+append_camera (GString *out, gconstpointer item)
 {
-  g_string_append (out, ",\"cameras\":[");
-  for (guint i = 0; i < cameras->len; i++) {
-    const SlReportCamera *camera = &g_array_index (cameras, SlReportCamera, i);
-    append_comma (out);
-    g_string_append_c (out, '{');
-    sl_json_append_text (out, "name", camera->name);
-    sl_json_append_text (out, "uri", camera->uri);
-    sl_json_append_text (out, "state", camera->state);
-    append_age (out, "last_frame_age_ms", camera->age);
-    g_string_append_c (out, '}');
-  }
-  g_string_append_c (out, ']');
+  const SlReportCamera *camera = item;
+  sl_json_append_text (out, "name", camera->name);
+  sl_json_append_text (out, "uri", camera->uri);
+  sl_json_append_text (out, "state", camera->state);
+  append_age (out, "last_frame_age_ms", camera->age);
 }
 
 static void
-append_models (GString *out, const GArray *models)
+append_model (GString *out, gconstpointer item)
 {
-  g_string_append (out, ",\"models\":[");
-  for (guint i = 0; i < models->len; i++) {
-    const SlReportModel *model = &g_array_index (models, SlReportModel, i);
-    append_comma (out);
-    g_string_append_c (out, '{');
-    sl_json_append_text (out, "element", model->name);
-    sl_json_append_text (out, "model", model->model);
-    g_string_append_c (out, '}');
-  }
-  g_string_append_c (out, ']');
+  const SlReportModel *model = item;
+  sl_json_append_text (out, "element", model->name);
+  sl_json_append_text (out, "model", model->model);
 }
 
 static void
-append_outputs (GString *out, const GArray *outputs)
+append_output (GString *out, gconstpointer item)
 {
-  g_string_append (out, ",\"outputs\":[");
-  for (guint i = 0; i < outputs->len; i++) {
-    const SlReportOutput *output = &g_array_index (outputs, SlReportOutput, i);
-    append_comma (out);
-    g_string_append_c (out, '{');
-    sl_json_append_text (out, "element", output->name);
-    sl_json_append_text (out, "location", output->location);
-    sl_json_append_count (out, "published", output->published);
-    sl_json_append_count (out, "lost", output->lost);
-    g_string_append_printf (out, ",\"connected\":%s}", output->connected ? "true" : "false");
-  }
-  g_string_append_c (out, ']');
+  const SlReportOutput *output = item;
+  sl_json_append_text (out, "element", output->name);
+  sl_json_append_text (out, "location", output->location);
+  sl_json_append_count (out, "published", output->published);
+  sl_json_append_count (out, "lost", output->lost);
+  g_string_append_printf (out, ",\"connected\":%s", output->connected ? "true" : "false");
 }
 
 static void
-append_remotes (GString *out, const GArray *remotes)
+append_remote (GString *out, gconstpointer item)
 {
-  g_string_append (out, ",\"remotes\":[");
-  for (guint i = 0; i < remotes->len; i++) {
-    const SlReportRemote *remote = &g_array_index (remotes, SlReportRemote, i);
-    append_comma (out);
-    g_string_append_c (out, '{');
-    sl_json_append_text (out, "element", remote->name);
-    sl_json_append_text (out, "location", remote->location);
-    sl_json_append_count (out, "answered", remote->answered);
-    sl_json_append_count (out, "lost", remote->lost);
-    sl_json_append_count (out, "local", remote->local);
-    sl_json_append_count (out, "workers", remote->workers);
-    sl_json_append_count (out, "silence_ms", remote->silence);
-    g_string_append_printf (out, ",\"connected\":%s}", remote->connected ? "true" : "false");
-  }
-  g_string_append_c (out, ']');
+  const SlReportRemote *remote = item;
+  sl_json_append_text (out, "element", remote->name);
+  sl_json_append_text (out, "location", remote->location);
+  sl_json_append_count (out, "answered", remote->answered);
+  sl_json_append_count (out, "lost", remote->lost);
+  sl_json_append_count (out, "local", remote->local);
+  sl_json_append_count (out, "workers", remote->workers);
+  sl_json_append_count (out, "silence_ms", remote->silence);
+  g_string_append_printf (out, ",\"connected\":%s", remote->connected ? "true" : "false");
 }
 
 static void
@@ -203,10 +194,10 @@ append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *p
   sl_json_append_count (out, "restarts", pipeline->restarts);
   sl_json_append_count (out, "recoveries", pipeline->totals.recoveries);
   append_stages (out, &pipeline->figures);
-  append_cameras (out, pipeline->cameras);
-  append_models (out, pipeline->models);
-  append_outputs (out, pipeline->outputs);
-  append_remotes (out, pipeline->remotes);
+  append_list (out, "cameras", pipeline->cameras, append_camera);
+  append_list (out, "models", pipeline->models, append_model);
+  append_list (out, "outputs", pipeline->outputs, append_output);
+  append_list (out, "remotes", pipeline->remotes, append_remote);
   append_regions (out, pipeline->regions);
   g_string_append_c (out, '}');
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reports as texts: for Prometheus, and as JSON.
- */
+/* Reports as texts: for Prometheus, and as JSON. */
 #ifndef SL_TOOLS_RUN_HTTP_TEXTS_H
 #define SL_TOOLS_RUN_HTTP_TEXTS_H
 

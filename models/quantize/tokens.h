@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Networks of tokens (transformers, mixers): fully connected layers of many rows, each of which has
+ * a range of its own, between normalisations that 8 bits would spoil.
+ */
+#ifndef SL_QUANTIZE_TOKENS_H
+#define SL_QUANTIZE_TOKENS_H
+
+#include "core/graph/graph.h"
+
+/**
+ * sl_tokens_plan: where @graph is such a network, @dynamic of its fully connected layers becomes
+ * TRUE: they round each row of their input while the model runs. Then @quantized stays TRUE for
+ * convolutions, and for nodes between them alone; other nodes compute in floats.
+ * @kept: (nullable): by node: it stays float
+ */
+void sl_tokens_plan (const SlGraph *graph, const gboolean *kept, gboolean *quantized,
+                     gboolean *dynamic);
+
+#endif
