@@ -209,6 +209,8 @@ start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options,
   sl_graph_set_limit (graph, options->tensor_limit);
   sl_graph_set_batch (graph, model->batch);
   sl_graph_set_precision (graph, model->precision);
+  if (options->keep_activations)
+    sl_graph_keep_apart (graph);
   return graph;
 }
 

@@ -42,7 +42,7 @@ SlModel *sl_model_load (const char *path, const SlModelSettings *overrides, GErr
  * between for several inputs
  * @keep_activations: for callers that make another model of this one. Convolutions of float
  * activations with int8 weights take the activations as they are; else these are rounded to 8 bits,
- * as TensorFlow Lite does it
+ * as TensorFlow Lite does it. Attention stays the operators that it is made of
  * @fixed_inputs: (nullable): inputs that are always the same, as sl_fixed_inputs_read() has them;
  * unset, what the key file says
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them;

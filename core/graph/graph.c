@@ -518,6 +518,12 @@ sl_graph_set_copied (SlGraph *graph)
   graph->copied = TRUE;
 }
 
+void
+sl_graph_keep_apart (SlGraph *graph)
+{
+  graph->apart = TRUE;
+}
+
 gboolean
 sl_graph_is_copied (const SlGraph *graph)
 {

@@ -110,6 +110,9 @@ void sl_graph_set_file (SlGraph *graph, SlFileImage *file);
 /** sl_graph_set_copied: for readers that copied all that they keep of the file but constants and
  * scales; sessions give back the other pages, too. */
 void sl_graph_set_copied (SlGraph *graph);
+/** sl_graph_keep_apart: for graphs that are read to make other models of them: passes leave alone
+ * what only kernels of ours have as one operator. */
+void sl_graph_keep_apart (SlGraph *graph);
 /** sl_graph_set_source: what a reader learned of the file beside the graph; @destroy (nullable)
  * frees it with the graph. */
 void sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy);

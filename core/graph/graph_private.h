@@ -9,7 +9,7 @@
 
 /* Row 0 of the pass table: it runs while the graph is verified, not after. */
 #define SL_PASS_CONSTANT_FOLD 0
-#define SL_MAX_PASSES 16
+#define SL_MAX_PASSES 24
 
 /* Bytes that a constant is made of: see sl_graph_used_source(). */
 typedef struct
@@ -50,6 +50,7 @@ struct _SlGraph
   GDestroyNotify destroy_source;
   struct _SlFirstNorm *norm; /* (nullable): sl_graph_set_first_norm() */
   gboolean prepared;
+  gboolean apart;        /* sl_graph_keep_apart() */
   guint batch;           /* sl_graph_set_batch() */
   const char *whole;     /* (nullable): sl_graph_set_whole() */
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */

@@ -145,8 +145,10 @@
  * DEFORM_COLUMNS: the pixels of windows whose places are moved, for a convolution to weigh
  * DETERMINANT: of square matrices
  * UNIQUE: the different elements of a vector; as many as there can be, 0 behind the last
- * NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements, -1
- * behind the last NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as
+ * NORMALIZE: rows by the root of their mean square
+ * ATTENTION: softmax of queries times keys, times values, whose places core/graph/attention.h
+ * states NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements,
+ * -1 behind the last NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as
  * there can be: batch, class and box, -1 behind the last
  */
 #define SL_MADE_OPERATORS(X)             \
@@ -182,6 +184,8 @@
   X (DETERMINANT, determinant)           \
   X (UNIQUE, unique)                     \
   X (NON_ZERO, non_zero)                 \
+  X (ATTENTION, attention)               \
+  X (NORMALIZE, normalize)               \
   X (NON_MAX_SUPPRESSION_BATCH, non_max_suppression_batch)
 
 #define SL_OPERATORS(X) SL_TFLITE_OPERATORS (X) SL_MADE_OPERATORS (X)
@@ -478,6 +482,12 @@ typedef union
     gfloat cell_scale;                 /* of integer cells; 0 = none stated */
     gboolean time_major;
   } lstm;
+  struct
+  {
+    gfloat epsilon;    /* added to the mean square */
+    gboolean centered; /* rows less their mean, else as they are */
+  } normalize;
+  const struct _SlAttention *attention; /* core/graph/attention.h, in the graph's arena */
   SlDetectionParams detection;
   SlPosenetParams posenet;
 } SlOpParams;

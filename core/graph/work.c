@@ -2,6 +2,8 @@
 /* Sums saturate: a shape that a file made up must not come out cheap. */
 #include "core/graph/work.h"
 
+#include "core/graph/attention.h"
+
 static guint64
 times (guint64 a, guint64 b)
 {
@@ -61,6 +63,14 @@ lstm (const SlGraph *graph, const SlNode *node)
   return times (weights, span (sl_node_input (graph, node, 0), 0, 2));
 }
 
+static guint64
+attention (const SlAttention *a)
+{
+  return times (
+    times ((guint64) a->q.dims[0], (guint64) a->q.dims[1]),
+    times ((guint64) a->k.dims[1], plus ((guint64) a->q.dims[2], (guint64) a->v.dims[2])));
+}
+
 guint64
 sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
 {
@@ -78,6 +88,8 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
     case SL_OP_BATCH_MATMUL:
       return times (elements_of (output),
                     (guint64) input->dims[input->rank - (node->params.matmul.transpose_a ? 2 : 1)]);
+    case SL_OP_ATTENTION:
+      return attention (node->params.attention);
     case SL_OP_GRID_SAMPLE: /* one tap, two or four along each of two or three dimensions */
       return times (elements_of (output), node->params.grid_sample.mode == SL_SAMPLE_CUBIC ? 16
                                           : input->rank == 5                               ? 8

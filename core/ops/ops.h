@@ -8,6 +8,7 @@
 #define SL_CORE_OPS_H
 
 #include "sightline/error.h"
+#include "core/graph/attention.h"
 #include "core/graph/graph.h"
 #include "core/base/thread_pool.h"
 
@@ -126,13 +127,17 @@ gboolean sl_constant_ints (const SlTensor *tensor, gint32 *values, guint max, gu
 gboolean sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_w,
                             gint32 filter_h, gint32 filter_w, gint32 *out_h, gint32 *out_w,
                             GError **error);
-/** sl_slice_axes: by dimension of its input, where @node starts and by which steps it goes on;
- * FALSE when it is no SLICE or STRIDED_SLICE. */
+/** sl_slice_axes: by dimension of its input, where @node starts, by which steps it goes on, and how
+ * many elements it takes; FALSE when it is no SLICE or STRIDED_SLICE. */
 gboolean sl_slice_axes (const SlGraph *graph, const SlNode *node, gint64 start[SL_MAX_RANK],
-                        gint64 step[SL_MAX_RANK]);
+                        gint64 step[SL_MAX_RANK], gint64 size[SL_MAX_RANK]);
 /** sl_matmul_operand: the number of the matrix of @operand that matrix @i of BATCH_MATMUL's @output
  * is made of. */
 gsize sl_matmul_operand (const SlTensor *operand, const SlTensor *output, gsize i);
+/** sl_attention_masked: @score of a query and a key through the masks of ATTENTION, @inputs[3] and
+ * those behind it. */
+gfloat sl_attention_masked (const SlAttention *a, const void *const *inputs, gsize matrix,
+                            gsize query, gsize key, gfloat score);
 
 #define SL_DTYPE_BIT(dtype) (1u << (dtype))
 #define SL_DTYPES_8BIT (SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_U8))

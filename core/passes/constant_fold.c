@@ -11,8 +11,9 @@
 #include "core/passes/passes.h"
 #include "core/graph/work.h"
 
-/* Results up to this size are folded whatever they are made of. */
+/* Results up to this size, or up to this part of the file, are folded whatever they are made of. */
 #define ALWAYS_BYTES 65536
+#define ALWAYS_PART 128
 /* Larger ones may be this many times their inputs: int8 to float32. */
 #define GROWTH 4
 /* Work that folding may take, for any file, and for each byte of it and of
@@ -24,6 +25,7 @@
 static gboolean
 worth_folding (const SlGraph *graph, const SlNode *node)
 {
+  const gsize file = graph->bytes != NULL ? g_bytes_get_size (graph->bytes) : 0;
   gsize in = 0, out = 0;
   const SlOp *op = sl_op_get (node->op);
   if ((op->run == NULL && !op->is_view) || sl_node_has_stored_weights (graph, node))
@@ -38,7 +40,7 @@ worth_folding (const SlGraph *graph, const SlNode *node)
   }
   for (guint i = 0; i < node->n_outputs; i++)
     out += sl_node_output (graph, node, i)->bytes;
-  return out <= ALWAYS_BYTES || out <= GROWTH * in;
+  return out <= MAX (ALWAYS_BYTES, file / ALWAYS_PART) || out <= GROWTH * in;
 }
 
 static gboolean
@@ -51,13 +53,11 @@ is_graph_output (const SlGraph *graph, const SlNode *node)
   return FALSE;
 }
 
-/* Takes @node's work from what is left; FALSE when that is too little. */
-static gboolean
-take_work (SlGraph *graph, const SlNode *node)
+gboolean
+sl_passes_take_work (SlGraph *graph, guint64 work)
 {
   const guint64 bytes = graph->bytes != NULL ? (guint64) g_bytes_get_size (graph->bytes) : 0;
   const guint64 most = ANY_WORK + BYTE_WORK * (bytes + graph->beside);
-  const guint64 work = sl_node_work (graph, node);
   if (work > most - graph->folding)
     return FALSE;
   graph->folding += work;
@@ -215,7 +215,8 @@ sl_constant_fold (SlGraph *graph, SlNode *node, guint *folded, GError **error)
 {
   const SlOp *op = sl_op_get (node->op);
   gboolean folds = TRUE;
-  if (!worth_folding (graph, node) || is_graph_output (graph, node) || !take_work (graph, node))
+  if (!worth_folding (graph, node) || is_graph_output (graph, node)
+      || !sl_passes_take_work (graph, sl_node_work (graph, node)))
     return TRUE;
   if (op->is_view)
     sl_node_output (graph, node, 0)->data = sl_node_input (graph, node, 0)->data;

@@ -29,10 +29,10 @@ find_slice (SlGraph *graph, const SlPassIndex *index, gint32 tensor, Blocks *blo
             gint32 place[2])
 {
   gint64 from[SL_MAX_RANK] = { 0 }, by[SL_MAX_RANK] = { 1, 1, 1, 1 }, start[SL_MAX_RANK],
-         step[SL_MAX_RANK];
+         step[SL_MAX_RANK], size[SL_MAX_RANK];
   const SlTensor *taken = sl_graph_tensor (graph, tensor);
   const SlNode *node = sl_pass_producer (index, graph, tensor);
-  for (; node != NULL && sl_slice_axes (graph, node, start, step);
+  for (; node != NULL && sl_slice_axes (graph, node, start, step, size);
        node = sl_pass_producer (index, graph, tensor)) {
     if (sl_node_input (graph, node, 0)->rank != 4 || sl_node_output (graph, node, 0)->rank != 4)
       return FALSE;

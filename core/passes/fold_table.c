@@ -36,6 +36,8 @@ is_foldable (SlOpType op)
     case SL_OP_CAST:
     case SL_OP_LOOKUP:
       return TRUE;
+    case SL_OP_NORMALIZE: /* of rows */
+      return FALSE;
     default:
       return sl_op_get (op)->in_place;
   }

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/ops/ops.h"
-#include "core/passes/passes.h"
+#include "core/passes/moved_view.h"
 
 /* Products of products of products: deeper ones are left alone. */
 #define MAX_DEPTH 4
@@ -34,17 +34,6 @@ is_near (gdouble a, gdouble b)
   return fabs (a - b) <= TOLERANCE * fabs (b);
 }
 
-/* Whether @tensor is a constant of one float. */
-static gboolean
-is_number (const Fuse *fuse, gint32 tensor, gdouble *value)
-{
-  const SlTensor *t = sl_graph_tensor (fuse->graph, tensor);
-  if (t->data == NULL || t->dtype != SL_DTYPE_F32 || t->bytes != sizeof (gfloat))
-    return FALSE;
-  *value = *(const gfloat *) t->data;
-  return TRUE;
-}
-
 /* (nullable): the node that makes @tensor for one reader alone. */
 static SlNode *
 only_for_one (const Fuse *fuse, gint32 tensor)
@@ -60,7 +49,7 @@ is_with_number (const Fuse *fuse, const SlNode *node, SlOpType op, gint32 *tenso
   if (node == NULL || node->op != op || node->params.binary.activation != SL_ACTIVATION_NONE)
     return FALSE;
   for (guint i = 0; i < (op == SL_OP_DIV ? 1 : 2); i++)
-    if (is_number (fuse, node->inputs[1 - i], value)) {
+    if (sl_pass_number (fuse->graph, node->inputs[1 - i], value)) {
       *tensor = node->inputs[i];
       return TRUE;
     }
@@ -87,7 +76,7 @@ add_factor (const Fuse *fuse, gint32 tensor, guint depth, Factors *factors)
 {
   gdouble value = 0;
   const SlNode *node = only_for_one (fuse, tensor);
-  if (is_number (fuse, tensor, &value)) {
+  if (sl_pass_number (fuse->graph, tensor, &value)) {
     factors->constant *= value;
     return TRUE;
   }
@@ -107,7 +96,7 @@ add_factors (const Fuse *fuse, const SlNode *node, guint depth, Factors *factors
   if (node->op == SL_OP_MUL)
     return add_factor (fuse, node->inputs[0], depth, factors)
            && add_factor (fuse, node->inputs[1], depth, factors);
-  if (!is_number (fuse, node->inputs[1], &divisor))
+  if (!sl_pass_number (fuse->graph, node->inputs[1], &divisor))
     return FALSE;
   factors->constant /= divisor;
   return add_factor (fuse, node->inputs[0], depth, factors);
@@ -177,7 +166,7 @@ combine (const Fuse *fuse, const SlNode *node, gint32 x, guint depth, Cubic *cub
   Cubic second = { { 0 } };
   gdouble exponent = 0;
   if (node->op == SL_OP_SQUARE
-      || (node->op == SL_OP_POW && is_number (fuse, node->inputs[1], &exponent))) {
+      || (node->op == SL_OP_POW && sl_pass_number (fuse->graph, node->inputs[1], &exponent))) {
     if (!as_cubic (fuse, node->inputs[0], x, depth, cubic)
         || (exponent != 2 && exponent != 3 && node->op == SL_OP_POW))
       return FALSE;
@@ -203,7 +192,7 @@ as_cubic (const Fuse *fuse, gint32 tensor, gint32 x, guint depth, Cubic *cubic)
   *cubic = (Cubic){ { 0 } };
   if (tensor == x)
     cubic->of[1] = 1;
-  if (tensor == x || is_number (fuse, tensor, &cubic->of[0]))
+  if (tensor == x || sl_pass_number (fuse->graph, tensor, &cubic->of[0]))
     return TRUE;
   const SlNode *node = depth < MAX_DEPTH ? only_for_one (fuse, tensor) : NULL;
   return node != NULL && combine (fuse, node, x, depth + 1, cubic);

@@ -15,11 +15,15 @@ static const SlPass *const passes[] = {
   &sl_pass_fold_qdq,
   &sl_pass_dequantize_weights,
   &sl_pass_collapse_quantize,
+  &sl_pass_sink_transpose,
   &sl_pass_cancel_layout,
   &sl_pass_fold_blocks,
   &sl_pass_fold_pad,
   &sl_pass_fold_table,
   &sl_pass_fuse_arg_max,
+  &sl_pass_fuse_attention,
+  &sl_pass_fuse_norm,
+  &sl_pass_split_concat,
   &sl_pass_dead_code,
 };
 
@@ -33,9 +37,11 @@ static const struct
   { SL_OP_INVALID, SL_OP_LOOKUP },
   { SL_OP_INVALID, SL_OP_RESHAPE },
   { SL_OP_ARG_MAX, SL_OP_RESIZE_ARG_MAX },
+  { SL_OP_BATCH_MATMUL, SL_OP_ATTENTION },
   { SL_OP_CONV_2D, SL_OP_DEPTHWISE_CONV_2D },
   { SL_OP_FULLY_CONNECTED, SL_OP_BATCH_MATMUL },
   { SL_OP_MEAN, SL_OP_AVERAGE_POOL_2D },
+  { SL_OP_MEAN, SL_OP_NORMALIZE },
 };
 
 gboolean

@@ -35,8 +35,9 @@ typedef struct
 
 extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_dead_code,
   sl_pass_dequantize_weights, sl_pass_fold_blocks, sl_pass_fold_pad, sl_pass_fold_qdq,
-  sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max, sl_pass_fuse_curve,
-  sl_pass_fold_scale, sl_pass_join_groups;
+  sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max, sl_pass_fuse_attention,
+  sl_pass_fuse_curve, sl_pass_fuse_norm, sl_pass_fold_scale, sl_pass_join_groups,
+  sl_pass_sink_transpose, sl_pass_split_concat;
 
 /** sl_node_has_stored_weights: @node computes in floats with 8-bit weights, which
  * dequantize_weights makes float: no kernel runs it before. */
@@ -45,6 +46,9 @@ gboolean sl_node_has_stored_weights (const SlGraph *graph, const SlNode *node);
  * its op is SL_OP_INVALID and *@folded is one more. FALSE with @error set where a constant that it
  * reads cannot be read again. */
 gboolean sl_constant_fold (SlGraph *graph, SlNode *node, guint *folded, GError **error);
+/** sl_passes_take_work: takes @work, in multiply-adds, from what reading the constants of @graph
+ * may cost; FALSE when that is too little. */
+gboolean sl_passes_take_work (SlGraph *graph, guint64 work);
 /** sl_passes_run: every pass in the table's order, counted in the graph; returns the number of
  * changes. */
 guint sl_passes_run (SlGraph *graph);

@@ -316,7 +316,7 @@ verify (SlGraph *graph, guint *folded, GError **error)
     return sl_fail (error, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i,
                     sl_graph_output_tensor (graph, i)->name);
   }
-  return check_memory (graph, error);
+  return TRUE;
 }
 
 gboolean
@@ -381,7 +381,7 @@ sl_graph_prepare (SlGraph *graph, GError **error)
     graph->pass_changes[SL_PASS_CONSTANT_FOLD] += folded;
     changes = round < MAX_ROUNDS ? sl_passes_run (graph) : 0;
   }
-  if (!check_work (graph, error) || !check_weights (graph, error))
+  if (!check_memory (graph, error) || !check_work (graph, error) || !check_weights (graph, error))
     return FALSE;
   graph->prepared = TRUE;
   return TRUE;

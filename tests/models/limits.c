@@ -104,12 +104,11 @@ test_window (void)
 static void
 test_total (void)
 {
-  static const gint32 dims[] = { 1, 300000000 };
   g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
-  const gint32 x = add_codes (w, "x", 2, dims, 1);
+  const gint32 x = add_floats (w, 1, 75000000, NULL);
   gint32 from = x;
   for (guint i = 0; i < 4; i++) {
-    const gint32 to = add_codes (w, "y", 2, dims, 1);
+    const gint32 to = add_floats (w, 1, 75000000, NULL);
     sl_tflite_writer_op (
       w,
       &(SlTfliteOp){
@@ -123,13 +122,13 @@ test_total (void)
   g_autoptr (GError) error = NULL;
   g_assert_null (
     sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 700000000 }, &error));
-  expect_error (&error, SL_ERROR_LIMIT, path, "RELU 'y': ",
+  expect_error (&error, SL_ERROR_LIMIT, path, "RELU 'f': ",
                 "need more than 700000000 bytes at once; set tensor-limit (MiB) higher",
                 ": tensor-limit=859 would do", NULL);
   g_assert_null (
     sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1000 }, &error));
   expect_error (&error, SL_ERROR_LIMIT,
-                "input 'x' is uint8[1,300000000]: over the limit of 1000 bytes; set tensor-limit",
+                "input 'f' is float32[1,75000000]: over the limit of 1000 bytes; set tensor-limit",
                 NULL);
   SlModel *model =
     sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 901000000 }, &error);
@@ -213,13 +212,12 @@ test_behind_counted (void)
 static void
 test_behind_most (void)
 {
-  static const gint32 dims[] = { 1, 300000000 };
   g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
   g_autoptr (GError) error = NULL;
   gint32 waiting[4000], sum;
-  const gint32 x = add_codes (w, "x", 2, dims, 1);
+  const gint32 x = add_floats (w, 1, 75000000, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (waiting); i++) {
-    waiting[i] = add_codes (w, "y", 2, dims, 1);
+    waiting[i] = add_floats (w, 1, 75000000, NULL);
     sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_RELU,
                                            .n_inputs = 1,
                                            .inputs = { x },
@@ -228,7 +226,7 @@ test_behind_most (void)
   }
   sum = waiting[0];
   for (guint i = 1; i < G_N_ELEMENTS (waiting); i++) {
-    const gint32 to = add_codes (w, "s", 2, dims, 1);
+    const gint32 to = add_floats (w, 1, 75000000, NULL);
     sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_ADD,
                                            .n_inputs = 2,
                                            .inputs = { sum, waiting[i] },

@@ -7,7 +7,8 @@ typedef struct
 {
   SlFloatLayer *layer;
   SlFloatMatmul *matmul;       /* (nullable): instead of a layer */
-  SlFloatRecurrent *recurrent; /* (nullable): instead of both */
+  SlFloatRecurrent *recurrent; /* (nullable): likewise */
+  SlFloatAttention *attention; /* (nullable): likewise */
   SlPool *pool;
   guint output; /* which operand it is */
 } Step;
@@ -21,7 +22,7 @@ cpu (void)
 static gboolean
 supports (const SlGraph *graph, const SlNode *node)
 {
-  if (node->op == SL_OP_RECURRENT)
+  if (node->op == SL_OP_RECURRENT || node->op == SL_OP_ATTENTION)
     return TRUE;
   return node->op == SL_OP_BATCH_MATMUL ? sl_float_matmul_supports (graph, node)
                                         : sl_float_supports (graph, node);
@@ -31,7 +32,7 @@ static gboolean
 faster (const SlGraph *graph, const SlNode *node)
 {
   return node->op == SL_OP_RECURRENT || node->op == SL_OP_BATCH_MATMUL
-         || sl_float_faster (sl_float_isa (), graph, node);
+         || node->op == SL_OP_ATTENTION || sl_float_faster (sl_float_isa (), graph, node);
 }
 
 static gpointer
@@ -43,6 +44,8 @@ prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
     made->recurrent = sl_float_recurrent_new (sl_float_isa (), host, node);
   else if (node->op == SL_OP_BATCH_MATMUL)
     made->matmul = sl_float_matmul_new (sl_float_isa (), host, node);
+  else if (node->op == SL_OP_ATTENTION)
+    made->attention = sl_float_attention_new (sl_float_isa (), host, node);
   else {
     made->layer = sl_float_layer_new (sl_float_isa (), host, node, error);
     if (made->layer == NULL)
@@ -62,6 +65,9 @@ run (gpointer prepared, void *const *memory)
   else if (step->matmul != NULL)
     sl_float_matmul_run (step->matmul, step->pool, (const void *const *) memory,
                          memory[step->output]);
+  else if (step->attention != NULL)
+    sl_float_attention_run (step->attention, step->pool, (const void *const *) memory,
+                            memory[step->output]);
   else
     sl_float_layer_run (step->layer, step->pool, (const void *const *) memory,
                         memory[step->output]);

@@ -30,6 +30,13 @@ SlFloatMatmul *sl_float_matmul_new (const SlFloatIsa *isa, SlHost *host, const S
 void sl_float_matmul_run (const SlFloatMatmul *matmul, SlPool *pool, const void *const *inputs,
                           void *output);
 
+typedef struct _SlFloatAttention SlFloatAttention;
+
+/** sl_float_attention_new: (transfer none): of ATTENTION @node, in @host's arena. */
+SlFloatAttention *sl_float_attention_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
+void sl_float_attention_run (const SlFloatAttention *attention, SlPool *pool,
+                             const void *const *inputs, void *output);
+
 typedef struct _SlFloatRecurrent SlFloatRecurrent;
 
 /** sl_float_recurrent_new: (transfer none): in @host's arena. */

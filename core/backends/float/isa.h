@@ -132,6 +132,37 @@ typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 
   (((gsize) (rows) * ((gsize) (depth) + 12) + 32) * sizeof (guint16))
 
 /**
+ * SlFloatScores: rows of scores of some of the keys, @stride floats apart, which become shares
+ * relative to the largest score so far
+ * @scale: of scores, above 0, times the logarithm of e to base 2
+ * @first: these keys are the rows' first ones; else @tops and @sums have the largest score and the
+ * sum of shares so far, by row
+ * @olds: gets by row what everything before is to be multiplied by
+ */
+typedef struct
+{
+  gfloat *scores;
+  gsize stride;
+  gint32 rows, keys;
+  gfloat scale;
+  gboolean first;
+  gfloat *tops, *sums, *olds;
+} SlFloatScores;
+
+/**
+ * SlFloatNorm: rows of @n floats by the root of their mean square and @epsilon, less their mean
+ * before where @centered
+ * @scale, @shift: by channel, to whole registers
+ */
+typedef struct
+{
+  gsize n;
+  gfloat epsilon;
+  gboolean centered;
+  const gfloat *scale, *shift;
+} SlFloatNorm;
+
+/**
  * SlFloatIsa:
  * @name: for messages
  * @lanes: floats of a register; @max_rows, @max_groups: of a tile
@@ -158,6 +189,10 @@ typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 
  * @prelu: values below 0 times their slope, of which there are @period, whole registers of them,
  * over and over; in place or not
  * @add_rows: adds @n_rows rows of @n floats, @stride floats apart, each times its factor, to @sums
+ * @normalize: rows, in place or not
+ * @attend: scores of a tile
+ * @add_scaled: @n scores times @scale, and a mask times @factor added
+ * @blend: @n floats of @out times @old, unless that is 0, and those at @add, all times @share
  */
 typedef struct
 {
@@ -180,6 +215,10 @@ typedef struct
   void (*prelu) (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, gsize n);
   void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows,
                     gfloat *sums, gsize n);
+  void (*normalize) (const SlFloatNorm *norm, const gfloat *in, gfloat *out, gsize rows);
+  void (*attend) (const SlFloatScores *scores);
+  void (*add_scaled) (gfloat *scores, gsize n, gfloat scale, const gfloat *mask, gfloat factor);
+  void (*blend) (gfloat *out, const gfloat *add, gsize n, gfloat old, gfloat share);
 } SlFloatIsa;
 
 /** sl_float_weight_size: bytes of a weight. */

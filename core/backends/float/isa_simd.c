@@ -133,4 +133,8 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .leaky = leaky_simd,
   .prelu = prelu_simd,
   .add_rows = add_rows_simd,
+  .normalize = SL_SIMD (sl_float_normalize),
+  .attend = SL_SIMD (sl_float_attend),
+  .add_scaled = SL_SIMD (sl_float_add_scaled),
+  .blend = SL_SIMD (sl_float_blend),
 };

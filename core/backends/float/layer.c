@@ -68,7 +68,8 @@ static gboolean
 is_element_wise (const SlNode *node)
 {
   return node->op == SL_OP_ADD || node->op == SL_OP_MUL || node->op == SL_OP_PRELU
-         || node->op == SL_OP_SOFTMAX || sl_node_curve (node) != SL_ACTIVATION_NONE;
+         || node->op == SL_OP_SOFTMAX || node->op == SL_OP_NORMALIZE
+         || sl_node_curve (node) != SL_ACTIVATION_NONE;
 }
 
 /* Pixels of the input under @count output pixels. */
@@ -113,6 +114,16 @@ supports_slopes (const SlTensor *x, const SlTensor *slopes)
   return finite;
 }
 
+/* Constants are copied, to whole registers. */
+static gboolean
+supports_norm (const SlGraph *graph, const SlNode *node)
+{
+  for (guint i = 1; i < node->n_inputs; i++)
+    if (sl_node_input (graph, node, i) != NULL && !is_constant (sl_node_input (graph, node, i)))
+      return FALSE;
+  return TRUE;
+}
+
 gboolean
 sl_float_supports (const SlGraph *graph, const SlNode *node)
 {
@@ -121,6 +132,8 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
     return FALSE;
   if (node->op == SL_OP_SOFTMAX)
     return sl_node_output (graph, node, 0)->rank > 0;
+  if (node->op == SL_OP_NORMALIZE)
+    return supports_norm (graph, node);
   if (node->n_inputs < 2)
     return sl_node_curve (node) != SL_ACTIVATION_NONE;
   const SlTensor *second = sl_node_input (graph, node, 1), *bias = sl_float_bias (graph, node);
@@ -476,15 +489,37 @@ zeros_new (const SlFloatLayer *layer, SlArena *arena)
   return zeros;
 }
 
+/* @value for each channel, or those of input @i, to whole registers. */
+static const gfloat *
+by_channel (const SlHost *host, const SlNode *node, guint i, gsize n, gfloat value)
+{
+  const SlTensor *given = i < node->n_inputs ? sl_node_input (host->graph, node, i) : NULL;
+  gfloat *values = sl_tensor_alloc (host->arena, n * sizeof values[0]);
+  for (gsize k = 0; k < n; k++)
+    values[k] = given != NULL ? ((const gfloat *) given->data)[k] : value;
+  return values;
+}
+
+static void
+set_norm (SlFloatLayer *layer, const SlHost *host, const SlNode *node)
+{
+  const SlTensor *y = sl_node_output (host->graph, node, 0);
+  const gsize n = (gsize) y->dims[y->rank - 1];
+  layer->norm = (SlFloatNorm){ n, node->params.normalize.epsilon, node->params.normalize.centered,
+                               by_channel (host, node, 1, n, 1), by_channel (host, node, 2, n, 0) };
+  layer->elements.piece = (layer->elements.piece + n - 1) / n * n;
+}
+
 /* The mode of elementwise operations, and their work items. */
 static void
 set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
 {
-  layer->mode = node->op == SL_OP_ADD       ? SL_FLOAT_ADD
-                : node->op == SL_OP_MUL     ? SL_FLOAT_MULTIPLY
-                : node->op == SL_OP_PRELU   ? SL_FLOAT_PRELU
-                : node->op == SL_OP_SOFTMAX ? SL_FLOAT_SOFTMAX
-                                            : SL_FLOAT_ACTIVATE;
+  layer->mode = node->op == SL_OP_ADD         ? SL_FLOAT_ADD
+                : node->op == SL_OP_MUL       ? SL_FLOAT_MULTIPLY
+                : node->op == SL_OP_PRELU     ? SL_FLOAT_PRELU
+                : node->op == SL_OP_SOFTMAX   ? SL_FLOAT_SOFTMAX
+                : node->op == SL_OP_NORMALIZE ? SL_FLOAT_NORMALIZE
+                                              : SL_FLOAT_ACTIVATE;
   layer->elements.piece =
     MIN (PIECE, ((layer->elements.total + host->threads - 1) / host->threads + WHOLE_PIECE - 1)
                   / WHOLE_PIECE * WHOLE_PIECE);
@@ -496,6 +531,8 @@ set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     layer->elements.piece = (layer->elements.piece / 2 + (gsize) layer->depth - 1)
                             / (gsize) layer->depth * (gsize) layer->depth;
   }
+  if (layer->mode == SL_FLOAT_NORMALIZE)
+    set_norm (layer, host, node);
   if (layer->mode != SL_FLOAT_PRELU)
     return;
   const SlTensor *given = sl_node_input (host->graph, node, 1);

@@ -24,7 +24,7 @@
  * @SL_FLOAT_TRANSPOSED: transposed convolutions: transposed.c
  * @SL_FLOAT_DEPTHWISE: the depthwise functions of SlFloatIsa
  * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE, @SL_FLOAT_PRELU: element by element
- * @SL_FLOAT_SOFTMAX: row by row
+ * @SL_FLOAT_SOFTMAX, @SL_FLOAT_NORMALIZE: row by row
  */
 typedef enum
 {
@@ -39,6 +39,7 @@ typedef enum
   SL_FLOAT_ACTIVATE,
   SL_FLOAT_PRELU,
   SL_FLOAT_SOFTMAX,
+  SL_FLOAT_NORMALIZE,
 } SlFloatMode;
 
 /**
@@ -150,6 +151,7 @@ struct _SlFloatLayer
   SlFloatElements elements;
   SlFloatSoftmax softmax;
   SlFloatPrelu prelu;
+  SlFloatNorm norm;
 };
 
 /** sl_float_first_panel: of @chunk. */

@@ -443,6 +443,8 @@ run_elements (const void *data, guint item, guint thread)
   else if (layer->mode == SL_FLOAT_SOFTMAX)
     layer->isa->softmax (layer->softmax.beta, run->x + first, run->y + first, (gsize) layer->depth,
                          n / (gsize) layer->depth);
+  else if (layer->mode == SL_FLOAT_NORMALIZE)
+    layer->isa->normalize (&layer->norm, run->x + first, run->y + first, n / layer->norm.n);
   else if (layer->mode == SL_FLOAT_PRELU)
     layer->isa->prelu (layer->prelu.slopes, layer->prelu.period, run->x + first, run->y + first, n);
   else
@@ -455,8 +457,8 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
                     void *output)
 {
   const Run run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : 0],
-                    layer->mode == SL_FLOAT_ACTIVATE || layer->mode == SL_FLOAT_SOFTMAX ? NULL
-                                                                                        : inputs[1],
+                    layer->mode == SL_FLOAT_ADD || layer->mode == SL_FLOAT_MULTIPLY ? inputs[1]
+                                                                                    : NULL,
                     output };
   const gint32 tiles =
     layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;

@@ -39,6 +39,12 @@ store_some (gfloat *at, gint32 left, Vec values)
 
 void SL_SIMD (sl_float_activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
 void SL_SIMD (sl_float_softmax) (gfloat beta, const gfloat *in, gfloat *out, gsize n, gsize rows);
+void SL_SIMD (sl_float_normalize) (const SlFloatNorm *norm, const gfloat *in, gfloat *out,
+                                   gsize rows);
+void SL_SIMD (sl_float_attend) (const SlFloatScores *scores);
+void SL_SIMD (sl_float_add_scaled) (gfloat *scores, gsize n, gfloat scale, const gfloat *mask,
+                                    gfloat factor);
+void SL_SIMD (sl_float_blend) (gfloat *out, const gfloat *add, gsize n, gfloat old, gfloat share);
 void SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                               const SlFloatRows *rows, gfloat *c, gsize c_stride);
 #ifdef SL_WIDENS

@@ -209,6 +209,17 @@ in_register (Vec values)
   return values;
 }
 
+/* The largest lane. */
+static inline gfloat
+highest_lane (Vec values)
+{
+#ifdef __aarch64__
+  return vmaxvq_f32 (values);
+#else
+  return MAX (MAX (values[0], values[1]), MAX (values[2], values[3]));
+#endif
+}
+
 /* The sums of the lanes of @n registers, up to four, within limits. */
 static inline void
 store_sums (gfloat at[4], const Vec *values, const gint n, gfloat lo, gfloat hi)

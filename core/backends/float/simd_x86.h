@@ -14,6 +14,8 @@
 #define LANES 16
 #define MAX_ROWS 8
 #define MAX_GROUPS 3
+/* times_power() of a power below that of the least number is 0. */
+#define SL_SCALES_TO_ZERO
 #define V(name) _mm512_##name
 typedef __m512 Vec;
 typedef __mmask16 Mask;
@@ -196,6 +198,21 @@ in_register (Vec values)
   __asm__("" : "+x"(values));
 #endif
   return values;
+}
+
+/* The largest lane. */
+static inline gfloat
+highest_lane (Vec values)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  const __m256 half =
+    _mm256_max_ps (_mm512_castps512_ps256 (values), _mm512_extractf32x8_ps (values, 1));
+#else
+  const __m256 half = values;
+#endif
+  const __m128 four = _mm_max_ps (_mm256_castps256_ps128 (half), _mm256_extractf128_ps (half, 1)),
+               two = _mm_max_ps (four, _mm_movehl_ps (four, four));
+  return _mm_cvtss_f32 (_mm_max_ss (two, _mm_shuffle_ps (two, two, 1)));
 }
 
 /* The sums of the lanes of @n registers, up to four, within limits. */

@@ -135,8 +135,27 @@ add_floats (const gfloat *in, Sum *sums, gsize n, gsize step)
     sums->real += sl_simd_loops ()->sum (in, n);
     return;
   }
+  if (step == 1) { /* a loop of its own, which compilers make one of registers */
+    for (gsize i = 0; i < n; i++)
+      sums[i].real += (gdouble) in[i];
+    return;
+  }
   for (gsize i = 0; i < n; i++)
     sums[i * step].real += (gdouble) in[i];
+}
+
+/* The largest or least of a row of floats, or NaN where there is one. */
+static void
+find_extreme (SlOpType op, const gfloat *in, Sum *sum, gsize n)
+{
+  const gfloat sign = op == SL_OP_REDUCE_MAX ? 1 : -1;
+  gfloat most = -INFINITY;
+  gboolean unknown = isnan (sum->real);
+  for (gsize i = 0; i < n; i++) {
+    most = in[i] * sign > most ? in[i] * sign : most;
+    unknown |= in[i] != in[i];
+  }
+  sum->real = unknown ? (gdouble) NAN : merge_real (op, sum->real, (gdouble) (most * sign));
 }
 
 /* One row of @n inputs from element @from; the sums are @step apart. */
@@ -148,6 +167,8 @@ add_row (Reduce *p, const void *data, gsize from, Sum *sums, gsize n, gsize step
   const gint32 zero = sl_tensor_zero_point (input);
   if (input->dtype == SL_DTYPE_F32 && (p->op == SL_OP_MEAN || p->op == SL_OP_SUM)) {
     add_floats ((const gfloat *) data + from, sums, n, step);
+  } else if (input->dtype == SL_DTYPE_F32 && step == 0 && p->op != SL_OP_REDUCE_PROD) {
+    find_extreme (p->op, (const gfloat *) data + from, sums, n);
   } else if (input->dtype == SL_DTYPE_F32) {
     for (gsize i = 0; i < n; i++)
       sums[i * step].real =

@@ -203,7 +203,7 @@ resolve (const SlGraph *graph, const SlNode *node, Slice *slice, GError **error)
 
 gboolean
 sl_slice_axes (const SlGraph *graph, const SlNode *node, gint64 start[SL_MAX_RANK],
-               gint64 step[SL_MAX_RANK])
+               gint64 step[SL_MAX_RANK], gint64 size[SL_MAX_RANK])
 {
   Slice slice = { 0 };
   if ((node->op != SL_OP_SLICE && node->op != SL_OP_STRIDED_SLICE)
@@ -211,6 +211,7 @@ sl_slice_axes (const SlGraph *graph, const SlNode *node, gint64 start[SL_MAX_RAN
     return FALSE;
   memcpy (start, slice.start, sizeof slice.start);
   memcpy (step, slice.step, sizeof slice.step);
+  memcpy (size, slice.size, sizeof slice.size);
   return TRUE;
 }
 

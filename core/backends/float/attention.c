@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ATTENTION block by block: a work item has some queries of a matrix. For each block of keys it
+ * packs these and their values into its thread's scratch memory, where tiles of a layer read them,
+ * then passes tiles of queries over them: scores, shares, and shares times values, which are added
+ * to the output. So a tile of scores is all that there is at a time, in the first cache.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/backends/float/float_layers.h"
+#include "core/backends/transpose.h"
+#include "core/ops/ops.h"
+
+/* Keys of a block: a tile of their scores fits the first cache, and the packed keys and values the
+ * second one. */
+#define MOST_KEYS 512
+#define LEAST_KEYS 64
+#define MOST_PACKED 65536
+/* Panels of a block, or of values, with the smallest registers. */
+#define MAX_PANELS (MOST_KEYS / 8)
+/* Work items for each thread, so that all end at about the same time; with fewer queries, packing
+ * takes too large a share. */
+#define ITEMS_A_THREAD 4
+#define LEAST_QUERIES 64
+#define LOG2_E 1.44269504f
+
+/** Where in a tensor the rows of a matrix begin. */
+typedef struct
+{
+  const gssize *matrices, *rows;
+} Places;
+
+struct _SlFloatAttention
+{
+  const SlFloatIsa *isa;
+  const SlAttention *a;
+  Places q, k, v, y;
+  gssize key_step; /* from one number of a key to the next */
+  gint32 queries, keys, depth, width, block, tile, parts, part_rows;
+  gsize score_stride, value_stride; /* floats: of rows of a tile */
+  guint items, cost_us;
+  const gfloat *zeros; /* a bias for all panels */
+  const SlScratch *scratch;
+};
+
+/** The parts of a thread's scratch memory. */
+typedef struct
+{
+  gfloat *keys, *values, *scores, *sums, *tops, *totals;
+} Memory;
+
+typedef struct
+{
+  const SlFloatAttention *attention;
+  const void *const *inputs;
+  gfloat *y;
+} Run;
+
+/** A block of keys, and the matrix that it is of. */
+typedef struct
+{
+  gsize matrix;
+  gint32 first, n;
+  SlFloatPanel keys[MAX_PANELS], values[MAX_PANELS];
+  gint32 key_panels, value_panels;
+} Block;
+
+/* Queries of a tile; @at: of the first in its work item; @all: keys that at least one of them has,
+ * @keys: those of the block. */
+typedef struct
+{
+  gint32 first, at, n, all, keys;
+} Tile;
+
+static gint32
+pieces_of (gint32 whole, gint32 most)
+{
+  return (whole + most - 1) / most;
+}
+
+static gsize
+registers_of (const SlFloatIsa *isa, gint32 n)
+{
+  return (gsize) (pieces_of (n, isa->lanes) * isa->lanes);
+}
+
+static Places
+places_of (const SlStrided *view, SlArena *arena)
+{
+  const gsize matrices = (gsize) view->dims[0], rows = (gsize) view->dims[1];
+  gssize *all = sl_arena_alloc (arena, (matrices + rows) * sizeof all[0]);
+  for (gsize i = 0; i < matrices; i++)
+    all[i] = (gssize) (view->offset + sl_strided_at (view, 0, i));
+  for (gsize i = 0; i < rows; i++)
+    all[matrices + i] = (gssize) sl_strided_at (view, 1, i);
+  return (Places){ all, all + matrices };
+}
+
+static gssize
+place (const Places *places, gsize matrix, gint32 row)
+{
+  return places->matrices[matrix] + places->rows[row];
+}
+
+/* How blocks, tiles and work items divide keys and queries. */
+static void
+divide (SlFloatAttention *m, guint threads)
+{
+  const SlFloatIsa *isa = m->isa;
+  const gint32 width = isa->lanes * isa->max_groups, matrices = m->a->q.dims[0],
+               most = CLAMP (MOST_PACKED / (m->depth + m->width), LEAST_KEYS, MOST_KEYS);
+  m->block = pieces_of (m->keys, pieces_of (m->keys, most));
+  if (m->block < m->keys)
+    m->block = MIN (pieces_of (m->block, width) * width, MOST_KEYS);
+  const guint wanted =
+    threads > 1 ? (ITEMS_A_THREAD * threads + (guint) matrices - 1) / (guint) matrices : 1;
+  m->part_rows = MAX (pieces_of (m->queries, (gint32) wanted), MIN (LEAST_QUERIES, m->queries));
+  m->parts = pieces_of (m->queries, m->part_rows);
+  m->tile = pieces_of (m->part_rows, pieces_of (m->part_rows, isa->max_rows));
+  m->items = (guint) (matrices * m->parts);
+  m->score_stride = registers_of (isa, m->block);
+  m->value_stride = registers_of (isa, m->width);
+}
+
+/* Floats of each part of the scratch memory; the parts begin aligned. */
+static gsize
+set_memory (const SlFloatAttention *m, gfloat *at, Memory *memory)
+{
+  const gsize sizes[] = { (gsize) m->depth * m->score_stride,
+                          (gsize) m->block * m->value_stride,
+                          (gsize) m->tile * m->score_stride,
+                          (gsize) m->tile * m->value_stride,
+                          (gsize) m->part_rows,
+                          (gsize) m->part_rows };
+  gfloat **const parts[] = { &memory->keys, &memory->values, &memory->scores,
+                             &memory->sums, &memory->tops,   &memory->totals };
+  gsize used = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    const gsize unit = SL_TENSOR_ALIGN / sizeof (gfloat);
+    *parts[i] = at != NULL ? at + used : NULL;
+    used += (sizes[i] + unit - 1) / unit * unit + unit;
+  }
+  return used;
+}
+
+SlFloatAttention *
+sl_float_attention_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
+{
+  SlFloatAttention *m = sl_arena_alloc (host->arena, sizeof *m);
+  const SlAttention *a = node->params.attention;
+  Memory memory;
+  gint64 step = 0;
+  *m = (SlFloatAttention){ .isa = isa,
+                           .a = a,
+                           .q = places_of (&a->q, host->arena),
+                           .k = places_of (&a->k, host->arena),
+                           .v = places_of (&a->v, host->arena),
+                           .y = places_of (&a->y, host->arena),
+                           .queries = a->q.dims[1],
+                           .keys = a->k.dims[1],
+                           .depth = a->q.dims[2],
+                           .width = a->v.dims[2],
+                           .scratch = &host->scratch };
+  sl_strided_step (&a->k, 2, &step);
+  m->key_step = (gssize) step;
+  divide (m, host->threads);
+  const gdouble scores = (gdouble) a->q.dims[0] * m->queries * m->keys;
+  m->cost_us =
+    (guint) MIN (scores * (m->depth + m->width + 2 * isa->lanes) / (isa->lanes * 3e3), 1e6);
+  const gsize widest = MAX (m->score_stride, m->value_stride);
+  gfloat *zeros = sl_tensor_alloc (host->arena, widest * sizeof zeros[0]);
+  memset (zeros, 0, widest * sizeof zeros[0]);
+  m->zeros = zeros;
+  sl_host_need_scratch (host, set_memory (m, NULL, &memory) * sizeof (gfloat) + SL_TENSOR_PADDING);
+  return m;
+}
+
+/* Panels of @columns columns of @depth weights behind each other; returns how many. */
+static gint32
+cut_panels (const SlFloatIsa *isa, gint32 columns, gint32 depth, const gfloat *weights,
+            SlFloatPanel *panels)
+{
+  const gint32 registers = pieces_of (columns, isa->lanes),
+               n = pieces_of (registers, isa->max_groups);
+  for (gint32 p = 0; p < n; p++) {
+    const gint32 begin = registers * p / n, end = registers * (p + 1) / n;
+    panels[p] =
+      (SlFloatPanel){ weights, begin * isa->lanes,
+                      MIN (end * isa->lanes, columns) - begin * isa->lanes, end - begin, 0 };
+    weights += (gsize) (depth * (end - begin) * isa->lanes);
+  }
+  return n;
+}
+
+/* Key @j of a panel and the three behind it, as columns; FALSE where they are not evenly apart. */
+static gboolean
+turn_keys (const SlFloatAttention *m, const gfloat *k, const gssize *rows, gfloat *to, gsize width)
+{
+  const gssize apart = rows[1] - rows[0];
+  if (m->key_step != 1 || rows[2] - rows[1] != apart || rows[3] - rows[2] != apart)
+    return FALSE;
+  gint32 d = 0;
+  for (; d + 4 <= m->depth; d += 4)
+    sl_turn (k + rows[0] + d, (gsize) apart * sizeof k[0], to + (gsize) d * width,
+             width * sizeof to[0], 0);
+  for (; d < m->depth; d++)
+    for (gsize i = 0; i < 4; i++)
+      to[(gsize) d * width + i] = k[rows[i] + d];
+  return TRUE;
+}
+
+/* Keys as columns of panels. */
+static void
+pack_keys (const SlFloatAttention *m, const Block *block, const gfloat *k, gfloat *to)
+{
+  for (gint32 p = 0; p < block->key_panels; p++) {
+    const SlFloatPanel *panel = &block->keys[p];
+    const gsize width = (gsize) (panel->groups * m->isa->lanes);
+    if ((gsize) panel->channels < width)
+      memset (to, 0, (gsize) m->depth * width * sizeof to[0]);
+    const gfloat *matrix = k + m->k.matrices[block->matrix];
+    const gssize *rows = m->k.rows + block->first + panel->channel;
+    for (gint32 j = 0; j < panel->channels;) {
+      if (j + 4 <= panel->channels && turn_keys (m, matrix, rows + j, to + j, width)) {
+        j += 4;
+        continue;
+      }
+      for (gint32 d = 0; d < m->depth; d++)
+        to[(gsize) d * width + (gsize) j] = matrix[rows[j] + d * m->key_step];
+      j++;
+    }
+    to += (gsize) m->depth * width;
+  }
+}
+
+static void
+pack_values (const SlFloatAttention *m, const Block *block, const gfloat *v, gfloat *to)
+{
+  for (gint32 p = 0; p < block->value_panels; p++) {
+    const SlFloatPanel *panel = &block->values[p];
+    const gsize width = (gsize) (panel->groups * m->isa->lanes), n = (gsize) panel->channels;
+    for (gint32 j = 0; j < block->n; j++, to += width) {
+      memcpy (to, v + place (&m->v, block->matrix, block->first + j) + panel->channel,
+              n * sizeof to[0]);
+      memset (to + n, 0, (width - n) * sizeof to[0]);
+    }
+  }
+}
+
+static void
+pack (const Run *run, Block *block, const Memory *memory)
+{
+  const SlFloatAttention *m = run->attention;
+  block->key_panels = cut_panels (m->isa, block->n, m->depth, memory->keys, block->keys);
+  block->value_panels = cut_panels (m->isa, m->width, block->n, memory->values, block->values);
+  pack_keys (m, block, run->inputs[1], memory->keys);
+  pack_values (m, block, run->inputs[2], memory->values);
+}
+
+/* Floats of mask @i are added to scores, @scale times themselves. */
+static void
+add_mask (const Run *run, const Block *block, const Tile *tile, guint i, gfloat scale,
+          gfloat *scores)
+{
+  const SlFloatAttention *m = run->attention;
+  const SlAttentionMask *mask = &m->a->masks[i];
+  const gfloat *from = (const gfloat *) run->inputs[3 + i] + mask->view.offset
+                       + sl_strided_at (&mask->view, 0, block->matrix);
+  gint64 step = 0;
+  const gboolean even = sl_strided_step (&mask->view, 2, &step);
+  for (gint32 r = 0; r < tile->n; r++, scores += m->score_stride) {
+    const gfloat *row = from + sl_strided_at (&mask->view, 1, (gsize) (tile->first + r));
+    if (even && step == 1)
+      m->isa->add_scaled (scores, (gsize) tile->keys, scale, row + block->first, mask->factor);
+    for (gint32 k = 0; !(even && step == 1) && k < tile->keys; k++)
+      scores[k] = scores[k] * scale
+                  + row[sl_strided_at (&mask->view, 2, (gsize) (block->first + k))] * mask->factor;
+  }
+}
+
+static void
+choose (const Run *run, const Block *block, const Tile *tile, guint i, gfloat scale, gfloat *scores)
+{
+  const SlFloatAttention *m = run->attention;
+  const SlAttentionMask *mask = &m->a->masks[i];
+  const guint8 *from = (const guint8 *) run->inputs[3 + i] + mask->view.offset
+                       + sl_strided_at (&mask->view, 0, block->matrix);
+  gint64 step = 0;
+  const gboolean even = sl_strided_step (&mask->view, 2, &step);
+  for (gint32 r = 0; r < tile->n; r++, scores += m->score_stride) {
+    const guint8 *row = from + sl_strided_at (&mask->view, 1, (gsize) (tile->first + r));
+    for (gint32 k = 0; k < tile->keys; k++) {
+      const gint32 key = block->first + k;
+      const gboolean truth = row[even ? key * step : sl_strided_at (&mask->view, 2, (gsize) key)];
+      scores[k] = truth == mask->keep ? scores[k] * scale : mask->fill;
+    }
+  }
+}
+
+/* Masks, and keys that a query has not. Returns what scores are still to be multiplied by. */
+static gfloat
+apply_masks (const Run *run, const Block *block, const Tile *tile, gfloat *scores)
+{
+  const SlFloatAttention *m = run->attention;
+  gfloat scale = m->a->scale;
+  for (guint i = 0; i < m->a->n_masks; i++, scale = 1)
+    (m->a->masks[i].is_truth ? choose : add_mask) (run, block, tile, i, scale, scores);
+  for (gint32 r = 0; r < tile->n; r++) {
+    gfloat *row = scores + (gsize) r * m->score_stride;
+    const gint32 has = sl_attention_keys (m->a, tile->first + r, m->keys) - block->first;
+    for (gint32 k = 0; !(scale > 0) && k < tile->keys; k++)
+      row[k] *= scale;
+    for (gint32 k = MAX (has, 0); k < tile->keys; k++)
+      row[k] = -INFINITY;
+  }
+  return scale > 0 ? scale : 1;
+}
+
+/* Rows of the tile at @runs, @length each, times panels. */
+static void
+multiply (const SlFloatAttention *m, const SlFloatPanel *panels, gint32 n_panels,
+          const gfloat *const *runs, gint32 length, gint32 n, gfloat *to, gsize stride)
+{
+  const SlFloatGemm gemm = { panels, m->zeros, NULL, -INFINITY, INFINITY, 0 };
+  const SlFloatRows rows = { runs, 1, length, n };
+  m->isa->gemm (&gemm, 0, n_panels, &rows, to, stride);
+}
+
+static void
+run_tile (const Run *run, const Block *block, const Tile *tile, const Memory *memory)
+{
+  const SlFloatAttention *m = run->attention;
+  const gfloat *runs[SL_FLOAT_MAX_ROWS];
+  gfloat olds[SL_FLOAT_MAX_ROWS];
+  gint32 panels = 0;
+  while (panels < block->key_panels && block->keys[panels].channel < tile->keys)
+    panels++;
+  for (gint32 r = 0; r < tile->n; r++)
+    runs[r] = (const gfloat *) run->inputs[0] + place (&m->q, block->matrix, tile->first + r);
+  multiply (m, block->keys, panels, runs, m->depth, tile->n, memory->scores, m->score_stride);
+  const gfloat scale = apply_masks (run, block, tile, memory->scores);
+  const SlFloatScores scores = { .scores = memory->scores,
+                                 .stride = m->score_stride,
+                                 .rows = tile->n,
+                                 .keys = tile->keys,
+                                 .scale = scale * LOG2_E,
+                                 .first = block->first == 0,
+                                 .tops = memory->tops + tile->at,
+                                 .sums = memory->totals + tile->at,
+                                 .olds = olds };
+  m->isa->attend (&scores);
+  for (gint32 r = 0; r < tile->n; r++)
+    runs[r] = memory->scores + (gsize) r * m->score_stride;
+  multiply (m, block->values, block->value_panels, runs, tile->keys, tile->n, memory->sums,
+            m->value_stride);
+  const gboolean last = block->first + block->n >= tile->all;
+  for (gint32 r = 0; r < tile->n; r++)
+    m->isa->blend (run->y + place (&m->y, block->matrix, tile->first + r),
+                   memory->sums + (gsize) r * m->value_stride, (gsize) m->width, olds[r],
+                   last ? 1 / scores.sums[r] : 1);
+}
+
+static void
+run_item (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlFloatAttention *m = run->attention;
+  const gint32 part = (gint32) (item % (guint) m->parts), begin = part * m->part_rows,
+               end = MIN (begin + m->part_rows, m->queries);
+  Block block = { .matrix = item / (guint) m->parts };
+  Memory memory;
+  set_memory (m, (gfloat *) (gpointer) (m->scratch->memory + m->scratch->bytes * thread), &memory);
+  for (block.first = 0; block.first < m->keys; block.first += m->block) {
+    block.n = MIN (m->block, m->keys - block.first);
+    pack (run, &block, &memory);
+    for (gint32 row = begin; row < end; row += m->tile) {
+      Tile tile = { row, row - begin, MIN (m->tile, end - row), 0, 0 };
+      for (gint32 r = 0; r < tile.n; r++)
+        tile.all = MAX (tile.all, sl_attention_keys (m->a, row + r, m->keys));
+      tile.keys = MIN (tile.all - block.first, block.n);
+      if (tile.keys > 0)
+        run_tile (run, &block, &tile, &memory);
+    }
+  }
+}
+
+void
+sl_float_attention_run (const SlFloatAttention *m, SlPool *pool, const void *const *inputs,
+                        void *output)
+{
+  const Run run = { m, inputs, output };
+  sl_pool_run (pool, run_item, &run, m->items, m->cost_us);
+}

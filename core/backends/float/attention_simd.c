@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Rows of scores on their way through a softmax whose keys come block by block: shares are
+ * relative to the largest score so far, in powers of two, so that a score takes one multiply-add
+ * before its power. What earlier blocks gave is brought to the new largest score by one factor.
+ */
+#include <math.h>
+
+#include "core/backends/float/simd.h"
+
+/* 2^x of the rest behind the whole power: ln 2 to the power of each place times the coefficients of
+ * decay.h. */
+#define C1 6.93147182e-1f
+#define C2 2.40222779e-1f
+#define C3 5.55052134e-2f
+#define C4 9.66990391e-3f
+#define C5 1.33004075e-3f
+
+/* 2^@x, 0 below the least normal number; NaN stays NaN. */
+static inline __attribute__ ((always_inline)) Vec
+power_of_two (Vec x)
+{
+#ifdef SL_SCALES_TO_ZERO
+  x = larger (broadcast (-150), x);
+#else
+  x = smaller (broadcast (127), larger (broadcast (-126), x));
+#endif
+  const Vec power = rounded (x), rest = x - power;
+  Vec sum = fused (broadcast (C5), rest, broadcast (C4));
+  sum = fused (sum, rest, broadcast (C3));
+  sum = fused (sum, rest, broadcast (C2));
+  sum = fused (sum, rest, broadcast (C1));
+  sum = fused (sum, rest, broadcast (1));
+#ifdef SL_SCALES_TO_ZERO
+  return times_power (sum, power);
+#else
+  return larger (broadcast (0), times_power (sum, power) - broadcast (1.3e-38f));
+#endif
+}
+
+static inline gfloat
+one_power (gfloat x)
+{
+  gfloat lanes[LANES];
+  store (lanes, power_of_two (broadcast (x)));
+  return lanes[0];
+}
+
+/* The largest of the @n values at @row. */
+static inline __attribute__ ((always_inline)) gfloat
+highest_of (const gfloat *row, gint32 n)
+{
+  gfloat highest = -INFINITY;
+  gint32 i = 0;
+  if (n >= LANES) {
+    Vec a = load (row), b = load (row + n - LANES);
+    for (i = LANES; i + 2 * LANES <= n; i += 2 * LANES) {
+      a = larger (load (row + i), a);
+      b = larger (load (row + i + LANES), b);
+    }
+    if (i + LANES <= n)
+      a = larger (load (row + i), a);
+    return highest_lane (larger (a, b));
+  }
+  for (; i < n; i++)
+    highest = MAX (highest, row[i]);
+  return highest;
+}
+
+/* The powers of a row's scores times @scale less @base, in place; returns their sums by lane. */
+static inline __attribute__ ((always_inline)) Vec
+to_shares (gfloat *row, gint32 n, Vec scale, Vec base)
+{
+  const gint32 whole = n / LANES * LANES;
+  Vec total = broadcast (0);
+  for (gint32 i = 0; i < whole; i += LANES) {
+    const Vec value = power_of_two (fused (load (row + i), scale, base));
+    total = total + value;
+    store (row + i, value);
+  }
+  if (whole < n) {
+    gfloat lanes[LANES] = { 0 };
+    const Vec value = power_of_two (fused (load_first (row + whole, n - whole), scale, base));
+    store_first (row + whole, n - whole, value);
+    store_first (lanes, n - whole, value);
+    total = total + load (lanes);
+  }
+  return total;
+}
+
+void
+SL_SIMD (sl_float_attend) (const SlFloatScores *scores)
+{
+  const Vec scale = broadcast (scores->scale);
+  for (gint32 r = 0; r < scores->rows; r++) {
+    gfloat *row = scores->scores + (gsize) r * scores->stride, sums[4];
+    const gfloat before = scores->first ? -INFINITY : scores->tops[r],
+                 highest = highest_of (row, scores->keys) * scores->scale,
+                 top = MAX (before, highest), base = top > -INFINITY ? top : 0;
+    const Vec total = to_shares (row, scores->keys, scale, broadcast (-base));
+    store_sums (sums, &total, 1, -INFINITY, INFINITY);
+    scores->olds[r] = scores->first ? 0 : one_power (before - base);
+    scores->sums[r] = scores->first ? sums[0] : fmaf (scores->sums[r], scores->olds[r], sums[0]);
+    scores->tops[r] = top;
+  }
+}
+
+void
+SL_SIMD (sl_float_add_scaled) (gfloat *scores, gsize n, gfloat scale, const gfloat *mask,
+                               gfloat factor)
+{
+  const Vec by = broadcast (scale), mask_by = broadcast (factor);
+  gsize i = 0;
+  for (; i + LANES <= n; i += LANES)
+    store (scores + i, fused (load (mask + i), mask_by, load (scores + i) * by));
+  if (i < n) {
+    const gint32 left = (gint32) (n - i);
+    store_first (scores + i, left,
+                 fused (load_first (mask + i, left), mask_by, load_first (scores + i, left) * by));
+  }
+}
+
+void
+SL_SIMD (sl_float_blend) (gfloat *out, const gfloat *add, gsize n, gfloat old, gfloat share)
+{
+  const Vec by = broadcast (share), old_by = broadcast (old);
+  gsize i = 0;
+  for (; old != 0 && i + LANES <= n; i += LANES)
+    store (out + i, fused (load (out + i), old_by, load (add + i)) * by);
+  for (; i + LANES <= n; i += LANES)
+    store (out + i, load (add + i) * by);
+  if (i < n) {
+    const gint32 left = (gint32) (n - i);
+    const Vec more = load_first (add + i, left);
+    store_first (out + i, left,
+                 (old != 0 ? fused (load_first (out + i, left), old_by, more) : more) * by);
+  }
+}
