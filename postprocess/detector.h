@@ -18,6 +18,7 @@
 #include "postprocess/topk.h"
 #include "postprocess/values.h"
 
+#define SL_FACE_POINTS 5
 /** Parameters that sl_detector_init() reads. */
 #define SL_DETECTOR_PARAMS SL_PARAM_NUMBER ("iou-threshold", 0, 1), SL_PARAM_BOOL ("agnostic")
 
@@ -70,6 +71,16 @@ void sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result);
 /** sl_detector_keep: fills @result with the first @n candidates that @kept names, for who
  * suppresses by itself. */
 void sl_detector_keep (const SlDetector *self, guint n, SlResult *result);
+/** SlFaceBox: the corners of the face that candidate @row stands for; SlFacePoint: its point @k of
+ * SL_FACE_POINTS. In 0..1 of the input; what is not finite is left out. */
+typedef void (*SlFaceBox) (gconstpointer state, const void *const *data, guint row,
+                           gfloat corners[4]);
+typedef void (*SlFacePoint) (gconstpointer state, const void *const *data, guint row, guint k,
+                             gfloat *x, gfloat *y);
+/** sl_detector_finish_faces: all that follows the scores. @state begins with its SlDetector;
+ * @point: (nullable): the model has none. */
+void sl_detector_finish_faces (gpointer state, const void *const *data, SlFaceBox box,
+                               SlFacePoint point, SlResult *result);
 /** sl_result_add_keypoints: (nullable): room for @n more, as the keypoints of @detection. */
 SlDetectedPoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);
 

@@ -17,7 +17,6 @@
 #include "postprocess/params.h"
 
 #define DEFAULT_IOU 0.4
-#define POINTS 5
 #define MAX_SIZES 3
 #define LARGEST_SIDE (1 << 15)
 /* Shares that a network rounded. */
@@ -50,12 +49,12 @@ static const gfloat scales[] = { 10, 10, 5, 5 };
 
 typedef struct
 {
+  SlDetector detector;
   gint32 width, height;
   guint boxes, scores, points, n, family;
   SlAnchor *priors;
   gboolean softmax, told; /* the activation, by the numbers: nothing states it */
   gfloat threshold;
-  SlDetector detector;
 } State;
 
 static guint
@@ -86,7 +85,7 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     counts[f] = count_priors (state, f);
     if (config->n_tensors == 3 && sl_decoder_find_rows (config, counts[f], 4, 0, &state->boxes)
         && sl_decoder_find_rows (config, counts[f], 2, 0, &state->scores)
-        && sl_decoder_find_rows (config, counts[f], 2 * POINTS, 0, &state->points)) {
+        && sl_decoder_find_rows (config, counts[f], 2 * SL_FACE_POINTS, 0, &state->points)) {
       state->n = counts[f];
       state->family = f;
       return TRUE;
@@ -160,28 +159,25 @@ number_at (const void *data, guint row, guint columns, guint column)
 }
 
 static void
-add_points (const State *state, const void *data, guint row, SlResult *result, SlDetection *found)
+point_of (gconstpointer opened, const void *const *data, guint row, guint k, gfloat *x, gfloat *y)
 {
+  const State *state = opened;
   const SlAnchor *prior = &state->priors[row];
-  SlDetectedPoint *out = sl_result_add_keypoints (result, found, POINTS);
-  for (guint k = 0; k < POINTS && out != NULL; k++) {
-    const gfloat u = number_at (data, row, 2 * POINTS, 2 * k),
-                 v = number_at (data, row, 2 * POINTS, 2 * k + 1);
-    const gfloat x = prior->x + u / scales[0] * prior->w;
-    const gfloat y = prior->y + v / scales[1] * prior->h;
-    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
-                                          : (SlDetectedPoint){ 0 };
-  }
+  const void *points = data[state->points];
+  const gfloat u = number_at (points, row, 2 * SL_FACE_POINTS, 2 * k),
+               v = number_at (points, row, 2 * SL_FACE_POINTS, 2 * k + 1);
+  *x = prior->x + u / scales[0] * prior->w;
+  *y = prior->y + v / scales[1] * prior->h;
 }
 
 static void
-add_face (State *state, const void *data, const SlRanked *ranked)
+box_of (gconstpointer opened, const void *const *data, guint row, gfloat corners[4])
 {
-  gfloat numbers[4], corners[4];
+  const State *state = opened;
+  gfloat numbers[4];
   for (guint k = 0; k < 4; k++)
-    numbers[k] = number_at (data, ranked->index, 4, k);
-  sl_anchor_decode (&state->priors[ranked->index], numbers, scales, corners);
-  sl_detector_add (&state->detector, corners, ranked->key, 0, ranked->index);
+    numbers[k] = number_at (data[state->boxes], row, 4, k);
+  sl_anchor_decode (&state->priors[row], numbers, scales, corners);
 }
 
 /* The share of "face"; a softmax of two is a sigmoid of their difference. */
@@ -200,14 +196,7 @@ decode_retinaface (gpointer opened, const void *const *data, SlResult *result)
     const gfloat score = score_of (state, data[state->scores], i);
     state->detector.scores[i] = score >= state->threshold ? MIN (score, 1) : -1;
   }
-  sl_detector_select (&state->detector);
-  for (guint i = 0; i < state->detector.top.count; i++)
-    add_face (state, data[state->boxes], &state->detector.top.items[i]);
-  sl_detector_finish (&state->detector, TRUE, result);
-  for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data[state->points], state->detector.origins[state->detector.kept[i]],
-                result, &result->detections[i]);
-  result->skeleton = &sl_skeleton_face;
+  sl_detector_finish_faces (state, data, box_of, point_of, result);
 }
 
 /* Shares of two classes lie in 0..1. */
