@@ -17,6 +17,11 @@ gboolean sl_element_is_inside (GstElement *element, const char *type);
 /** sl_pad_pass_bin: (transfer full) (nullable): the pad that data comes from or goes to on the
  * other side of @pad (transfer full), a ghost pad or the proxy pad behind one. */
 GstPad *sl_pad_pass_bin (GstPad *pad);
+/** sl_pad_get_source: (transfer full) (nullable): the pad of an element, not of a bin, that @sink
+ * gets its data from. */
+GstPad *sl_pad_get_source (GstPad *sink);
+/** sl_element_get_only_sink: (transfer full) (nullable): the one sink pad of @element. */
+GstPad *sl_element_get_only_sink (GstElement *element);
 /** sl_element_shown_name: the name of @element for messages: the name of its factory, or
  * "slpredict" for an element inside slpredict. */
 const char *sl_element_shown_name (GstElement *element);
