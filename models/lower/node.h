@@ -32,7 +32,6 @@ typedef struct
   const gfloat *floats;
   const LowerText *texts; /* of a list of strings */
   guint n_ints, n_floats, n_texts;
-  gboolean is_reference; /* of a function's attribute */
 } LowerAttribute;
 
 /** @inputs, @outputs: names; "" = omitted. @index: position in its graph. */
