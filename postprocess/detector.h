@@ -10,8 +10,7 @@
  * All memory is allocated by sl_detector_init(). Of more candidates than fit, the best go on, so
  * that a frame costs little whatever a tensor holds.
  */
-#ifndef SL_POSTPROCESS_DETECTOR_H
-#define SL_POSTPROCESS_DETECTOR_H
+#pragma once
 
 #include "postprocess/decoder.h"
 #include "postprocess/nms.h"
@@ -83,5 +82,3 @@ void sl_detector_finish_faces (gpointer state, const void *const *data, SlFaceBo
                                SlFacePoint point, SlResult *result);
 /** sl_result_add_keypoints: (nullable): room for @n more, as the keypoints of @detection. */
 SlDetectedPoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);
-
-#endif

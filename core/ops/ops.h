@@ -4,8 +4,7 @@
  * The rows of the operator table (internal to core), what their plain kernels are called with, and
  * helpers to check nodes and to infer shapes.
  */
-#ifndef SL_CORE_OPS_H
-#define SL_CORE_OPS_H
+#pragma once
 
 #include "sightline/error.h"
 #include "core/graph/graph.h"
@@ -140,5 +139,3 @@ gsize sl_matmul_operand (const SlTensor *operand, const SlTensor *output, gsize 
 #define SL_DTYPES_ANY ((1u << SL_DTYPE_COUNT) - 2)
 #define SL_DTYPES_ACTIVATION \
   (SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_U8))
-
-#endif

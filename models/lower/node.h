@@ -4,8 +4,7 @@
  * outputs, its attributes. A reader fills it of its file; what is of that file alone stays opaque
  * here.
  */
-#ifndef SL_MODELS_LOWER_NODE_H
-#define SL_MODELS_LOWER_NODE_H
+#pragma once
 
 #include <glib.h>
 
@@ -43,5 +42,3 @@ typedef struct
   const char **inputs, **outputs;
   const LowerAttribute *attributes;
 } LowerNode;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Posts a GError on the bus. The message of the GError becomes the text of the error message. */
-#ifndef SL_PLUGINS_BASE_REPORT_H
-#define SL_PLUGINS_BASE_REPORT_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -32,5 +31,3 @@ gboolean sl_element_has_format (GstElement *element, GstPad *pad);
  * a negotiation. It posts while *@refused is FALSE, and then sets it. Frees @error (transfer full)
  * and returns FALSE. */
 gboolean sl_element_refuse (GstElement *element, gboolean *refused, GError *error);
-
-#endif

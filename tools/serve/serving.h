@@ -3,8 +3,7 @@
  * A worker's state, and what its threads do to it: shared by the broker's side (worker.c), the
  * computing threads (jobs.c) and the reports about both (report.c).
  */
-#ifndef SL_TOOLS_SERVE_SERVING_H
-#define SL_TOOLS_SERVE_SERVING_H
+#pragma once
 
 #include "tools/serve/served_model.h"
 
@@ -78,5 +77,3 @@ void sl_serve_settle_shares (SlServeWorker *worker);
 /** sl_serve_answer: sends @data as sl_broker_send(). @until: when it is of no use any more */
 gint sl_serve_answer (SlServeWorker *worker, const char *response, const void *correlation,
                       guint16 correlation_size, const void *data, gsize size, gint64 until);
-
-#endif

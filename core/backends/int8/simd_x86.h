@@ -5,8 +5,7 @@
  * and SSE4.1. The last two have no byte product that cannot overflow, so there weights and
  * activations are int16.
  */
-#ifndef SL_CORE_BACKENDS_INT8_SIMD_X86_H
-#define SL_CORE_BACKENDS_INT8_SIMD_X86_H
+#pragma once
 
 #include "core/backends/int8/isa.h"
 
@@ -308,7 +307,5 @@ weighted_sum (const SlInt8Add *add, const guint8 *a, const guint8 *b, Vec flip)
   const Vec below = V (srai_epi32) (V (sub_epi32) (sum, V (set1_epi32) (add->lift)), 31);
   return V (sra_epi32) (V (add_epi32) (sum, below), _mm_cvtsi32_si128 (add->shift));
 }
-
-#endif
 
 #endif
