@@ -77,6 +77,7 @@ sl_detector_clear (SlDetector *self)
   g_clear_pointer (&self->candidates, g_free);
   g_clear_pointer (&self->origins, g_free);
   g_clear_pointer (&self->kept, g_free);
+  g_clear_pointer (&self->owned, g_free);
   sl_nms_clear (&self->nms);
 }
 

@@ -29,6 +29,7 @@
  * @top: after sl_detector_select(): indices of the best, best first
  * @candidates, @origins: boxes added, and the candidate each came from
  * @highest: score that was added, before it is limited to 1
+ * @owned: (nullable): what else of the decoder is freed with it, such as prior boxes
  * @kept: after sl_detector_finish(): index into @candidates of each detection of the result
  */
 typedef struct
@@ -43,6 +44,7 @@ typedef struct
   guint32 *origins;
   guint n_candidates;
   guint *kept;
+  gpointer owned;
   guint32 *bins;
   SlNms nms;
 } SlDetector;
@@ -55,7 +57,7 @@ gboolean sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guin
 void sl_detector_limit (SlDetector *self, guint most);
 /** sl_detector_clear: also for a zeroed struct. */
 void sl_detector_clear (SlDetector *self);
-/** sl_detector_close: SlDecoder.close of a state that begins with its SlDetector and owns nothing
+/** sl_detector_close: SlDecoder.close of a state that begins with its SlDetector, which owns all
  * else. */
 void sl_detector_close (gpointer state);
 void sl_detector_select (SlDetector *self);

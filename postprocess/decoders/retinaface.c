@@ -106,19 +106,10 @@ matches (const SlDecoderConfig *config)
 }
 
 static void
-close_retinaface (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state->priors);
-  g_free (state);
-}
-
-static void
 make_priors (State *state)
 {
   const gfloat width = (gfloat) state->width, height = (gfloat) state->height;
-  SlAnchor *prior = state->priors = g_new (SlAnchor, state->n);
+  SlAnchor *prior = state->priors = state->detector.owned = g_new (SlAnchor, state->n);
   for (guint l = 0; l < families[state->family].n; l++) {
     const Level *level = &families[state->family].levels[l];
     const gfloat stride = (gfloat) (8u << l);
@@ -139,7 +130,7 @@ open_retinaface (const SlDecoderConfig *config, GError **error)
   if (!find_shape (config, state, error)
       || !sl_decoder_param_choice (config, params, "activation", &activation, error)
       || !sl_detector_init (&state->detector, config, state->n, NULL, DEFAULT_IOU, error)) {
-    close_retinaface (state);
+    sl_detector_close (state);
     return NULL;
   }
   const gboolean stated = sl_decoder_param (config, "activation") != NULL;
@@ -232,7 +223,7 @@ const SlDecoder sl_decoder_retinaface = {
   .matches = matches,
   .open = open_retinaface,
   .decode = decode_retinaface,
-  .close = close_retinaface,
+  .close = sl_detector_close,
   .classes = sl_decoder_one_class,
   .check = check,
 };

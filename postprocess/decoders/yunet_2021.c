@@ -86,18 +86,9 @@ matches (const SlDecoderConfig *config)
 }
 
 static void
-close_yunet (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state->priors);
-  g_free (state);
-}
-
-static void
 make_priors (State *state)
 {
-  Prior *prior = state->priors = g_new (Prior, state->n);
+  Prior *prior = state->priors = state->detector.owned = g_new (Prior, state->n);
   for (guint l = 0; l < N_LEVELS; l++)
     for (guint y = 0; y < cells_along (state->height, l); y++)
       for (guint x = 0; x < cells_along (state->width, l); x++)
@@ -112,7 +103,7 @@ open_yunet (const SlDecoderConfig *config, GError **error)
   State *state = g_new0 (State, 1);
   if (!find_shape (config, state, error)
       || !sl_detector_init (&state->detector, config, state->n, NULL, DEFAULT_IOU, error)) {
-    close_yunet (state);
+    sl_detector_close (state);
     return NULL;
   }
   make_priors (state);
@@ -175,6 +166,6 @@ const SlDecoder sl_decoder_yunet_2021 = {
   .matches = matches,
   .open = open_yunet,
   .decode = decode_yunet,
-  .close = close_yunet,
+  .close = sl_detector_close,
   .classes = sl_decoder_one_class,
 };
