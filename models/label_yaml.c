@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "models/label_list.h"
 #include "core/base/prefix.h"
+#include "models/label_list.h"
 #include "models/literal.h"
 
 /* Memory for the words of a map is taken by so many bytes. */

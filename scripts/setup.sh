@@ -79,6 +79,7 @@ collect ()
   need g++ command -v g++
   need libzxing-dev pkg-config --exists 'zxing >= 1.4'
   need libmosquitto-dev pkg-config --exists libmosquitto
+  need libzmq3-dev pkg-config --exists 'libzmq >= 4.2'
   need librdkafka-dev pkg-config --exists 'rdkafka >= 1.6'
   need liblz4-dev pkg-config --exists liblz4
   need libjpeg-dev pkg-config --exists libjpeg

@@ -9,16 +9,18 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "core/base/printable.h"
 #include "core/external/runtime.h"
-#include "core/base/fail.h"
 
 /**
  * Provider:
  * @name: what users write
  * @own: what the library calls it
  * @listed: what it is among the providers that a library was built with
- * @append: position of its append function in the table, 0 = the one for all
+ * @append: position of its append function in OrtApi, ONNX Runtime's table of functions, 0 = the
+ * one for all
+ * @create, @update, @release: positions of the functions for the type of its options, 0 = none
  * @exported: (nullable): the function that the library exports for it, with flags as second
  * argument
  */

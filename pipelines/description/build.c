@@ -322,7 +322,7 @@ parse_watched (const char *launch, GstParseContext *context, GPtrArray *refused,
 {
   static GMutex lock;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
-  /* A warning up to GLib 2.78, critical since then. */
+  /* A warning in GLib 2.74, critical in GLib 2.84. */
   const guint handler = g_log_set_handler (
     "GLib-GObject", G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL, take_refusal, NULL);
   g_private_set (&refusals, refused);

@@ -336,6 +336,9 @@ MALFORMED = {
     "serve jobs": (("0", "x"), "--jobs: expected 1..64, got '%s'"),
     "serve queue": (("0", "x"), "--queue: expected 1..1024, got '%s'"),
     "serve batch": (("0", "x"), "--batch: expected 1..64, got '%s'"),
+    "serve zmq": (("x", "ipc://x", "tcp://a", "tcp://a:0", "tcp://a:65536"), "--zmq %s: expected ipc:///PATH or tcp://ADDRESS:PORT with a port of 1..65535"),
+    "serve threshold": (("2", "x"), "--threshold: expected a number in 0..1, got '%s'"),
+    "serve zmq-timeout": (("0", "x"), "--zmq-timeout: expected 1..60000, got '%s'"),
 }
 # No option that wants a number takes one of these: below zero, above every range, no number.
 NO_NUMBERS = ("-1", "-9223372036854775809", "99999999999999999999", "1e999", "nan", "-inf", "0x10z", " ")
@@ -366,7 +369,7 @@ def test_malformed():
             if re.search(r"expected (a number in )?[0-9.]+\.\.[0-9]", message):
                 values = (*values, *NO_NUMBERS)
             for value in values:
-                words = {"serve location": ["serve", m], "calibrate set": ["calibrate", m, description, "--output", target]}.get(own, command)
+                words = {"serve location": ["serve", m], "serve zmq": ["serve", m], "calibrate set": ["calibrate", m, description, "--output", target]}.get(own, command)
                 result = run(*words, "--%s=%s" % (option["long"], value))
                 assert result.status == 2 and (message % value if "%s" in message else message) in result.err, (own, value, result)
     assert set(MALFORMED) <= seen, set(MALFORMED) - seen

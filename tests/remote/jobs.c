@@ -138,22 +138,24 @@ sl_serve_complain_some (SlServeWorker *worker, const char *name, const char *tex
   g_error ("%s: %s", name, text);
 }
 
-void
-sl_serve_settle_shares (SlServeWorker *worker)
+static void
+settle (SlServeWorker *worker)
 {
 }
 
-gint
-sl_serve_answer (SlServeWorker *worker, const char *response, const void *correlation,
-                 guint16 correlation_size, const void *data, gsize size, gint64 until)
+/* A door that notes the answers. */
+static gboolean
+answer (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *refusal,
+        gint64 start, gint64 end)
 {
-  const guint8 first = ((const guint8 *) data)[size - 3];
-  g_assert_cmpuint (first, ==, *(const guint8 *) correlation); /* each gets its own */
+  const guint8 first = *(const guint8 *) outputs[0];
+  g_assert_null (refusal);
+  g_assert_cmpuint (first, ==, work->reply.broker.correlation[0]); /* each gets its own */
   note ("a%u ", first);
   g_mutex_lock (&script.lock);
   script.n_answers++;
   g_mutex_unlock (&script.lock);
-  return 1;
+  return TRUE;
 }
 
 typedef struct
@@ -172,6 +174,8 @@ open_bed (Bed *bed, guint n, guint jobs, guint batch)
   const SlServeSettings settings = { .threads = 1, .jobs = jobs, .batch = batch };
   g_autoptr (GError) error = NULL;
   *bed = (Bed){ .path = test_colour_model (SL_DTYPE_U8) };
+  static const SlServeDoor door = { .answer = answer, .settle = settle };
+  bed->worker.door = &door;
   bed->worker.n_jobs = jobs;
   bed->worker.name = (char *) "w1";
   bed->worker.models = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_model_free);
@@ -202,14 +206,9 @@ figures (const Bed *bed, guint model)
 static SlWork *
 push (Bed *bed, guint model, guint8 number)
 {
-  SlWork *work = g_new0 (SlWork, 1);
-  work->served = bed->worker.models->pdata[model];
-  work->response = g_strdup ("models/m/answers/anyone/1");
-  work->correlation[0] = number;
-  work->correlation_size = 1;
-  work->arrived = g_get_monotonic_time ();
-  work->until = work->arrived + PATIENCE;
-  work->inputs[0] = sl_tensor_buffer_new (work->served->contract->inputs[0].bytes);
+  SlWork *work =
+    sl_work_new (bed->worker.models->pdata[model], g_strdup ("anyone"), PATIENCE, NULL);
+  work->reply.broker.correlation[0] = number;
   memset (work->inputs[0], number, work->served->contract->inputs[0].bytes);
   g_queue_push_tail (&bed->worker.queue, work);
   work->served->figures.waiting++;

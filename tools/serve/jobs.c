@@ -122,38 +122,6 @@ new_job (SlServeWorker *worker, const SlServeSettings *settings, gboolean first,
   return job;
 }
 
-/* The answer cannot be sent: the client gets the reason. */
-static void
-refuse_answer (SlServeWorker *worker, const SlWork *work, gint sent, gsize size)
-{
-  gsize refusal_size;
-  g_autofree char *why = sl_broker_explain (sent, "an answer", size);
-  sl_serve_complain_some (worker, work->served->name, why);
-  g_autofree guint8 *refusal = sl_remote_refusal_new (why, FALSE, &refusal_size);
-  sl_serve_answer (worker, work->response, work->correlation, work->correlation_size, refusal,
-                   refusal_size, work->until);
-}
-
-/* @refusal: (nullable): why there are no @outputs. Returns whether it was answered. */
-static gboolean
-answer_one (SlServeWorker *worker, const SlWork *work, void *const *outputs, const char *refusal,
-            gint64 start, gint64 end)
-{
-  gsize size;
-  const SlRemoteEncoding encoding =
-    work->encoding == SL_REMOTE_ENCODING_LZ4 ? work->encoding : SL_REMOTE_ENCODING_NONE;
-  g_autofree guint8 *data =
-    refusal == NULL
-      ? sl_remote_answer_new (work->served->contract, worker->name, (guint) (start - work->arrived),
-                              (guint) (end - start), encoding, (const void *const *) outputs, &size)
-      : sl_remote_refusal_new (refusal, FALSE, &size);
-  const gint sent = sl_serve_answer (worker, work->response, work->correlation,
-                                     work->correlation_size, data, size, work->until);
-  if (sent < 0)
-    refuse_answer (worker, work, sent, size);
-  return refusal == NULL && sent >= 0;
-}
-
 static Bench *
 find_bench (const Job *job, const SlServedModel *served)
 {
@@ -192,7 +160,7 @@ answer_work (SlServeWorker *worker, SlWork *work, void *const *outputs, const ch
              gint64 start, gint64 end)
 {
   SlServeFigures *figures = &work->served->figures;
-  const gboolean done = answer_one (worker, work, outputs, refusal, start, end);
+  const gboolean done = worker->door->answer (worker, work, outputs, refusal, start, end);
   const gint64 now = g_get_monotonic_time ();
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
   if (done)
@@ -300,7 +268,7 @@ job_thread (gpointer data)
       g_cond_wait (&worker->changed, &worker->lock);
       continue;
     }
-    sl_serve_settle_shares (worker);
+    worker->door->settle (worker);
     worker->busy++;
     g_mutex_unlock (&worker->lock);
     if (n > 0)

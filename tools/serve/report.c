@@ -76,8 +76,7 @@ sl_serve_report_new (SlServeWorker *worker, const SlServeReport *before)
     before != NULL ? (gdouble) (report->made - before->made) / G_USEC_PER_SEC : 0;
   g_mutex_lock (&worker->lock);
   report->name = g_strdup (worker->name);
-  const SlMqttTarget *target = sl_broker_target (worker->broker);
-  report->broker = g_strdup_printf ("%s:%u", target->host, target->port);
+  report->broker = g_strdup (worker->address);
   read_worker (report, worker, before, seconds);
   g_mutex_unlock (&worker->lock);
   sl_process_figures_read (&report->process);

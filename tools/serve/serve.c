@@ -15,9 +15,12 @@
 #include "tools/run/log.h"
 #include "tools/run/notify.h"
 #include "tools/serve/http.h"
+#include "tools/serve/zmq_endpoint.h"
 #include "tools/signals.h"
 
 #define DEFAULT_QUEUE 32
+/* How long Frigate waits unless its configuration says otherwise. */
+#define DEFAULT_PATIENCE_MS 200
 #define POLL_US 50000
 #define REPORT_US (G_USEC_PER_SEC / 2)
 #define DRAIN_US (30 * G_USEC_PER_SEC)
@@ -29,10 +32,12 @@ typedef struct
 {
   SlModelOptions model;
   SlHttpOptions http;
+  char *endpoint, *label_map, *patience_text, *threshold_text;
   char *location, *password_file, *ca_file, *certificate, *key, *name, *jobs_text, *queue_text,
     *batch_text;
   char *password;
-  guint jobs, queue, batch;
+  guint jobs, queue, batch, patience_ms;
+  gdouble threshold;
   gboolean replace, json;
 } Options;
 
@@ -52,6 +57,10 @@ options_clear (Options *options)
 {
   sl_model_options_clear (&options->model);
   sl_http_options_clear (&options->http);
+  g_free (options->endpoint);
+  g_free (options->label_map);
+  g_free (options->patience_text);
+  g_free (options->threshold_text);
   g_free (options->location);
   g_free (options->password_file);
   g_free (options->ca_file);
@@ -70,6 +79,18 @@ parse (Options *o, int argc, char **argv, GStrv *models)
   const GOptionEntry entries[] = {
     { "location", 0, 0, G_OPTION_ARG_STRING, &o->location,
       "The broker and the prefix of all topics, such as mqtts://worker@broker/models", "URI" },
+    SL_TEXT_ENTRY (
+      "zmq", &o->endpoint,
+      "In place of a broker: listen for Frigate's zmq detector at this address of ZeroMQ, "
+      "such as ipc:///run/sightline/detector",
+      "ENDPOINT"),
+    { "label-map", 0, 0, G_OPTION_ARG_FILENAME, &o->label_map,
+      "With --zmq: the label map of Frigate, whose class numbers the answers have (default: the model's)",
+      "FILE" },
+    SL_TEXT_ENTRY ("threshold", &o->threshold_text,
+                   "With --zmq: least confidence of an object, 0..1 (default: the decoder's)", "X"),
+    SL_TEXT_ENTRY ("zmq-timeout", &o->patience_text,
+                   "With --zmq: how long a client waits, 1..60000 ms (default 200)", "MS"),
     { "password-file", 0, 0, G_OPTION_ARG_FILENAME, &o->password_file,
       "File with the password in one line", "FILE" },
     { "ca-file", 0, 0, G_OPTION_ARG_FILENAME, &o->ca_file,
@@ -103,7 +124,7 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     sl_model_options_entries (&o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const int status = sl_options_parse (
     "serve", "MODEL...",
-    "Runs models for cameras on other machines, which send tensors through an MQTT broker (slremote).",
+    "Runs models for other programs: cameras that send tensors through an MQTT broker (slremote), or Frigate (--zmq).",
     "MODEL is a file, or NAME=FILE; cameras ask for NAME, or for the file's name without its extension. SIGTERM ends it when all that was "
     "taken is answered.",
     argc, argv, entries, more, models);
@@ -125,6 +146,32 @@ read_password (Options *o)
   return o->password != NULL;
 }
 
+/* What belongs to one of the two doors. -1 to go on. */
+static int
+check_door (Options *o, guint n_models)
+{
+  g_autoptr (GError) error = NULL;
+  o->patience_ms = DEFAULT_PATIENCE_MS;
+  o->threshold = -1;
+  if (o->location == NULL && o->endpoint == NULL)
+    return sl_options_usage ("serve", "expected --location, such as --location " SL_SERVE_EXAMPLE
+                                      ", or --zmq, such as --zmq ipc:///run/sightline/detector");
+  if (o->location != NULL && o->endpoint != NULL)
+    return sl_options_usage ("serve", "expected either --location or --zmq, got both");
+  if (!sl_options_integer ("serve", "--zmq-timeout", o->patience_text, 1, 60000, &o->patience_ms)
+      || !sl_options_fraction ("serve", "--threshold", o->threshold_text, &o->threshold))
+    return SL_EXIT_USAGE;
+  if (o->endpoint == NULL
+      && (o->label_map != NULL || o->patience_text != NULL || o->threshold_text != NULL))
+    return sl_options_usage ("serve", "--label-map, --threshold and --zmq-timeout go with --zmq");
+  if (o->endpoint != NULL && !sl_zmq_endpoint_check (o->endpoint, &error))
+    return sl_options_usage ("serve", "%s", error->message);
+  if (o->endpoint != NULL && n_models > 1)
+    return sl_options_usage (
+      "serve", "expected one model with --zmq, got %u: Frigate's requests name none", n_models);
+  return -1;
+}
+
 /* -1 to go on. */
 static int
 check (Options *o, GStrv models)
@@ -136,8 +183,9 @@ check (Options *o, GStrv models)
   o->queue = DEFAULT_QUEUE;
   if (n == 0)
     return sl_options_usage ("serve", "expected at least one model file");
-  if (o->location == NULL)
-    return sl_options_usage ("serve", "expected --location, such as --location " SL_SERVE_EXAMPLE);
+  const int status = check_door (o, n);
+  if (status >= 0)
+    return status;
   if (n > 1 && sl_model_options_state (&o->model, SL_SETTINGS_CONTRACT))
     return sl_options_usage (
       "serve",
@@ -292,8 +340,17 @@ work_until_told (SlServeWorker *worker, Teller *teller)
 static int
 work (const Options *o, const SlMqttAccess *access, GPtrArray *models)
 {
-  const SlServeSettings settings = { *access,  o->name,  o->model.threads, o->jobs,
-                                     o->queue, o->batch, o->replace };
+  const SlServeSettings settings = { .access = *access,
+                                     .endpoint = o->endpoint,
+                                     .label_map = o->label_map,
+                                     .patience_ms = o->patience_ms,
+                                     .threshold = o->threshold,
+                                     .name = o->name,
+                                     .threads = o->model.threads,
+                                     .jobs = o->jobs,
+                                     .queue = o->queue,
+                                     .batch = o->batch,
+                                     .replace = o->replace };
   g_autoptr (GError) error = NULL;
   Teller teller = { .watchdog = sl_notify_watchdog_interval () };
   int status = SL_EXIT_FAILED;
@@ -331,7 +388,7 @@ serve_run (int argc, char **argv)
                                   .ca_file = o.ca_file,
                                   .certificate = o.certificate,
                                   .key = o.key };
-    g_autofree char *prefix = find_prefix (&access);
+    g_autofree char *prefix = o.endpoint != NULL ? g_strdup ("zmq") : find_prefix (&access);
     g_autoptr (GPtrArray) models = prefix != NULL ? load_models (&o, arguments, prefix) : NULL;
     if (prefix == NULL)
       status = SL_EXIT_USAGE;
@@ -342,6 +399,5 @@ serve_run (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_serve = {
-  "serve", "run models for cameras on other machines, through an MQTT broker", serve_run
-};
+const SlCommand sl_command_serve = { "serve", "run models for other machines and for Frigate",
+                                     serve_run };

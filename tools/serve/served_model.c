@@ -89,52 +89,20 @@ sl_served_model_announce_less (SlServedModel *self, guint encodings)
     sl_remote_contract_write (self->contract, encodings & sl_remote_encodings_built (), hash);
 }
 
-static gboolean
-copy_inputs (SlWork *work, const SlRemoteRequest *request, GError **error)
-{
-  const SlContract *contract = work->served->contract;
-  for (guint i = 0; i < contract->n_inputs; i++) {
-    work->inputs[i] = sl_tensor_buffer_new (contract->inputs[i].bytes);
-    if (work->inputs[i] == NULL)
-      return sl_fail (error, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
-    if (!sl_remote_tensor_read (&request->inputs, &contract->inputs[i], i, work->inputs[i],
-                                "request", error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 SlWork *
-sl_work_new (SlServedModel *served, const SlBrokerMessage *message, GError **error)
+sl_work_new (SlServedModel *served, char *client, gint64 life_us, GError **error)
 {
-  SlRemoteRequest request;
-  if (!sl_remote_may_answer (served->prefix, served->name, message->topic, message->response)) {
-    g_autofree char *shown =
-      sl_printable (message->response != NULL ? message->response : "none", SL_PRINTABLE_NAME);
-    return sl_fail_null (error, SL_ERROR_FORMAT,
-                         "request: expected a response topic below %s/%s/answers%s/, got %s",
-                         served->prefix, served->name, strrchr (message->topic, '/'), shown);
-  }
-  if (message->correlation_size == 0 || message->correlation_size > SL_REMOTE_CORRELATION)
-    return sl_fail_null (
-      error, SL_ERROR_FORMAT,
-      "request: expected 1 to %d bytes of correlation data, got %" G_GSIZE_FORMAT,
-      SL_REMOTE_CORRELATION, message->correlation_size);
-  if (!sl_remote_request_read (message->data, message->size, served->contract, served->hash,
-                               &request, error))
-    return NULL;
+  const SlContract *contract = served->contract;
   SlWork *work = g_new0 (SlWork, 1);
   work->served = served;
-  if (!copy_inputs (work, &request, error)) {
-    sl_work_free (work);
-    return NULL;
-  }
-  work->encoding = request.inputs.encoding;
-  work->response = g_strdup (message->response);
-  memcpy (work->correlation, message->correlation, message->correlation_size);
-  work->correlation_size = (guint16) message->correlation_size;
+  work->client = client;
   work->arrived = g_get_monotonic_time ();
-  work->until = work->arrived + request.life_ms * G_TIME_SPAN_MILLISECOND;
+  work->until = work->arrived + life_us;
+  for (guint i = 0; i < contract->n_inputs; i++)
+    if ((work->inputs[i] = sl_tensor_buffer_new (contract->inputs[i].bytes)) == NULL) {
+      sl_work_free (work);
+      return sl_fail_null (error, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
+    }
   return work;
 }
 
@@ -145,6 +113,6 @@ sl_work_free (SlWork *work)
     return;
   for (guint i = 0; i < work->served->contract->n_inputs; i++)
     sl_tensor_buffer_free (work->inputs[i]);
-  g_free (work->response);
+  g_free (work->client);
   g_free (work);
 }

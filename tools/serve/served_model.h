@@ -6,6 +6,7 @@
 #include "pipelines/remote/broker.h"
 #include "pipelines/remote/contract_json.h"
 #include "pipelines/remote/message.h"
+#include "postprocess/predictions/mapper.h"
 #include "tools/serve/figures.h"
 
 /** SlServedModel: immutable but for what is behind "worker's lock"; @announcement: broker's thread
@@ -25,16 +26,39 @@ typedef struct
   gboolean announced;
 } SlServedModel;
 
-/** SlWork: a request that was taken. @inputs: aligned and padded, as a session wants them */
+/** SlBrokerReply: how a request that came by MQTT is answered, beside its topic. */
 typedef struct
 {
-  SlServedModel *served;
-  char *response;
   guint8 correlation[SL_REMOTE_CORRELATION];
   guint16 correlation_size;
   SlRemoteEncoding encoding;
+} SlBrokerReply;
+
+/** ZeroMQ's names of connections. */
+#define SL_ZMQ_ROUTE 255
+
+/** SlZmqReply: how a request that came by ZeroMQ is answered. @route: the connection; @geometry:
+ * from the model's input to the client's picture. */
+typedef struct
+{
+  guint8 route[SL_ZMQ_ROUTE];
+  guint route_size;
+  SlFrameGeometry geometry;
+} SlZmqReply;
+
+/** SlWork: a request that was taken. @client: who asked, with MQTT the topic of the answer;
+ * @inputs: aligned and padded, as a session wants them; @until: when the client no longer waits */
+typedef struct
+{
+  SlServedModel *served;
+  char *client;
   gint64 arrived, until;
   void *inputs[SL_MAX_IO];
+  union
+  {
+    SlBrokerReply broker;
+    SlZmqReply zmq;
+  } reply;
 } SlWork;
 
 /** sl_served_model_new: loads the model of @argument, "FILE" or "NAME=FILE"; it is called like the
@@ -47,7 +71,7 @@ void sl_served_model_free (SlServedModel *served);
  * which are what other workers of the model read. Broker's thread */
 void sl_served_model_announce_less (SlServedModel *served, guint encodings);
 
-/** sl_work_new: (transfer full): NULL with @error set for a message that is no request, or asks for
- * its answer where none belongs. */
-SlWork *sl_work_new (SlServedModel *served, const SlBrokerMessage *message, GError **error);
+/** sl_work_new: (transfer full): a request of @client (transfer full) that came now, with memory
+ * for its inputs. NULL with @error set where there is none. */
+SlWork *sl_work_new (SlServedModel *served, char *client, gint64 life_us, GError **error);
 void sl_work_free (SlWork *work);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A worker's state, and what its threads do to it: shared by the broker's side (worker.c), the
- * computing threads (jobs.c) and the reports about both (report.c).
+ * A worker's state, and what its threads do to it: shared by the doors, through which requests come
+ * and answers go (broker_door.c: MQTT, zmq_door.c: ZeroMQ), the computing threads (jobs.c) and the
+ * reports about both (report.c).
  */
 #pragma once
 
@@ -9,6 +10,7 @@
 
 typedef struct _SlServeWorker SlServeWorker;
 typedef struct _SlServeJobs SlServeJobs;
+typedef struct _SlZmqDoor SlZmqDoor;
 
 typedef enum
 {
@@ -23,6 +25,10 @@ typedef enum
 /**
  * SlServeSettings:
  * @access: how to get to the broker; its topic is the prefix
+ * @endpoint: (nullable): ZeroMQ's address to listen at; then there is no broker
+ * @label_map: (nullable): file with the class numbers that ZeroMQ's clients know
+ * @patience_ms: how long a client of ZeroMQ waits for an answer
+ * @threshold: least confidence of an object for clients of ZeroMQ, below 0 = the decoder's own
  * @name: the worker's, its own on its broker
  * @threads: of a model's run; @jobs: frames that are computed at once; @queue: frames that wait at
  * most before other workers get them
@@ -33,47 +39,81 @@ typedef enum
 typedef struct
 {
   SlMqttAccess access;
+  const char *endpoint, *label_map;
+  guint patience_ms;
+  gdouble threshold;
   const char *name;
   guint threads, jobs, queue, batch;
   gboolean replace;
 } SlServeSettings;
 
-/** Shared by its owner and the connection's thread. The thread may be inside a call when the owner
- * drops its reference. */
+/**
+ * SlServeDoor: how requests come to a worker and answers go back.
+ * @open: begins to take requests; the worker's jobs have started
+ * @answer: computing threads: sends @outputs, or @refusal (nullable), the reason why there are
+ * none. Returns whether outputs were sent
+ * @settle: under the lock: the length of the queue has changed
+ * @drain: takes no more requests, and waits until all that were taken are answered, at most up to
+ * @until. Returns whether they are
+ * @close: no job runs any more; also after a failed @open
+ */
+typedef struct
+{
+  gboolean (*open) (SlServeWorker *worker, const SlServeSettings *settings, GError **error);
+  gboolean (*answer) (SlServeWorker *worker, SlWork *work, void *const *outputs,
+                      const char *refusal, gint64 start, gint64 end);
+  void (*settle) (SlServeWorker *worker);
+  gboolean (*drain) (SlServeWorker *worker, gint64 until);
+  void (*close) (SlServeWorker *worker);
+} SlServeDoor;
+
+extern const SlServeDoor sl_serve_broker_door, sl_serve_zmq_door;
+
+/** Shared by its owner and the door's thread. The thread may be inside a call when the owner drops
+ * its reference. */
 struct _SlServeWorker
 {
   gatomicrefcount refs;
+  const SlServeDoor *door;
   GPtrArray *models;
-  SlBroker *broker;
-  char *name, *report_topic;
+  char *name;
+  char *address; /* the broker's, or the one that is listened at */
   guint n_jobs, queue_length;
-  gboolean replace;
-  GHashTable
-    *vital; /* broker's thread: messages that the broker must take and has yet to confirm */
   SlServeJobs *jobs;
   GMutex lock;
   GCond changed;
   /* Under the lock: */
   SlServeState state; /* of the connection that there is, or was */
   gboolean draining, stopping, connected;
-  guint marker; /* of the report that ends JOINING or LEAVING */
   GQueue queue; /* of SlWork */
   guint busy, complaints;
-  gint64 computed_us, reported, busy_before;
+  gint64 computed_us;
   gint64 progress; /* when a request was last done with, or came while there was none */
-  guint64 answered_before;
   char *failed;
   char *away; /* (nullable): why there was no connection last */
+
+  /* Of the broker's door: */
+  SlBroker *broker;
+  char *report_topic;
+  gboolean replace;
+  GHashTable
+    *vital; /* broker's thread: messages that the broker must take and has yet to confirm */
+  /* Under the lock: */
+  guint marker; /* of the report that ends JOINING or LEAVING */
+  gint64 reported, busy_before;
+  guint64 answered_before;
+
+  SlZmqDoor *zmq; /* (nullable): ZeroMQ's door */
 };
 
+/** sl_serve_worker_take: takes @work (transfer full) into the queue, whose room was asked for. */
+void sl_serve_worker_take (SlServeWorker *worker, SlWork *work);
+/** sl_serve_worker_wait: under the lock: waits until @done of the state, the connection is lost, or
+ * @until. Returns @done. */
+gboolean sl_serve_worker_wait (SlServeWorker *worker, gboolean (*done) (SlServeWorker *worker),
+                               gint64 until);
+/** sl_serve_worker_unref: a GDestroyNotify. */
+void sl_serve_worker_unref (gpointer worker);
 /** sl_serve_complain_some: messages of strangers about themselves: some are told, so that a flood
  * fills no log. @name: of the model, or the worker */
 void sl_serve_complain_some (SlServeWorker *worker, const char *name, const char *text);
-/** sl_serve_set_shares: under the lock: joins or leaves the shared subscriptions. */
-void sl_serve_set_shares (SlServeWorker *worker, gboolean join);
-/** sl_serve_settle_shares: under the lock: leaves or joins the shared subscriptions as the queue
- * says. */
-void sl_serve_settle_shares (SlServeWorker *worker);
-/** sl_serve_answer: sends @data as sl_broker_send(). @until: when it is of no use any more */
-gint sl_serve_answer (SlServeWorker *worker, const char *response, const void *correlation,
-                      guint16 correlation_size, const void *data, gsize size, gint64 until);

@@ -1,365 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The queue between the broker's thread and those that compute.
- *
- * A queue that is full leaves the shared subscription, so that the broker gives what comes to other
- * workers, and joins again when it is nearly empty. When all have left, cameras learn at once that
- * nobody listens. Requests that are older than their answer is of use are dropped.
- *
- * After each connection the worker asks for the contracts that the broker keeps and then writes its
- * own report, to which it listens, too: MQTT keeps the order, so when that comes back, all
- * contracts there are have come. Only then it announces its own and takes work. The same way it
- * knows, after it has left the subscriptions, that no request is on its way any more.
+ * What all workers do, whichever door their requests come through: models, a queue, threads that
+ * compute, and an end at which all that was taken is answered.
  */
-#include <string.h>
-
-#include "core/base/json.h"
-#include "config.h"
-#include "pipelines/remote/topics.h"
-#include "sightline/error.h"
-#include "tools/run/log.h"
-#include "tools/serve/jobs.h"
 #include "tools/serve/worker.h"
 
-#define REPORT_US (5 * G_USEC_PER_SEC)
-#define KEEP_ALIVE_S 15
-#define RETRY_MIN_MS 500
-#define RETRY_MAX_MS 15000
-/* Of a packet beside the tensors. */
-#define PACKET_ROOM 65536
+#include "tools/run/log.h"
+#include "tools/serve/jobs.h"
 
-static void
-fail (SlServeWorker *self, char *reason)
+/* The most messages of one kind about invalid requests. */
+#define MAX_COMPLAINTS 20
+
+void
+sl_serve_complain_some (SlServeWorker *self, const char *name, const char *text)
 {
   g_mutex_lock (&self->lock);
-  if (self->failed == NULL)
-    self->failed = g_steal_pointer (&reason);
-  g_cond_broadcast (&self->changed);
+  const guint n = ++self->complaints;
   g_mutex_unlock (&self->lock);
-  g_free (reason);
+  if (n <= MAX_COMPLAINTS)
+    sl_run_log (SL_LOG_WARNING, name, "trouble", "%s%s", text,
+                n == MAX_COMPLAINTS ? " (further ones are counted only)" : "");
 }
 
-/* Under the lock. */
-static char *
-write_report (SlServeWorker *self)
+void
+sl_serve_worker_take (SlServeWorker *self, SlWork *work)
 {
-  const gint64 now = g_get_monotonic_time (), passed = MAX (now - self->reported, 1);
-  GString *json = g_string_new ("{\"worker\":");
-  guint64 answered = 0, refused = 0, stale = 0;
-  sl_json_append_string (json, self->name);
-  g_string_append (json, ",\"models\":[");
-  for (guint i = 0; i < self->models->len; i++) {
-    const SlServedModel *served = g_ptr_array_index (self->models, i);
-    g_string_append_printf (json, "%s{\"name\":", i > 0 ? "," : "");
-    sl_json_append_string (json, served->name);
-    g_string_append_printf (json, ",\"hash\":\"%s\",\"answered\":%" G_GUINT64_FORMAT "}",
-                            served->hash, served->figures.answered);
-    answered += served->figures.answered;
-    refused += served->figures.refused;
-    stale += served->figures.stale;
-  }
-  g_string_append_printf (json,
-                          "],\"answered\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT
-                          ",\"stale\":%" G_GUINT64_FORMAT,
-                          answered, refused, stale);
-  g_string_append_printf (json, ",\"waiting\":%u,\"rate\":", self->queue.length);
-  sl_json_append_double (
-    json, (gdouble) (answered - self->answered_before) * G_USEC_PER_SEC / (gdouble) passed, 4);
-  g_string_append (json, ",\"busy\":");
-  sl_json_append_double (
-    json, (gdouble) (self->computed_us - self->busy_before) / (gdouble) passed / self->n_jobs, 3);
-  g_string_append_printf (json, ",\"takes\":%s,\"marker\":%u,\"version\":\"" SL_VERSION "\"}",
-                          self->state == SL_SERVE_SERVING ? "true" : "false", self->marker);
-  self->reported = now;
-  self->busy_before = self->computed_us;
-  self->answered_before = answered;
-  return g_string_free (json, FALSE);
-}
-
-/* A retained message of the broker's thread without which there is no worker: a broker that refuses
- * it ends us. */
-static void
-send_vital (SlServeWorker *self, const char *topic, const void *data, gsize size, const char *what)
-{
-  const gint id = sl_broker_send (
-    self->broker, &(SlBrokerSend){ .topic = topic, .data = data, .size = size, .retain = TRUE });
-  if (id < 0)
-    fail (self, sl_broker_explain (id, what, size));
-  else if (id > 0)
-    g_hash_table_add (self->vital, GINT_TO_POINTER (id));
-}
-
-static void
-report (SlServeWorker *self, gboolean marks)
-{
-  g_mutex_lock (&self->lock);
-  const gboolean joins = marks && self->state == SL_SERVE_JOINING;
-  if (marks)
-    self->marker++;
-  g_autofree char *text = write_report (self);
-  g_mutex_unlock (&self->lock);
-  if (joins)
-    send_vital (self, self->report_topic, text, strlen (text), "a report");
-  else
-    sl_broker_send (self->broker, &(SlBrokerSend){ .topic = self->report_topic,
-                                                   .data = text,
-                                                   .size = strlen (text),
-                                                   .retain = TRUE });
-}
-
-static void
-announce (SlServeWorker *self)
-{
-  for (guint i = 0; i < self->models->len; i++) {
-    SlServedModel *served = g_ptr_array_index (self->models, i);
-    g_mutex_lock (&self->lock);
-    const gboolean there = served->announced;
-    served->announced = TRUE;
-    g_mutex_unlock (&self->lock);
-    gsize size;
-    const void *data = g_bytes_get_data (served->announcement, &size);
-    if (!there)
-      send_vital (self, served->contract_topic, data, size, "an announcement");
-  }
-}
-
-/* A report came back. All at once under the lock: the worker may be told to leave meanwhile. */
-static void
-marker_came (SlServeWorker *self, guint64 marker)
-{
-  g_mutex_lock (&self->lock);
-  const gboolean ours = marker == self->marker && self->failed == NULL;
-  const gboolean joins = ours && self->state == SL_SERVE_JOINING,
-                 leaves = ours && self->state == SL_SERVE_LEAVING;
-  if (joins || leaves) {
-    self->state = joins ? SL_SERVE_SERVING : SL_SERVE_LEFT;
-    g_cond_broadcast (&self->changed);
-  }
-  if (joins)
-    sl_serve_set_shares (self,
-                         TRUE); /* first, so that a client that sees the contract finds a worker */
-  g_mutex_unlock (&self->lock);
-  if (!joins)
-    return;
-  announce (self);
-  report (self, FALSE);
-}
-
-static void
-heard_report (SlServeWorker *self, const SlBrokerMessage *message)
-{
-  g_autofree char *text = g_strndup (message->size > 0 ? message->data : "", message->size);
-  const char *at = strstr (text, "\"marker\":");
-  if (at != NULL)
-    marker_came (self, g_ascii_strtoull (at + strlen ("\"marker\":"), NULL, 10));
-}
-
-/* A contract that the broker keeps, ours or another's. */
-static void
-heard_contract (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *message)
-{
-  g_autoptr (GError) error = NULL;
-  char hash[SL_REMOTE_HASH];
-  guint encodings = 0;
-  if (message->size == 0) /* it was taken away */
-    return;
-  g_autoptr (SlContract) contract = sl_remote_contract_read (
-    message->data, message->size, message->topic, hash, &encodings, &error);
-  const gboolean same = contract != NULL && strcmp (hash, served->hash) == 0;
-  const gboolean too_many = (encodings & ~sl_remote_encodings_built ()) != 0;
-  g_mutex_lock (&self->lock);
-  const gboolean joining = self->state == SL_SERVE_JOINING, ours = served->announced;
-  if (same)
-    served->announced = !too_many && !(joining && self->replace);
-  g_mutex_unlock (&self->lock);
-  if (same && too_many) {
-    sl_served_model_announce_less (served, encodings);
-    if (!joining)
-      announce (self);
-  }
-  if (same || (joining && self->replace))
-    return;
-  g_autofree char *expected = sl_contract_summary (served->contract),
-                  *got = contract != NULL ? sl_contract_summary (contract) : NULL;
-  g_autofree char *text = g_strdup_printf (
-    "%s: another contract is there: expected %s (%s), got %s (%s)", message->topic, expected,
-    served->hash, got != NULL ? got : error->message, contract != NULL ? hash : "none");
-  if (joining && !ours)
-    fail (
-      self,
-      g_strconcat (
-        text,
-        ": serve under another name (NAME=FILE), or take --replace where all workers get the new model",
-        NULL));
-  else
-    sl_serve_complain_some (self, served->name, text);
-}
-
-/* Whether @topic is one of @served's requests, of whichever user. */
-static gboolean
-is_work (const SlServedModel *served, const char *topic)
-{
-  const gsize length = strlen (served->work_topic) - strlen ("+");
-  return strncmp (topic, served->work_topic, length) == 0 && topic[length] != '\0'
-         && strchr (topic + length, '/') == NULL;
-}
-
-static SlServedModel *
-find_served (SlServeWorker *self, const char *topic, gboolean *is_contract)
-{
-  for (guint i = 0; i < self->models->len; i++) {
-    SlServedModel *served = g_ptr_array_index (self->models, i);
-    *is_contract = strcmp (topic, served->contract_topic) == 0;
-    if (*is_contract || is_work (served, topic))
-      return served;
-  }
-  return NULL;
-}
-
-/* The client of a request that cannot be served gets the reason, where a reply may be sent. */
-static void
-refuse (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *message,
-        const char *sentence, gboolean of_encoding)
-{
-  gsize size;
-  g_mutex_lock (&self->lock);
-  served->figures.refused++;
-  g_mutex_unlock (&self->lock);
-  sl_serve_complain_some (self, served->name, sentence);
-  if (!sl_remote_may_answer (served->prefix, served->name, message->topic, message->response)
-      || message->correlation_size > SL_REMOTE_CORRELATION)
-    return;
-  g_autofree guint8 *data = sl_remote_refusal_new (sentence, of_encoding, &size);
-  sl_serve_answer (
-    self, message->response, message->correlation_size > 0 ? message->correlation : NULL,
-    (guint16) message->correlation_size, data, size, g_get_monotonic_time () + G_USEC_PER_SEC);
-}
-
-/* What is already on its way when the queue is full is still taken, up to a bound. */
-static void
-take_work (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *message)
-{
-  g_autoptr (GError) error = NULL;
-  g_mutex_lock (&self->lock);
-  const gboolean room = self->queue.length < 4 * self->queue_length + 64;
-  g_mutex_unlock (&self->lock);
-  SlWork *work = room ? sl_work_new (served, message, &error) : NULL;
-  if (work == NULL) {
-    refuse (self, served, message,
-            error != NULL ? error->message : "request: too many wait here: ask again",
-            g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED));
-    return;
-  }
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   if (g_queue_is_empty (&self->queue) && self->busy == 0)
     self->progress = work->arrived;
   g_queue_push_tail (&self->queue, work);
-  served->figures.waiting++;
-  sl_serve_figures_asked (&served->figures, work->response, work->arrived);
-  sl_serve_settle_shares (self);
-  g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
-}
-
-static void
-on_heard (gpointer user, const SlBrokerMessage *message)
-{
-  SlServeWorker *self = user;
-  gboolean is_contract = FALSE;
-  SlServedModel *served = find_served (self, message->topic, &is_contract);
-  if (strcmp (message->topic, self->report_topic) == 0)
-    heard_report (self, message);
-  else if (served != NULL && is_contract)
-    heard_contract (self, served, message);
-  else if (served != NULL)
-    take_work (self, served, message);
-}
-
-static void
-on_connected (SlBroker *broker, gpointer user)
-{
-  SlServeWorker *self = user;
-  g_mutex_lock (&self->lock);
-  self->broker = broker;
-  self->connected = TRUE;
-  self->state = self->draining ? SL_SERVE_LEFT : SL_SERVE_JOINING;
-  g_hash_table_remove_all (self->vital);
-  for (guint i = 0; i < self->models->len; i++)
-    ((SlServedModel *) g_ptr_array_index (self->models, i))->announced = FALSE;
-  g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
-  const SlMqttTarget *target = sl_broker_target (broker);
-  sl_run_log (SL_LOG_INFO, NULL, "connected", "connected to %s:%u as %s", target->host,
-              target->port, self->name);
-  for (guint i = 0; i < self->models->len; i++)
-    sl_broker_subscribe (broker,
-                         ((SlServedModel *) g_ptr_array_index (self->models, i))->contract_topic);
-  sl_broker_subscribe (broker, self->report_topic);
-  report (self, TRUE);
-}
-
-static void
-on_lost (gpointer user, const char *reason, guint retry_ms, gboolean denied)
-{
-  SlServeWorker *self = user;
-  g_mutex_lock (&self->lock);
-  self->connected = FALSE;
-  g_free (self->away);
-  self->away = g_strdup (reason);
-  g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
-  sl_run_log (SL_LOG_WARNING, NULL, "disconnected", "%s; trying again in %.1f s", reason,
-              retry_ms / 1000.0);
-}
-
-static void
-on_denied (gpointer user, const char *reason)
-{
-  fail (user, g_strdup (reason));
-}
-
-static void
-on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
-{
-  SlServeWorker *self = user;
-  const gboolean vital = g_hash_table_remove (self->vital, GINT_TO_POINTER (id));
-  if (sent == SL_SENT_REFUSED && vital)
-    fail (
-      self,
-      g_strdup_printf (
-        "the broker does not let this user announce: %s: check its access control (docs/remote.md has one)",
-        reason));
-  else if (sent == SL_SENT_REFUSED)
-    sl_serve_complain_some (self, self->name, reason);
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  work->served->figures.waiting++;
+  sl_serve_figures_asked (&work->served->figures, work->client, work->arrived);
+  self->door->settle (self);
   g_cond_broadcast (&self->changed);
 }
 
-static guint
-on_tick (gpointer user)
-{
-  SlServeWorker *self = user;
-  const gint64 now = g_get_monotonic_time ();
-  g_mutex_lock (&self->lock);
-  const gboolean due = self->connected && !self->draining && now - self->reported >= REPORT_US;
-  g_mutex_unlock (&self->lock);
-  if (due)
-    report (self, FALSE);
-  return REPORT_US / 1000;
-}
-
-static gsize
-most_bytes (SlServeWorker *self)
-{
-  gsize most = SL_REMOTE_MAX_CONTRACT;
-  for (guint i = 0; i < self->models->len; i++)
-    most = MAX (most, sl_remote_request_size (
-                        ((SlServedModel *) g_ptr_array_index (self->models, i))->contract));
-  return most + PACKET_ROOM;
-}
-
-static void
-unref_worker (gpointer data)
+void
+sl_serve_worker_unref (gpointer data)
 {
   SlServeWorker *self = data;
   if (!g_atomic_ref_count_dec (&self->refs))
@@ -370,6 +47,7 @@ unref_worker (gpointer data)
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->changed);
   g_free (self->name);
+  g_free (self->address);
   g_free (self->report_topic);
   g_free (self->failed);
   g_free (self->away);
@@ -379,42 +57,23 @@ unref_worker (gpointer data)
 SlServeWorker *
 sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError **error)
 {
-  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied,   on_heard,
-                                       on_confirmed, on_tick, unref_worker };
   SlServeWorker *self = g_new0 (SlServeWorker, 1);
-  const SlServedModel *first = g_ptr_array_index (models, 0);
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);
   g_queue_init (&self->queue);
   g_atomic_ref_count_init (&self->refs);
+  self->door = settings->endpoint != NULL ? &sl_serve_zmq_door : &sl_serve_broker_door;
   self->models = g_ptr_array_ref (models);
   self->vital = g_hash_table_new (NULL, NULL);
   self->name = g_strdup (settings->name);
-  self->report_topic = sl_remote_topic_worker (first->prefix, settings->name);
   self->n_jobs = settings->jobs;
   self->queue_length = settings->queue;
-  self->replace = settings->replace;
   self->reported = self->progress = g_get_monotonic_time ();
-  const SlBrokerSettings broker = {
-    .access = settings->access,
-    .example = SL_SERVE_EXAMPLE,
-    .client_id = settings->name,
-    .will_topic = self->report_topic,
-    .keep_alive = KEEP_ALIVE_S,
-    .retry_min_ms = RETRY_MIN_MS,
-    .retry_max_ms = RETRY_MAX_MS,
-    .most_bytes = most_bytes (self),
-  };
-  g_atomic_ref_count_inc (&self->refs);
   self->jobs = sl_serve_jobs_start (self, settings, error);
-  SlBroker *connection = self->jobs != NULL ? sl_broker_new (&broker, &calls, self, error) : NULL;
-  if (connection == NULL) {
-    unref_worker (self);
+  if (self->jobs == NULL || !self->door->open (self, settings, error)) {
     sl_serve_worker_free (self);
     return NULL;
   }
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
-  self->broker = connection;
   return self;
 }
 
@@ -432,9 +91,8 @@ sl_serve_worker_failed (SlServeWorker *self)
   return self->failed;
 }
 
-/* Waits until @done of the state, a connection is lost, or it is too late. Under the lock. */
-static gboolean
-wait_for (SlServeWorker *self, gboolean (*done) (SlServeWorker *self), gint64 until)
+gboolean
+sl_serve_worker_wait (SlServeWorker *self, gboolean (*done) (SlServeWorker *self), gint64 until)
 {
   while (self->connected && !done (self))
     if (!g_cond_wait_until (&self->changed, &self->lock, until))
@@ -442,41 +100,10 @@ wait_for (SlServeWorker *self, gboolean (*done) (SlServeWorker *self), gint64 un
   return done (self);
 }
 
-static gboolean
-has_left (SlServeWorker *self)
-{
-  return self->state == SL_SERVE_LEFT;
-}
-
-static gboolean
-has_answered (SlServeWorker *self)
-{
-  return self->queue.length == 0 && self->busy == 0 && sl_broker_unconfirmed (self->broker) == 0;
-}
-
 gboolean
 sl_serve_worker_drain (SlServeWorker *self, gint64 timeout_us)
 {
-  const gint64 until = g_get_monotonic_time () + timeout_us;
-  g_mutex_lock (&self->lock);
-  self->draining = TRUE;
-  const gboolean connected = self->connected && self->failed == NULL;
-  const gboolean serves = connected && self->state != SL_SERVE_JOINING; /* else it has no frames */
-  self->state = SL_SERVE_LEAVING;
-  self->marker++; /* reports that are under way do not end that */
-  if (serves)
-    sl_serve_set_shares (self, FALSE);
-  g_mutex_unlock (&self->lock);
-  if (serves)
-    report (self, TRUE);
-  g_mutex_lock (&self->lock);
-  const gboolean drained =
-    !serves || (wait_for (self, has_left, until) && wait_for (self, has_answered, until));
-  g_mutex_unlock (&self->lock);
-  if (connected)
-    sl_broker_send (self->broker,
-                    &(SlBrokerSend){ .topic = self->report_topic, .data = "", .retain = TRUE });
-  return drained;
+  return self->door->drain (self, g_get_monotonic_time () + timeout_us);
 }
 
 void
@@ -489,6 +116,6 @@ sl_serve_worker_free (SlServeWorker *self)
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
   g_clear_pointer (&self->jobs, sl_serve_jobs_join);
-  sl_broker_free (self->broker);
-  unref_worker (self);
+  self->door->close (self);
+  sl_serve_worker_unref (self);
 }

@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The door for clients of ZeroMQ, which send pictures and get objects: Frigate's detector of type
+ * zmq. One thread has the socket: it makes tensors of pictures as they come, and sends answers,
+ * which the computing threads hand to it in a queue. A picture whose client has given up is not
+ * computed; so a model that is too slow does not fall behind further.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <glib/gstdio.h>
+
+#include "core/base/fail.h"
+#include "core/base/printable.h"
+#include "core/runtime/session.h"
+#include "predict/contractspec.h"
+#include "predict/opendecoding.h"
+#include "tools/run/log.h"
+#include "tools/serve/serving.h"
+#include "tools/serve/zmq_endpoint.h"
+#include "tools/serve/zmq_message.h"
+
+/* A picture may have this many times the model's width and height; a message as many bytes as such
+ * a picture of uint8. */
+#define MAX_ENLARGED 4
+#define MIN_MESSAGE (1 << 20)
+/* Messages of a client that wait in the socket, each way; a client that keeps to the protocol has
+ * one. */
+#define HIGH_WATER 2
+/* Parts of a message that are read: route, delimiter, header, picture. */
+#define N_PARTS 4
+#define LINGER_MS 500
+/* Runs at the start that tell the time of a frame. */
+#define N_TIMED 5
+/* Lines about models that clients ask for. */
+#define MAX_TOLD 20
+/* Classes without a number of the client's that a message names. */
+#define MAX_NAMED 5
+
+typedef struct
+{
+  guint8 route[SL_ZMQ_ROUTE];
+  guint route_size;
+  char *text; /* (nullable): the answer about a model */
+  gfloat rows[SL_ZMQ_ROWS][SL_ZMQ_COLUMNS];
+} Reply;
+
+struct _SlZmqDoor
+{
+  SlServeWorker *worker;
+  SlServedModel *served;
+  void *context, *socket;
+  gboolean bound;
+  int wake; /* an eventfd: there are replies, or the end has come */
+  GThread *thread;
+  GAsyncQueue *replies;
+  gint closing; /* atomic */
+  gint64 patience_us;
+  /* Of the thread: */
+  SlNormalizeSpec spec;
+  SlNormalizer *normalizer; /* (nullable): for pictures like @image */
+  SlImageInfo image;
+  GByteArray *scratch;
+  char *told; /* (nullable): the model's name that a client was told of last */
+  guint n_told;
+  /* Under the lock: */
+  GMutex lock;
+  SlDecoding *decoding;
+  SlLabels *labels; /* (nullable) */
+  SlPredictionMapper *mapper;
+  gint32 *ids; /* (nullable): the clients' class of each class */
+  guint n_ids;
+};
+
+static void
+free_reply (gpointer data)
+{
+  Reply *reply = data;
+  g_free (reply->text);
+  g_free (reply);
+}
+
+static void
+wake (SlZmqDoor *door)
+{
+  const guint64 one = 1;
+  const gssize written G_GNUC_UNUSED = write (door->wake, &one, sizeof one);
+}
+
+/* Takes @text (nullable). */
+static Reply *
+new_reply (const void *route, gsize route_size, char *text)
+{
+  Reply *reply = g_new0 (Reply, 1);
+  reply->route_size = (guint) MIN (route_size, SL_ZMQ_ROUTE);
+  memcpy (reply->route, route, reply->route_size);
+  reply->text = text;
+  return reply;
+}
+
+/* The door's thread. A client that is gone, or does not read, gets nothing. */
+static void
+send_reply (SlZmqDoor *door, Reply *reply)
+{
+  const char *header = reply->text != NULL ? reply->text : SL_ZMQ_ANSWER_HEADER;
+  const int more = ZMQ_SNDMORE | ZMQ_DONTWAIT;
+  if (zmq_send (door->socket, reply->route, reply->route_size, more) >= 0
+      && zmq_send (door->socket, "", 0, more) >= 0
+      && zmq_send (door->socket, header, strlen (header),
+                   reply->text != NULL ? ZMQ_DONTWAIT : more)
+           >= 0
+      && reply->text == NULL)
+    zmq_send (door->socket, reply->rows, sizeof reply->rows, ZMQ_DONTWAIT);
+  free_reply (reply);
+}
+
+static gboolean
+same_image (const SlImageInfo *a, const SlImageInfo *b)
+{
+  return a->format == b->format && a->width == b->width && a->height == b->height;
+}
+
+static gboolean
+ensure_normalizer (SlZmqDoor *door, const SlImageInfo *info, GError **error)
+{
+  if (door->normalizer != NULL && same_image (&door->image, info))
+    return TRUE;
+  g_clear_pointer (&door->normalizer, sl_normalizer_free);
+  const SlNormalizeStatus status = sl_normalizer_new (&door->normalizer, info, &door->spec);
+  door->image = *info;
+  return status == SL_NORMALIZE_OK
+         || sl_fail (error, SL_ERROR_BACKEND, "request: pictures of %dx%d: %s", info->width,
+                     info->height, sl_normalize_status_text (status));
+}
+
+/* (transfer full): the picture as a request; NULL with @error set. */
+static SlWork *
+take_picture (SlZmqDoor *door, const SlZmqHeader *header, const void *data, gsize size,
+              char *client, GError **error)
+{
+  SlImageInfo info;
+  SlImage image;
+  const gsize expected = sl_zmq_picture_bytes (header);
+  if (size != expected) {
+    g_free (client);
+    return sl_fail_null (error, SL_ERROR_FORMAT,
+                         "request: expected %" G_GSIZE_FORMAT
+                         " bytes for the shape, got %" G_GSIZE_FORMAT,
+                         expected, size);
+  }
+  if (header->is_float)
+    g_byte_array_set_size (door->scratch, (guint) (expected / sizeof (gfloat)));
+  sl_zmq_picture_image (header, data, door->scratch->data, &info, &image);
+  SlWork *work = ensure_normalizer (door, &info, error)
+                   ? sl_work_new (door->served, g_steal_pointer (&client), door->patience_us, error)
+                   : NULL;
+  g_free (client);
+  if (work == NULL)
+    return NULL;
+  sl_normalizer_run (door->normalizer, &image, work->inputs[0]);
+  work->reply.zmq.geometry = (SlFrameGeometry){ .affine = *sl_normalizer_map (door->normalizer),
+                                                .tensor_width = door->spec.width,
+                                                .tensor_height = door->spec.height,
+                                                .frame_width = info.width,
+                                                .frame_height = info.height };
+  return work;
+}
+
+static gboolean
+has_room (SlServeWorker *worker)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
+  return worker->queue.length < worker->queue_length;
+}
+
+/* An answer without objects, and a line in the log. */
+static void
+refuse (SlZmqDoor *door, Reply *reply, const char *sentence)
+{
+  g_mutex_lock (&door->worker->lock);
+  door->served->figures.refused++;
+  g_mutex_unlock (&door->worker->lock);
+  sl_serve_complain_some (door->worker, door->served->name, sentence);
+  send_reply (door, reply);
+}
+
+static void
+answer_about_model (SlZmqDoor *door, const SlZmqHeader *header, Reply *reply)
+{
+  const char *name = header->name != NULL ? header->name : "";
+  if (g_strcmp0 (door->told, name) != 0 && door->n_told++ < MAX_TOLD) {
+    g_autofree char *shown = sl_printable (name, SL_PRINTABLE_NAME);
+    if (header->kind == SL_ZMQ_MODEL_REQUEST)
+      sl_run_log (SL_LOG_INFO, door->served->name, "asked",
+                  "a client asks for the model %s: %s answers", shown, door->served->file);
+    else
+      sl_run_log (SL_LOG_WARNING, door->served->name, "asked",
+                  "a client sends the model %s: refused, since %s is served", shown,
+                  door->served->file);
+    g_free (door->told);
+    door->told = g_strdup (name);
+  }
+  reply->text = sl_zmq_model_answer (header->kind, header->name, door->served->file);
+  send_reply (door, reply);
+}
+
+/* @parts: route, delimiter, and what is there of header and picture; @n of them. */
+static void
+take_message (SlZmqDoor *door, zmq_msg_t *parts, guint n)
+{
+  g_auto (SlZmqHeader) header = { 0 };
+  g_autoptr (GError) error = NULL;
+  const void *route = zmq_msg_data (&parts[0]);
+  const gsize route_size = zmq_msg_size (&parts[0]);
+  if (n < 2 || zmq_msg_size (&parts[1]) > 0 || route_size > SL_ZMQ_ROUTE) {
+    sl_serve_complain_some (door->worker, door->served->name,
+                            "request: expected an empty part in front, as sockets of type REQ send it");
+    return;
+  }
+  Reply *reply = new_reply (route, route_size, NULL);
+  if (n < 3)
+    refuse (door, reply, "request: expected a header and a picture, got neither");
+  else if (!sl_zmq_header_read (zmq_msg_data (&parts[2]), zmq_msg_size (&parts[2]), &header, &error))
+    refuse (door, reply, error->message);
+  else if (header.kind != SL_ZMQ_PICTURE)
+    answer_about_model (door, &header, reply);
+  else if (n < 4)
+    refuse (door, reply, "request: expected a picture after the header, got none");
+  else if (!has_room (door->worker))
+    refuse (door, reply, "request: too many wait here: take a faster model, or more --jobs");
+  else {
+    GString *client = g_string_new (NULL);
+    for (gsize i = 0; i < route_size; i++)
+      g_string_append_printf (client, "%02x", ((const guint8 *) route)[i]);
+    SlWork *work = take_picture (door, &header, zmq_msg_data (&parts[3]), zmq_msg_size (&parts[3]),
+                                 g_string_free (client, FALSE), &error);
+    if (work == NULL) {
+      refuse (door, reply, error->message);
+      return;
+    }
+    memcpy (work->reply.zmq.route, reply->route, reply->route_size);
+    work->reply.zmq.route_size = reply->route_size;
+    free_reply (reply);
+    sl_serve_worker_take (door->worker, work);
+  }
+}
+
+/* A message with all its parts, of which the first N_PARTS are kept. Returns whether there was one.
+ */
+static gboolean
+receive (SlZmqDoor *door)
+{
+  zmq_msg_t parts[N_PARTS], rest;
+  guint n = 0;
+  gboolean more = TRUE;
+  while (more) {
+    zmq_msg_t *part = n < N_PARTS ? &parts[n] : &rest;
+    zmq_msg_init (part);
+    if (zmq_msg_recv (part, door->socket, ZMQ_DONTWAIT) < 0) {
+      zmq_msg_close (part);
+      break;
+    }
+    more = zmq_msg_more (part);
+    if (n < N_PARTS)
+      n++;
+    else
+      zmq_msg_close (part);
+  }
+  if (n > 0)
+    take_message (door, parts, n);
+  for (guint i = 0; i < n; i++)
+    zmq_msg_close (&parts[i]);
+  return n > 0;
+}
+
+static gboolean
+is_draining (SlServeWorker *worker)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
+  return worker->draining;
+}
+
+static gpointer
+door_thread (gpointer data)
+{
+  SlZmqDoor *door = data;
+  while (!g_atomic_int_get (&door->closing)) {
+    zmq_pollitem_t items[] = { { NULL, door->wake, ZMQ_POLLIN, 0 },
+                               { door->socket, 0, ZMQ_POLLIN, 0 } };
+    guint64 count;
+    if (zmq_poll (items, is_draining (door->worker) ? 1 : 2, -1) < 0 && errno != EINTR)
+      break;
+    if (items[0].revents != 0)
+      while (read (door->wake, &count, sizeof count) > 0)
+        continue;
+    for (Reply *reply; (reply = g_async_queue_try_pop (door->replies)) != NULL;)
+      send_reply (door, reply);
+    if (items[1].revents != 0)
+      receive (door);
+  }
+  for (Reply *reply; (reply = g_async_queue_try_pop (door->replies)) != NULL;)
+    send_reply (door, reply);
+  return NULL;
+}
+
+/* Under the door's lock: FALSE where the values contradict the decoder. */
+static gboolean
+decode (SlZmqDoor *door, const SlWork *work, void *const *outputs, Reply *reply, GError **error)
+{
+  SlPredictionView prediction = { .source = NULL };
+  const SlResult *result = sl_decoding_run (door->decoding, (const void *const *) outputs);
+  if (!sl_decoding_agrees (door->decoding, door->served->contract->model, error))
+    return FALSE;
+  sl_prediction_mapper_fill (door->mapper, result, door->labels,
+                             sl_decoding_names (door->decoding, NULL), &work->reply.zmq.geometry, 1,
+                             &prediction);
+  sl_zmq_rows (&prediction, door->ids, door->n_ids, reply->rows);
+  return TRUE;
+}
+
+static gboolean
+answer (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *refusal,
+        gint64 start, gint64 end)
+{
+  SlZmqDoor *door = worker->zmq;
+  g_autoptr (GError) error = NULL;
+  Reply *reply = new_reply (work->reply.zmq.route, work->reply.zmq.route_size, NULL);
+  gboolean good = refusal == NULL;
+  if (good) {
+    g_mutex_lock (&door->lock);
+    good = decode (door, work, outputs, reply, &error);
+    g_mutex_unlock (&door->lock);
+  }
+  if (!good)
+    sl_serve_complain_some (worker, work->served->name,
+                            refusal != NULL ? refusal : error->message);
+  g_async_queue_push (door->replies, reply);
+  wake (door);
+  return good;
+}
+
+static void
+settle (SlServeWorker *worker)
+{
+}
+
+/* FALSE where another program listens at the socket @path, or the file is something else, which
+ * binding would delete. */
+static gboolean
+check_path (const char *endpoint, const char *path, GError **error)
+{
+  struct sockaddr_un address = { .sun_family = AF_UNIX };
+  struct stat info;
+  g_autofree char *folder = g_path_get_dirname (path);
+  if (strlen (path) >= sizeof address.sun_path)
+    return sl_fail (error, SL_ERROR_ARGUMENT, "--zmq %s: expected a path of at most %d bytes",
+                    endpoint, (int) sizeof address.sun_path - 1);
+  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    return sl_fail (error, SL_ERROR_OPEN, "--zmq %s: no such folder %s: make it first", endpoint,
+                    folder);
+  if (lstat (path, &info) != 0)
+    return TRUE;
+  if (!S_ISSOCK (info.st_mode))
+    return sl_fail (error, SL_ERROR_OPEN, "--zmq %s: expected a socket or nothing there, got a file",
+                    endpoint);
+  g_strlcpy (address.sun_path, path, sizeof address.sun_path);
+  const int client = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const gboolean heard =
+    client >= 0 && connect (client, (const struct sockaddr *) &address, sizeof address) == 0;
+  if (client >= 0)
+    close (client);
+  return !heard
+         || sl_fail (error, SL_ERROR_OPEN, "--zmq %s: another program listens there already",
+                     endpoint);
+}
+
+static gboolean
+bind_socket (SlZmqDoor *door, const char *endpoint, GError **error)
+{
+  const int one = HIGH_WATER, linger = LINGER_MS;
+  const gint64 most =
+    MAX ((gint64) door->spec.width * door->spec.height * 3 * MAX_ENLARGED * MAX_ENLARGED,
+         MIN_MESSAGE);
+  const char *path = sl_zmq_endpoint_path (endpoint);
+  if (path != NULL && !check_path (endpoint, path, error))
+    return FALSE;
+  door->context = zmq_ctx_new ();
+  door->socket = door->context != NULL ? zmq_socket (door->context, ZMQ_ROUTER) : NULL;
+  if (door->socket != NULL) {
+    zmq_setsockopt (door->socket, ZMQ_RCVHWM, &one, sizeof one);
+    zmq_setsockopt (door->socket, ZMQ_SNDHWM, &one, sizeof one);
+    zmq_setsockopt (door->socket, ZMQ_LINGER, &linger, sizeof linger);
+    zmq_setsockopt (door->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
+  }
+  door->bound = door->socket != NULL && zmq_bind (door->socket, endpoint) == 0;
+  return door->bound
+         || sl_fail (error, SL_ERROR_OPEN, "--zmq %s: %s", endpoint, zmq_strerror (zmq_errno ()));
+}
+
+/* The clients' class of each of ours, by its name in the file @path. */
+static gboolean
+read_label_map (SlZmqDoor *door, const char *path, GError **error)
+{
+  g_autoptr (GPtrArray) names = sl_decoding_class_names (door->decoding, door->labels);
+  g_autoptr (SlLabels) theirs = sl_labels_load (path, error);
+  g_autoptr (GString) missing = g_string_new (NULL);
+  guint n_missing = 0;
+  if (theirs == NULL)
+    return sl_fail_prefix (error, "--label-map: ");
+  door->n_ids = names->len;
+  door->ids = g_new (gint32, MAX (names->len, 1));
+  for (guint i = 0; i < names->len; i++) {
+    const char *name = names->pdata[i];
+    door->ids[i] = -1;
+    for (guint k = 0; name != NULL && door->ids[i] < 0 && k < sl_labels_count (theirs); k++)
+      if (sl_labels_get (theirs, k) != NULL
+          && g_ascii_strcasecmp (sl_labels_get (theirs, k), name) == 0)
+        door->ids[i] = (gint32) k;
+    if (name != NULL && door->ids[i] < 0 && n_missing++ < MAX_NAMED) {
+      g_autofree char *shown = sl_printable (name, SL_PRINTABLE_NAME);
+      g_string_append_printf (missing, "%s%s", missing->len > 0 ? ", " : "", shown);
+    }
+  }
+  if (n_missing == names->len)
+    return sl_fail (error, SL_ERROR_CONTRACT,
+                    "--label-map %s: expected names of the model's classes, such as %s, got %s", path,
+                    names->len > 0 ? missing->str : "none, since the model names none",
+                    sl_labels_get (theirs, 0) != NULL ? sl_labels_get (theirs, 0) : "others");
+  if (n_missing > 0)
+    sl_run_log (SL_LOG_INFO, door->served->name, "labels",
+                "%u of %u classes are not in %s, so their objects are left out: %s%s", n_missing,
+                names->len, path, missing->str, n_missing > MAX_NAMED ? ", ..." : "");
+  return TRUE;
+}
+
+static gboolean
+open_decoding (SlZmqDoor *door, const SlServeSettings *settings, GError **error)
+{
+  SlContract *contract = door->served->contract;
+  const SlDecodingSettings how = { .threshold = settings->threshold, .max_results = SL_ZMQ_ROWS * 2 };
+  door->decoding = sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how,
+                                     &door->labels, error);
+  if (door->decoding == NULL)
+    return sl_fail_prefix (error, "%s: ", contract->model);
+  door->mapper = sl_prediction_mapper_new ();
+  sl_prediction_mapper_choose (door->mapper, NULL, SL_ZMQ_ROWS * 2);
+  return settings->label_map == NULL || read_label_map (door, settings->label_map, error);
+}
+
+/* Whether the model finds objects, and in time. */
+static gboolean
+try_model (SlZmqDoor *door, const SlServeSettings *settings, const SlWork *work, void *const *outputs,
+           GError **error)
+{
+  const SlContract *contract = door->served->contract;
+  gint64 least = G_MAXINT64;
+  g_autoptr (SlSession) session =
+    sl_session_new (sl_model_graph (door->served->model), settings->threads, error);
+  if (session == NULL)
+    return FALSE;
+  for (guint i = 0; i < N_TIMED; i++) {
+    const gint64 start = g_get_monotonic_time ();
+    const SlStatus status =
+      sl_session_run (session, (const void *const *) work->inputs, outputs);
+    if (status != SL_STATUS_OK)
+      return sl_fail (error, SL_ERROR_BACKEND, "%s: %s", contract->model,
+                      sl_session_status_text (session, status));
+    least = MIN (least, g_get_monotonic_time () - start);
+  }
+  const SlResult *result = sl_decoding_run (door->decoding, (const void *const *) outputs);
+  if (result->n_classes > 0 || result->mask.width > 0 || result->vector.n > 0
+      || result->picture.width > 0 || result->outputs.n > 0)
+    return sl_fail (error, SL_ERROR_CONTRACT,
+                    "--zmq: %s: expected a model that finds objects, got decoder %s", contract->model,
+                    sl_decoding_decoder (door->decoding)->name);
+  const double ms = (double) least / G_TIME_SPAN_MILLISECOND,
+               patience = (double) door->patience_us / G_TIME_SPAN_MILLISECOND;
+  const gboolean slow = ms > patience;
+  sl_run_log (slow ? SL_LOG_WARNING : SL_LOG_INFO, door->served->name, "speed",
+              slow ? "a frame takes %.1f ms, and clients wait %.0f ms, so they get no objects: take "
+                     "a smaller or an 8-bit model, more --threads, or a longer request_timeout_ms in "
+                     "Frigate with --zmq-timeout here"
+                   : "a frame takes %.1f ms, of the %.0f ms that clients wait",
+              ms, patience);
+  return TRUE;
+}
+
+static gboolean
+try_door (SlZmqDoor *door, const SlServeSettings *settings, GError **error)
+{
+  const SlContract *contract = door->served->contract;
+  void *outputs[SL_MAX_IO] = { NULL };
+  SlWork *work = sl_work_new (door->served, NULL, 0, error);
+  gboolean good = work != NULL;
+  for (guint i = 0; good && i < contract->n_outputs; i++)
+    if ((outputs[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) == NULL)
+      good = sl_fail (error, SL_ERROR_LIMIT, "%s: there is no memory for its outputs",
+                      contract->model);
+  if (good)
+    memset (work->inputs[0], 0, contract->inputs[0].bytes);
+  good = good && try_model (door, settings, work, outputs, error);
+  for (guint i = 0; i < contract->n_outputs; i++)
+    sl_tensor_buffer_free (outputs[i]);
+  sl_work_free (work);
+  return good;
+}
+
+/* The pictures that the model takes. */
+static gboolean
+choose_spec (SlZmqDoor *door, GError **error)
+{
+  const SlContract *contract = door->served->contract;
+  door->spec.filter = SL_FILTER_AUTO;
+  if (sl_contract_spec (contract, &door->spec))
+    return sl_contract_require_one_input (contract, error);
+  g_autofree char *summary = sl_contract_summary (contract);
+  return sl_fail (error, SL_ERROR_CONTRACT,
+                  "--zmq: %s: expected a model whose input is a picture, got %s", contract->model,
+                  summary);
+}
+
+static gboolean
+open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **error)
+{
+  SlZmqDoor *door = worker->zmq = g_new0 (SlZmqDoor, 1);
+  door->worker = worker;
+  door->served = g_ptr_array_index (worker->models, 0);
+  door->patience_us = settings->patience_ms * G_TIME_SPAN_MILLISECOND;
+  door->replies = g_async_queue_new_full (free_reply);
+  door->scratch = g_byte_array_new ();
+  g_mutex_init (&door->lock);
+  worker->address = g_strdup (settings->endpoint);
+  door->wake = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (door->wake < 0)
+    return sl_fail (error, SL_ERROR_OPEN, "--zmq: %s", g_strerror (errno));
+  if (!choose_spec (door, error) || !bind_socket (door, settings->endpoint, error)
+      || !open_decoding (door, settings, error) || !try_door (door, settings, error))
+    return FALSE;
+  if (settings->label_map == NULL)
+    sl_run_log (SL_LOG_INFO, door->served->name, "labels",
+                "answers have the model's own class numbers: state --label-map FILE, the label map "
+                "of Frigate, where that has others");
+  g_mutex_lock (&worker->lock);
+  worker->connected = TRUE;
+  worker->state = SL_SERVE_SERVING;
+  g_mutex_unlock (&worker->lock);
+  sl_run_log (SL_LOG_INFO, NULL, "listening", "listening at %s", settings->endpoint);
+  door->thread = g_thread_new ("sl-zmq", door_thread, door);
+  return TRUE;
+}
+
+static gboolean
+has_answered (SlServeWorker *worker)
+{
+  return worker->queue.length == 0 && worker->busy == 0;
+}
+
+static gboolean
+drain (SlServeWorker *worker, gint64 until)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
+  worker->draining = TRUE;
+  worker->state = SL_SERVE_LEAVING;
+  wake (worker->zmq);
+  return sl_serve_worker_wait (worker, has_answered, until);
+}
+
+static void
+close_door (SlServeWorker *worker)
+{
+  SlZmqDoor *door = g_steal_pointer (&worker->zmq);
+  if (door == NULL)
+    return;
+  g_atomic_int_set (&door->closing, TRUE);
+  if (door->thread != NULL) {
+    wake (door);
+    g_thread_join (door->thread);
+  }
+  if (door->socket != NULL)
+    zmq_close (door->socket);
+  if (door->context != NULL)
+    zmq_ctx_term (door->context);
+  if (door->bound && sl_zmq_endpoint_path (worker->address) != NULL)
+    g_unlink (sl_zmq_endpoint_path (worker->address)); /* which the library leaves */
+  if (door->wake >= 0)
+    close (door->wake);
+  g_async_queue_unref (door->replies);
+  g_byte_array_unref (door->scratch);
+  g_clear_pointer (&door->normalizer, sl_normalizer_free);
+  g_clear_pointer (&door->decoding, sl_decoding_free);
+  g_clear_pointer (&door->labels, sl_labels_unref);
+  g_clear_pointer (&door->mapper, sl_prediction_mapper_free);
+  g_mutex_clear (&door->lock);
+  g_free (door->ids);
+  g_free (door->told);
+  g_free (door);
+}
+
+const SlServeDoor sl_serve_zmq_door = { open_door, answer, settle, drain, close_door };
