@@ -40,8 +40,8 @@ SlModel *sl_model_load (const char *path, const SlModelSettings *overrides, GErr
  * @input_shape: (nullable): "1,3,224,224", the size of an input that the file leaves open; with ';'
  * between for several inputs
  * @keep_activations: for callers that make another model of this one. Convolutions of float
- * activations with int8 weights take the activations as they are; else these are rounded to 8 bits,
- * as TensorFlow Lite does it
+ * activations with int8 weights take the activations
+ *   as they are; else these are rounded to 8 bits, as TensorFlow Lite does it
  * @fixed_inputs: (nullable): inputs that are always the same, as sl_fixed_inputs_read() has them;
  * unset, what the key file says
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them;

@@ -147,8 +147,9 @@ typedef enum
  * @ids: (nullable): fills in the ids of GStreamer's tensor-id registry for each tensor. Only set
  * where a tensor decoder of GStreamer decodes the same
  * @check: (nullable): called after @decode on the first frames: whether the values fit the way in
- * which they are read. If not, the contradiction and the fitting reading are appended to @why.
- * postprocess/plausible.h has shared code
+ * which they are read. If not, the
+ *   contradiction and the fitting reading are appended to @why. postprocess/plausible.h has shared
+ * code
  * @note: (nullable): the assumption of the decoder, a sentence for `sightline inspect`; NULL = no
  * assumption
  */

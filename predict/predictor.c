@@ -447,7 +447,8 @@ sl_predictor_get_input_size (SlPredictor *self, guint *width, guint *height)
  * Describes the model that is loaded.
  *
  * Returns: (transfer full) (nullable): one line that says what the model takes and means, such as
- * "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels"; %NULL when no model is loaded
+ *   "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels"; %NULL when no model is
+ * loaded
  *
  * Since: 0.1
  */

@@ -9,6 +9,16 @@
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
+/* Operands of a layer that may be such weights: input @data of the node says whether it computes in
+ * floats. */
+static gboolean
+is_layer (SlOpType op, guint *data)
+{
+  *data = sl_op_data_at (op);
+  return sl_op_is_layer (op) || op == SL_OP_BATCH_MATMUL
+         || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
+}
+
 /* The tensor whose floats are made, of @graph. */
 typedef struct
 {
@@ -68,10 +78,8 @@ is_quantised (const SlTensor *tensor)
 static gboolean
 is_stored (const SlGraph *graph, const SlNode *node, guint k)
 {
-  const guint data = sl_op_data_at (node->op);
-  return (sl_op_is_layer (node->op) || node->op == SL_OP_BATCH_MATMUL
-          || node->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM)
-         && sl_node_input (graph, node, data)->dtype == SL_DTYPE_F32
+  guint data;
+  return is_layer (node->op, &data) && sl_node_input (graph, node, data)->dtype == SL_DTYPE_F32
          && is_quantised (sl_node_input (graph, node, k));
 }
 

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
 /* Products of products of products: deeper ones are left alone. */

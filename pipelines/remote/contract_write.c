@@ -32,6 +32,13 @@ append_integer (GString *json, const char *name, gint64 number)
 }
 
 static void
+append_flag (GString *json, const char *name, gboolean flag)
+{
+  sl_json_append_key (json, name);
+  g_string_append (json, flag ? "true" : "false");
+}
+
+static void
 append_numbers (GString *json, const char *name, const gdouble *numbers, guint n)
 {
   sl_json_append_key (json, name);
@@ -91,8 +98,7 @@ append_image (GString *json, const SlImageContract *image)
   if (image->crop_share != 1)
     sl_json_append_number (json, "crop-share", image->crop_share, ALL_DIGITS);
   append_integer (json, "pad-value", image->pad_value);
-  sl_json_append_key (json, "range-known");
-  g_string_append (json, image->range_known ? "true" : "false");
+  append_flag (json, "range-known", image->range_known);
   append_numbers (json, "mean", image->mean, n);
   append_numbers (json, "std", image->std, n);
   append_numbers (json, "gain", image->gain, n);
