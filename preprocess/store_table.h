@@ -4,7 +4,8 @@
  * store(), which takes these as constants: define it always_inline, write SL_STORES behind it, and
  * .store = SL_STORE_TABLE in the table.
  */
-#pragma once
+#ifndef SL_PREPROCESS_STORE_TABLE_H
+#define SL_PREPROCESS_STORE_TABLE_H
 
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
@@ -36,3 +37,5 @@
     [SL_OUT_F32] = { store_f32_one, store_f32_planes, store_f32_interleaved }, \
     [SL_OUT_F16] = { store_f16_one, store_f16_planes, store_f16_interleaved }, \
   }
+
+#endif
