@@ -3,8 +3,7 @@
 /*
  * The runtime of a loaded model: Sightline's own sessions, or another runtime, which gets the file.
  */
-#ifndef SL_MODELS_BACKEND_H
-#define SL_MODELS_BACKEND_H
+#pragma once
 
 #include <glib.h>
 
@@ -55,5 +54,3 @@ gdouble sl_backend_difference (const SlTensorInfo *tensor, const void *a, const 
  * (nullable): without it @trial has no joules. FALSE with @error set when a run fails. */
 gboolean sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms,
                          SlEnergy *energy, SlBackendTrial *trial, GError **error);
-
-#endif

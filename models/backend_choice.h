@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The backend of a model that is left to Sightline. */
-#ifndef SL_MODELS_BACKEND_CHOICE_H
-#define SL_MODELS_BACKEND_CHOICE_H
+#pragma once
 
 #include "models/loader.h"
 
@@ -16,5 +15,3 @@
  * Returns: (transfer none): the backend's name
  */
 const char *sl_backend_choose (const char *path, const SlLoadRequest *request);
-
-#endif

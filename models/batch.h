@@ -4,8 +4,7 @@
  * Runs a model on several inputs at once: dimension 0 of its tensors is a batch. The session has
  * measured whether that is faster, and has checked that results equal those of single runs.
  */
-#ifndef SL_MODELS_BATCH_H
-#define SL_MODELS_BATCH_H
+#pragma once
 
 #include <glib.h>
 
@@ -69,5 +68,3 @@ SlStatus sl_batch_session_run (SlBatchSession *batch, SlSession *single, const S
 const char *sl_batch_session_failure (const SlBatchSession *batch);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBatchSession, sl_batch_session_free)
-
-#endif

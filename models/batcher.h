@@ -5,8 +5,7 @@
  * it is full, when every active stream has submitted its inputs, or when the first one has waited
  * long enough. One of the waiting threads runs it, so there is no extra thread.
  */
-#ifndef SL_MODELS_BATCHER_H
-#define SL_MODELS_BATCHER_H
+#pragma once
 
 #include <glib.h>
 
@@ -57,5 +56,3 @@ const SlBatchSession *sl_batch_stream_session (const SlBatchStream *stream);
 guint64 sl_batch_stream_count (SlBatchStream *stream, guint64 *inputs);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBatchStream, sl_batch_stream_free)
-
-#endif

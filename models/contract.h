@@ -6,8 +6,7 @@
  * immutable and shared. slinfer offers it upstream in caps, slnormalize follows it, slpostprocess
  * decodes by it.
  */
-#ifndef SL_MODELS_CONTRACT_H
-#define SL_MODELS_CONTRACT_H
+#pragma once
 
 #include <glib.h>
 
@@ -92,5 +91,3 @@ gboolean sl_contract_require_one_input (const SlContract *contract, GError **err
 char *sl_contract_summary (const SlContract *contract);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlContract, sl_contract_unref)
-
-#endif

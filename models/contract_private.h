@@ -3,8 +3,7 @@
  * Makes a contract from the known facts about a model. For sl_model_load() and tests; all other
  * code gets a finished contract from an SlModel.
  */
-#ifndef SL_MODELS_CONTRACT_PRIVATE_H
-#define SL_MODELS_CONTRACT_PRIVATE_H
+#pragma once
 
 #include "models/contract.h"
 #include "models/modelinfo.h"
@@ -38,5 +37,3 @@ SlContract *sl_contract_new (const char *path, const SlGraph *graph,
  * known range, and when @quantized is neither uint8 nor int8
  */
 gboolean sl_contract_skip_input_quantize (SlContract *contract, const SlTensor *quantized);
-
-#endif

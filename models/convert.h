@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Any model as a TensorFlow Lite file. */
-#ifndef SL_MODELS_CONVERT_H
-#define SL_MODELS_CONVERT_H
+#pragma once
 
 #include "models/model.h"
 
@@ -16,5 +15,3 @@ SlGraph *sl_model_express (const SlModel *model, GError **error);
  * same results; NULL with @error set, which starts with the model's path, for a node that
  * TensorFlow Lite has nothing for. */
 GBytes *sl_model_to_tflite (const SlModel *model, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Separate files with a model's weights, which the model file names. */
-#ifndef SL_MODELS_DATA_FILE_H
-#define SL_MODELS_DATA_FILE_H
+#pragma once
 
 #include <glib.h>
 
@@ -24,5 +23,3 @@ typedef struct
  * names, as the model has them, to SlDataFile; made where it is NULL. */
 void sl_data_files_note (GHashTable **files, const char *name, guint64 offset, const void *data,
                          gsize size);
-
-#endif

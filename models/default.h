@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* The default model: the code finder that is installed with Sightline. */
-#ifndef SL_MODELS_DEFAULT_H
-#define SL_MODELS_DEFAULT_H
+#pragma once
 
 #include <glib.h>
 
@@ -31,5 +30,3 @@ char *sl_default_model_find (GError **error);
  * name.
  */
 gboolean sl_default_model_is_finder (const char *model);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A model file that a runtime of others runs whole: the model in it, and what a graph knows of
  * that. */
-#ifndef SL_MODELS_EXTERNAL_FILE_H
-#define SL_MODELS_EXTERNAL_FILE_H
+#pragma once
 
 #include "models/model.h"
 
@@ -18,5 +17,3 @@ SlExternalModel *sl_external_file_open (const char *runtime, const char *path,
  * open are 1 for a batch, and what @input_shape (nullable) states. */
 gboolean sl_external_file_skeleton (SlExternalModel *external, const char *input_shape,
                                     SlGraph *graph, GError **error);
-
-#endif

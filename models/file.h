@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Opens and reads the files that users name, with messages that say what is wrong with the path. */
-#ifndef SL_MODELS_FILE_H
-#define SL_MODELS_FILE_H
+#pragma once
 
 #include <glib.h>
 
@@ -27,5 +26,3 @@ int sl_file_open (const char *path, const char *expected, SlFileStamp *stamp, GE
  * sl_file_open(), or when it cannot be read
  */
 GBytes *sl_file_read (const char *path, const char *expected, gsize most, GError **error);
-
-#endif

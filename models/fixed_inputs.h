@@ -3,8 +3,7 @@
  * Inputs with a constant value: a number, or a tensor from a file. They become constants of the
  * graph before it is prepared, so callers pass only the other inputs.
  */
-#ifndef SL_MODELS_FIXED_INPUTS_H
-#define SL_MODELS_FIXED_INPUTS_H
+#pragma once
 
 #include <glib.h>
 
@@ -39,5 +38,3 @@ gboolean sl_fixed_inputs_apply (const SlFixedInputs *fixed, SlGraph *graph, SlSt
                                 GHashTable **files, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFixedInputs, sl_fixed_inputs_free)
-
-#endif

@@ -4,8 +4,7 @@
  * order of channels) and config.json (names of classes). They lie in the model's folder, or above
  * it where exporters put the model into a folder "onnx".
  */
-#ifndef SL_MODELS_HUGGINGFACE_H
-#define SL_MODELS_HUGGINGFACE_H
+#pragma once
 
 #include "models/reader.h"
 
@@ -25,5 +24,3 @@ char *sl_huggingface_find (const char *path, const char *name);
  */
 gboolean sl_huggingface_read (const char *path, SlModelMetadata *metadata, gint32 *height,
                               gint32 *width, GError **error);
-
-#endif

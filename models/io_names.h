@@ -3,8 +3,7 @@
  * Inputs and outputs of a model as users state them: by name, or by number from 0 on, in the
  * model's order; "#1" is always a number.
  */
-#ifndef SL_MODELS_IO_NAMES_H
-#define SL_MODELS_IO_NAMES_H
+#pragma once
 
 #include <glib.h>
 
@@ -14,5 +13,3 @@
  * there is none, and @error, which starts with @key, says which there are. */
 gint sl_io_names_find (const SlGraph *graph, gboolean outputs, const char *stated, const char *key,
                        GError **error);
-
-#endif

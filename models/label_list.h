@@ -3,8 +3,7 @@
  * Class names while a labels file is read, and the formats of such files: one file and one table
  * row a format. For models/labels.c.
  */
-#ifndef SL_MODELS_LABEL_LIST_H
-#define SL_MODELS_LABEL_LIST_H
+#pragma once
 
 #include <glib.h>
 
@@ -67,5 +66,3 @@ typedef struct
  * name stands above, and those at the end, are left out, and so is what lies behind the limit of
  * classes. */
 GPtrArray *sl_label_lines (const char *text);
-
-#endif

@@ -7,8 +7,7 @@
  * and comments (# or //) are dropped. "???" marks an unused index. TensorFlow's label maps
  * (.pbtxt), YAML (data.yaml), tables (CSV) and JSON are recognised by their content.
  */
-#ifndef SL_MODELS_LABELS_H
-#define SL_MODELS_LABELS_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ const char *sl_labels_get (const SlLabels *labels, guint index);
 const char *sl_labels_origin (const SlLabels *labels);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlLabels, sl_labels_unref)
-
-#endif

@@ -4,8 +4,7 @@
  * strings in either quote, numbers and words. Untrusted text is allowed; nothing is read past its
  * end.
  */
-#ifndef SL_MODELS_LITERAL_H
-#define SL_MODELS_LITERAL_H
+#pragma once
 
 #include <glib.h>
 
@@ -26,5 +25,3 @@ gboolean sl_literal_dictionary (SlLiteral *c, SlLiteralEntry read, gpointer data
 /** sl_literal_skip: moves over one value of any kind, @scratch changes; FALSE when there is none,
  * or one nested more than 16 deep. */
 gboolean sl_literal_skip (SlLiteral *c, GString *scratch);
-
-#endif

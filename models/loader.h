@@ -3,8 +3,7 @@
  * The loader below the choice of a backend: it loads a model for the backend that it is told.
  * sl_model_load() and the choice, which loads a model in two backends, call it.
  */
-#ifndef SL_MODELS_LOADER_H
-#define SL_MODELS_LOADER_H
+#pragma once
 
 #include "models/fixed_inputs.h"
 #include "models/model.h"
@@ -30,5 +29,3 @@ typedef struct
  */
 SlModel *sl_model_load_settled (const char *path, const SlModelSettings *overrides,
                                 const SlLoadRequest *request, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
 /*
  * A loaded model: its prepared graph and its contract. Immutable, shared, thread-safe to reference.
  */
-#ifndef SL_MODELS_MODEL_H
-#define SL_MODELS_MODEL_H
+#pragma once
 
 #include <glib.h>
 
@@ -118,5 +117,3 @@ const SlFileStamp *sl_model_stamp (const SlModel *model);
 gboolean sl_model_file_changed (const SlModel *model);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlModel, sl_model_unref)
-
-#endif

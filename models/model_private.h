@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a model is made of: its loader fills it. */
-#ifndef SL_MODELS_MODEL_PRIVATE_H
-#define SL_MODELS_MODEL_PRIVATE_H
+#pragma once
 
 #include "models/fixed_inputs.h"
 #include "models/model.h"
@@ -32,5 +31,3 @@ struct _SlModel
   char *input_shape, *state; /* (nullable) */
   gboolean has_fixed;        /* inputs are fixed */
 };
-
-#endif

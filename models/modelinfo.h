@@ -23,8 +23,7 @@
  *   mean=127.5                     one key, for example
  *   decoder-NAME=VALUE             a parameter of the decoder
  */
-#ifndef SL_MODELS_MODELINFO_H
-#define SL_MODELS_MODELINFO_H
+#pragma once
 
 #include <glib.h>
 
@@ -87,5 +86,3 @@ const SlInfoTensor *sl_modelinfo_find (const SlModelInfo *info, const char *name
 gboolean sl_modelinfo_check (SlModelInfo *info, const SlGraph *graph, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlModelInfo, sl_modelinfo_free)
-
-#endif

@@ -3,8 +3,7 @@
  * NumPy's files of one array:
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
-#ifndef SL_MODELS_NPY_H
-#define SL_MODELS_NPY_H
+#pragma once
 
 #include <glib.h>
 
@@ -14,5 +13,3 @@
  * *@offset: where its numbers begin, outermost dimension first. FALSE with SL_ERROR_FORMAT for
  * anything else: other files, arrays of other types, of another order, cut short. */
 gboolean sl_npy_parse (GBytes *bytes, SlTensorInfo *info, gsize *offset, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Numbers from text that users write: properties and key files. */
-#ifndef SL_MODELS_NUMBERS_H
-#define SL_MODELS_NUMBERS_H
+#pragma once
 
 #include <glib.h>
 
@@ -13,5 +12,3 @@ guint sl_numbers_parse (const char *text, gdouble *values, guint max);
 /** sl_std_is_valid: whether pixels may be divided by @std: a finite number above 0, wherever it is
  * stated. */
 gboolean sl_std_is_valid (gdouble std);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Model formats: bytes -> graph and metadata. Each format is a file and a table row. */
-#ifndef SL_MODELS_READER_H
-#define SL_MODELS_READER_H
+#pragma once
 
 #include <glib.h>
 
@@ -113,5 +112,3 @@ const char *sl_reader_describe_unknown (GBytes *bytes, const char *path);
 /** sl_reader_describe_folder: (transfer none) (nullable): what the folder @path looks like that
  * somebody takes for a model. */
 const char *sl_reader_describe_folder (const char *path);
-
-#endif

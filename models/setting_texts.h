@@ -3,8 +3,7 @@
  * The texts of settings that are numbers. Each FALSE sets SL_ERROR_ARGUMENT, "NAME: expected ...,
  * got 'TEXT'".
  */
-#ifndef SL_MODELS_SETTING_TEXTS_H
-#define SL_MODELS_SETTING_TEXTS_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ gboolean sl_crop_share_check (const char *text, GError **error);
  * one states nothing. */
 gboolean sl_input_shape_check (const char *text, GError **error);
 gboolean sl_precision_check (const char *text, GError **error);
-
-#endif

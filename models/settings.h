@@ -8,8 +8,7 @@
  * A new setting is a member of SlModelSettings and a row in settings.c. What the setting does lies
  * where the model is loaded.
  */
-#ifndef SL_MODELS_SETTINGS_H
-#define SL_MODELS_SETTINGS_H
+#pragma once
 
 #include <glib.h>
 
@@ -117,5 +116,3 @@ void sl_model_settings_copy (const SlModelSettings *from, SlModelSettings *to);
 void sl_model_settings_clear (SlModelSettings *settings);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlModelSettings, sl_model_settings_clear)
-
-#endif

@@ -5,8 +5,7 @@
  * and inputs from other branches. Sessions hold them (sl_graph_hold_input()), so callers see only
  * the other inputs and outputs.
  */
-#ifndef SL_MODELS_STATE_H
-#define SL_MODELS_STATE_H
+#pragma once
 
 #include <glib.h>
 
@@ -65,5 +64,3 @@ char *sl_state_describe_handed (const SlGraph *graph);
 /** sl_state_refuse: FALSE with SL_ERROR_UNSUPPORTED where @graph carries state, and @why, a
  * sentence's end, is no place for that. */
 gboolean sl_state_refuse (const SlGraph *graph, const char *why, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * The description that Ultralytics' exporters put into models: a dictionary with names, task,
  * stride and imgsz, printed by Python or as JSON.
  */
-#ifndef SL_MODELS_ULTRALYTICS_H
-#define SL_MODELS_ULTRALYTICS_H
+#pragma once
 
 #include "models/reader.h"
 
@@ -18,5 +17,3 @@
  */
 gboolean sl_ultralytics_read (const char *text, gsize length, const char *origin,
                               SlModelMetadata *metadata, GError **error);
-
-#endif

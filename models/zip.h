@@ -4,8 +4,7 @@
  * Bounds-checked; stored and deflated members, also of zip64 archives; no encryption, no multiple
  * disks.
  */
-#ifndef SL_MODELS_ZIP_H
-#define SL_MODELS_ZIP_H
+#pragma once
 
 #include <glib.h>
 
@@ -40,5 +39,3 @@ const void *sl_zip_peek (const SlZip *zip, guint index, gsize *size, GError **er
 gboolean sl_zip_check (const SlZip *zip, guint index, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlZip, sl_zip_free)
-
-#endif

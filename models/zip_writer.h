@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writes small zip archives, stored or deflated: the archive at the end of a .tflite file, and the
  * archives of tests. */
-#ifndef SL_MODELS_ZIP_WRITER_H
-#define SL_MODELS_ZIP_WRITER_H
+#pragma once
 
 #include <glib.h>
 
@@ -17,5 +16,3 @@ typedef struct
 /** zip_append: appends an archive of the @n members to @out; offsets count from the start of @out.
  */
 void zip_append (GByteArray *out, const ZipMember *members, guint n);
-
-#endif

@@ -4,8 +4,7 @@
  * The GTypes of the elements. plugin.c registers them. Programs that contain the elements use them,
  * too, and need no plugin search path.
  */
-#ifndef SL_PLUGINS_ELEMENTS_H
-#define SL_PLUGINS_ELEMENTS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -68,5 +67,3 @@ void sl_elements_init (int *argc, char ***argv);
  * sl_elements_init(). A plugin file of Sightline that is in GStreamer's registry but not loaded is
  * removed from the registry of this process, because it has the same elements. */
 gboolean sl_elements_register_static (void);
-
-#endif

@@ -24,7 +24,6 @@
 #include "plugins/meta/regions/keep.h"
 #include "plugins/meta/predictions.h"
 #include "plugins/meta/regions/object.h"
-#include "plugins/meta/relations/write.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
 #include "plugins/tensor/stage_latency.h"

@@ -3,8 +3,7 @@
  * Prior boxes: the boxes that a detector's numbers are offsets from; generated from a description
  * or read from a file.
  */
-#ifndef SL_POSTPROCESS_ANCHORS_H
-#define SL_POSTPROCESS_ANCHORS_H
+#pragma once
 
 #include "postprocess/grid.h"
 
@@ -67,5 +66,3 @@ SlAnchor *sl_anchors_load (const char *path, guint *n, GError **error);
  * @scales) mean. */
 void sl_anchor_decode (const SlAnchor *anchor, const gfloat offsets[4], const gfloat scales[4],
                        gfloat corners[4]);
-
-#endif

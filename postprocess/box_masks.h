@@ -4,8 +4,7 @@
  * to the pixels of the model's input as torchvision pastes them into pictures. Used by
  * decoders/torchvision.c.
  */
-#ifndef SL_POSTPROCESS_BOX_MASKS_H
-#define SL_POSTPROCESS_BOX_MASKS_H
+#pragma once
 
 #include "core/graph/tensor_info.h"
 #include "postprocess/result.h"
@@ -36,5 +35,3 @@ void sl_box_masks_clear (SlBoxMasks *self);
  * objects have larger cells. */
 void sl_box_masks_run (SlBoxMasks *self, const void *data, const guint *rows,
                        const SlResult *result);
-
-#endif

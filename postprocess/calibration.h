@@ -10,8 +10,7 @@
  * inverse-logistic (the logarithm of s / (1 - s)). A class whose line is empty or missing, and a
  * score below the lowest, get DEFAULT. "none" alone means no calibration.
  */
-#ifndef SL_POSTPROCESS_CALIBRATION_H
-#define SL_POSTPROCESS_CALIBRATION_H
+#pragma once
 
 #include "postprocess/decoder.h"
 
@@ -30,5 +29,3 @@ void sl_calibration_free (SlCalibration *calibration);
 double sl_calibration_apply (const SlCalibration *calibration, gint32 label_id, double score);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlCalibration, sl_calibration_free)
-
-#endif

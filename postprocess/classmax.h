@@ -6,8 +6,7 @@
  * The score of class c of candidate i is data[c * class_step + i * row_step]; one of the steps
  * is 1.
  */
-#ifndef SL_POSTPROCESS_CLASSMAX_H
-#define SL_POSTPROCESS_CLASSMAX_H
+#pragma once
 
 #include <glib.h>
 
@@ -22,5 +21,3 @@ void sl_class_max_floats (const gfloat *data, gsize n, gsize classes, gsize clas
  * looking further. */
 void sl_class_max_objects (const gfloat *data, gsize n, gsize classes, gsize row_step,
                            gfloat lowest, gfloat *best);
-
-#endif

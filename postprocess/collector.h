@@ -7,8 +7,7 @@
  *
  *   sl_collector_begin() -> sl_collector_add_object() and others -> sl_collector_finish()
  */
-#ifndef SL_POSTPROCESS_COLLECTOR_H
-#define SL_POSTPROCESS_COLLECTOR_H
+#pragma once
 
 #include "postprocess/detector.h"
 
@@ -53,5 +52,3 @@ void sl_collector_set_values (SlCollector *self, const gfloat *values, guint n,
 void sl_collector_set_map (SlCollector *self, const guint8 *classes, guint width, guint height,
                            gint background);
 void sl_collector_finish (SlCollector *self);
-
-#endif

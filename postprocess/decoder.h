@@ -5,8 +5,7 @@
  * SlDecoder, and one line in postprocess/decoders.c. Decoders know nothing of caps, drawing and the
  * mapping to frames.
  */
-#ifndef SL_POSTPROCESS_DECODER_H
-#define SL_POSTPROCESS_DECODER_H
+#pragma once
 
 #include <glib.h>
 
@@ -229,5 +228,3 @@ gboolean sl_decoder_check (const char *text, GError **error);
 char *sl_decoder_names (void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDecoding, sl_decoding_free)
-
-#endif

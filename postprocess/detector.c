@@ -77,6 +77,7 @@ sl_detector_clear (SlDetector *self)
   g_clear_pointer (&self->candidates, g_free);
   g_clear_pointer (&self->origins, g_free);
   g_clear_pointer (&self->kept, g_free);
+  g_clear_pointer (&self->owned, g_free);
   sl_nms_clear (&self->nms);
 }
 
@@ -155,4 +156,30 @@ sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n)
   detection->n_keypoints = n;
   result->n_keypoints += n;
   return &result->keypoints[detection->first_keypoint];
+}
+
+void
+sl_detector_finish_faces (gpointer state, const void *const *data, SlFaceBox box, SlFacePoint point,
+                          SlResult *result)
+{
+  SlDetector *self = state;
+  sl_detector_select (self);
+  for (guint i = 0; i < self->top.count; i++) {
+    const SlRanked *ranked = &self->top.items[i];
+    gfloat corners[4];
+    box (state, data, ranked->index, corners);
+    sl_detector_add (self, corners, ranked->key, 0, ranked->index);
+  }
+  sl_detector_finish (self, TRUE, result);
+  result->skeleton = point != NULL ? &sl_skeleton_face : NULL;
+  for (guint i = 0; point != NULL && i < result->n_detections; i++) {
+    SlDetection *found = &result->detections[i];
+    SlDetectedPoint *out = sl_result_add_keypoints (result, found, SL_FACE_POINTS);
+    for (guint k = 0; k < SL_FACE_POINTS && out != NULL; k++) {
+      gfloat x, y;
+      point (state, data, self->origins[self->kept[i]], k, &x, &y);
+      out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
+                                            : (SlDetectedPoint){ 0 };
+    }
+  }
 }

@@ -10,14 +10,14 @@
  * All memory is allocated by sl_detector_init(). Of more candidates than fit, the best go on, so
  * that a frame costs little whatever a tensor holds.
  */
-#ifndef SL_POSTPROCESS_DETECTOR_H
-#define SL_POSTPROCESS_DETECTOR_H
+#pragma once
 
 #include "postprocess/decoder.h"
 #include "postprocess/nms.h"
 #include "postprocess/topk.h"
 #include "postprocess/values.h"
 
+#define SL_FACE_POINTS 5
 /** Parameters that sl_detector_init() reads. */
 #define SL_DETECTOR_PARAMS SL_PARAM_NUMBER ("iou-threshold", 0, 1), SL_PARAM_BOOL ("agnostic")
 
@@ -29,6 +29,7 @@
  * @top: after sl_detector_select(): indices of the best, best first
  * @candidates, @origins: boxes added, and the candidate each came from
  * @highest: score that was added, before it is limited to 1
+ * @owned: (nullable): what else of the decoder is freed with it, such as prior boxes
  * @kept: after sl_detector_finish(): index into @candidates of each detection of the result
  */
 typedef struct
@@ -43,6 +44,7 @@ typedef struct
   guint32 *origins;
   guint n_candidates;
   guint *kept;
+  gpointer owned;
   guint32 *bins;
   SlNms nms;
 } SlDetector;
@@ -55,7 +57,7 @@ gboolean sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guin
 void sl_detector_limit (SlDetector *self, guint most);
 /** sl_detector_clear: also for a zeroed struct. */
 void sl_detector_clear (SlDetector *self);
-/** sl_detector_close: SlDecoder.close of a state that begins with its SlDetector and owns nothing
+/** sl_detector_close: SlDecoder.close of a state that begins with its SlDetector, which owns all
  * else. */
 void sl_detector_close (gpointer state);
 void sl_detector_select (SlDetector *self);
@@ -70,7 +72,15 @@ void sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result);
 /** sl_detector_keep: fills @result with the first @n candidates that @kept names, for who
  * suppresses by itself. */
 void sl_detector_keep (const SlDetector *self, guint n, SlResult *result);
+/** SlFaceBox: the corners of the face that candidate @row stands for; SlFacePoint: its point @k of
+ * SL_FACE_POINTS. In 0..1 of the input; what is not finite is left out. */
+typedef void (*SlFaceBox) (gconstpointer state, const void *const *data, guint row,
+                           gfloat corners[4]);
+typedef void (*SlFacePoint) (gconstpointer state, const void *const *data, guint row, guint k,
+                             gfloat *x, gfloat *y);
+/** sl_detector_finish_faces: all that follows the scores. @state begins with its SlDetector;
+ * @point: (nullable): the model has none. */
+void sl_detector_finish_faces (gpointer state, const void *const *data, SlFaceBox box,
+                               SlFacePoint point, SlResult *result);
 /** sl_result_add_keypoints: (nullable): room for @n more, as the keypoints of @detection. */
 SlDetectedPoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);
-
-#endif

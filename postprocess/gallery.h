@@ -3,8 +3,7 @@
  * A gallery: names with their embeddings, from a JSON file {"anna": [[0.1, ...], ...], ...}. It
  * finds the names that are most similar to an embedding, by the cosine of the angle between them.
  */
-#ifndef SL_POSTPROCESS_GALLERY_H
-#define SL_POSTPROCESS_GALLERY_H
+#pragma once
 
 #include "postprocess/result.h"
 #include "postprocess/topk.h"
@@ -24,5 +23,3 @@ const char *const *sl_gallery_names (const SlGallery *gallery);
 void sl_gallery_search (SlGallery *gallery, const gfloat *vector, gfloat threshold, SlTopK *top);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlGallery, sl_gallery_free)
-
-#endif

@@ -3,8 +3,7 @@
  * The cells that a detector's rows stand for: one feature map a stride, row by row, and in each
  * cell one or more rows.
  */
-#ifndef SL_POSTPROCESS_GRID_H
-#define SL_POSTPROCESS_GRID_H
+#pragma once
 
 #include "postprocess/decoder.h"
 
@@ -29,5 +28,3 @@ gboolean sl_grid_init (SlGrid *grid, gint32 width, gint32 height, const guint *s
                        guint n_strides, guint per_cell);
 /** sl_grid_level: (not nullable): the map that @row < n_rows belongs to. */
 const SlLevel *sl_grid_level (const SlGrid *grid, guint row);
-
-#endif

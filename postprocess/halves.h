@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tensors of float16 as float32, for decoders that read no others. */
-#ifndef SL_POSTPROCESS_HALVES_H
-#define SL_POSTPROCESS_HALVES_H
+#pragma once
 
 #include "postprocess/decoder.h"
 
@@ -23,5 +22,3 @@ void sl_halves_free (SlHalves *halves);
 const void *const *sl_halves_read (SlHalves *halves, const void *const *data);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlHalves, sl_halves_free)
-
-#endif

@@ -4,8 +4,7 @@
  * cost is O(n k) for n sorted candidates of which k stay. The caller bounds both. Only
  * sl_nms_init() allocates.
  */
-#ifndef SL_POSTPROCESS_NMS_H
-#define SL_POSTPROCESS_NMS_H
+#pragma once
 
 #include "postprocess/result.h"
 
@@ -30,5 +29,3 @@ void sl_nms_clear (SlNms *nms);
 /** sl_nms_run: @candidates best first, finite and not empty. Indices of those that stay go to
  * @kept, which has room for max_results. Returns how many. */
 guint sl_nms_run (SlNms *nms, const SlDetection *candidates, guint n, guint *kept);
-
-#endif

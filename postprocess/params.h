@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Shared code of decoders: reads their string parameters and describes tensors in messages. */
-#ifndef SL_POSTPROCESS_PARAMS_H
-#define SL_POSTPROCESS_PARAMS_H
+#pragma once
 
 #include "postprocess/decoder.h"
 
@@ -69,5 +68,3 @@ guint sl_decoder_columns (const SlTensorInfo *tensor);
 /** sl_decoder_describe: (transfer full): describes all tensors, such as "float32[1,10,4],
  * float32[1,10]". */
 char *sl_decoder_describe (const SlDecoderConfig *config);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Numbers of maps by their place, and the places where a map is highest. */
-#ifndef SL_POSTPROCESS_PEAKS_H
-#define SL_POSTPROCESS_PEAKS_H
+#pragma once
 
 #include "postprocess/picture_shape.h"
 #include "postprocess/values.h"
@@ -19,5 +18,3 @@ sl_map_number (const SlPictureShape *map, const SlValues *values, const void *da
  * peak. */
 gboolean sl_map_is_peak (const SlPictureShape *map, const SlValues *values, const void *data,
                          guint x, guint y, guint c);
-
-#endif

@@ -3,8 +3,7 @@
  * Tensors that are pictures: [1,height,width,channels], [1,channels,height,width] or
  * [1,height,width].
  */
-#ifndef SL_POSTPROCESS_PICTURE_SHAPE_H
-#define SL_POSTPROCESS_PICTURE_SHAPE_H
+#pragma once
 
 #include "postprocess/decoder.h"
 
@@ -18,5 +17,3 @@ typedef struct
 /** sl_picture_shape_find: FALSE when @tensor has no such shape. Channels are the dimension, last or
  * first, that is @likely; else the first when it is smaller than both others, else the last. */
 gboolean sl_picture_shape_find (SlPictureShape *shape, const SlTensorInfo *tensor, guint likely);
-
-#endif

@@ -4,8 +4,7 @@
  * integers, classes are integers, boxes have a size and are on the picture. Decoders check the
  * first frames; sl_decoding_run() checks every result.
  */
-#ifndef SL_POSTPROCESS_PLAUSIBLE_H
-#define SL_POSTPROCESS_PLAUSIBLE_H
+#pragma once
 
 #include "postprocess/result.h"
 #include "postprocess/values.h"
@@ -86,5 +85,3 @@ void sl_plausible_count_box (SlBoxCount *count, const gfloat box[4], SlBoxForm f
 gboolean sl_plausible_boxes (const SlBoxCount *count, SlBoxForm form, gboolean exact);
 /** sl_plausible_result: whether what a decoder found can be. FALSE with a sentence in @why. */
 gboolean sl_plausible_result (const SlResult *result, GString *why);
-
-#endif

@@ -5,8 +5,7 @@
  * shared object is code: it is loaded only when its path or name is stated. A model must not choose
  * a path: callers check the decoder that a model states with sl_decoder_plugin_is_path().
  */
-#ifndef SL_POSTPROCESS_PLUGIN_H
-#define SL_POSTPROCESS_PLUGIN_H
+#pragma once
 
 #include "postprocess/decoder.h"
 
@@ -17,5 +16,3 @@ gboolean sl_decoder_plugin_is_path (const char *decoder);
  * a path. Else the decoder in NAME.so, in a folder of SIGHTLINE_DECODERS or in the system-wide
  * folder. It stays loaded. NULL without @error: no folder has such a file. Any thread. */
 const SlDecoder *sl_decoder_plugin_find (const char *name, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * a sigmoid (D. Bolya et al., "YOLACT: Real-time Instance Segmentation", ICCV 2019). Only what an
  * object's box covers is computed. Used by decoders/yolo.c.
  */
-#ifndef SL_POSTPROCESS_PROTOTYPES_H
-#define SL_POSTPROCESS_PROTOTYPES_H
+#pragma once
 
 #include "postprocess/picture_shape.h"
 #include "postprocess/values.h"
@@ -59,5 +58,3 @@ void sl_prototypes_cut (SlPrototypes *self, const gfloat *coefficients, const Sl
 /** sl_prototypes_run: fills all masks from the tensor at @data, which is read once, whatever their
  * number. */
 void sl_prototypes_run (SlPrototypes *self, const void *data);
-
-#endif

@@ -5,8 +5,7 @@
  * a vector. Coordinates are 0..1 over width and height of the model's input. The caller maps them
  * to the frame.
  */
-#ifndef SL_POSTPROCESS_RESULT_H
-#define SL_POSTPROCESS_RESULT_H
+#pragma once
 
 #include <glib.h>
 
@@ -144,5 +143,3 @@ extern const SlSkeleton sl_skeleton_hand;
 extern const SlSkeleton sl_skeleton_corners;
 /** The centre and the 8 corners of a box in space, projected to the picture, and its 12 edges. */
 extern const SlSkeleton sl_skeleton_cuboid;
-
-#endif

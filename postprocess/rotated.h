@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Boxes that are turned about their middle, and their suppression. */
-#ifndef SL_POSTPROCESS_ROTATED_H
-#define SL_POSTPROCESS_ROTATED_H
+#pragma once
 
 #include "postprocess/detector.h"
 
@@ -23,5 +22,3 @@ double sl_rotated_overlap (const SlRotated *a, const SlRotated *b);
 /** sl_rotated_suppress: what sl_detector_finish() does, by overlaps of @boxes, which are those of
  * @detector's candidates. */
 void sl_rotated_suppress (SlDetector *detector, const SlRotated *boxes, SlResult *result);
-
-#endif

@@ -4,8 +4,7 @@
  * of the scores finds the score below which none is taken, then only what is taken gets sorted.
  * Exact: equal scores go by index, lower first.
  */
-#ifndef SL_POSTPROCESS_SELECT_H
-#define SL_POSTPROCESS_SELECT_H
+#pragma once
 
 #include "postprocess/topk.h"
 
@@ -18,5 +17,3 @@ void sl_select_codes (const guint8 *ranks, guint n, guint lowest, SlTopK *top);
 /** sl_select_floats: likewise for finite scores of at least @threshold. @bins: scratch,
  * SL_SELECT_BINS entries. */
 void sl_select_floats (const gfloat *scores, guint n, gfloat threshold, guint32 *bins, SlTopK *top);
-
-#endif

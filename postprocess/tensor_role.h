@@ -3,8 +3,7 @@
  * The role of a detector's tensor by its name, as exporters name them: "detection_boxes",
  * "det_scores", "labels", "num_dets".
  */
-#ifndef SL_POSTPROCESS_TENSOR_ROLE_H
-#define SL_POSTPROCESS_TENSOR_ROLE_H
+#pragma once
 
 #include "core/graph/tensor_info.h"
 
@@ -21,5 +20,3 @@ typedef enum
 SlTensorRole sl_tensor_role (const SlTensorInfo *tensor);
 /** sl_tensor_is_named: whether @part is in the name, whatever its case. */
 gboolean sl_tensor_is_named (const SlTensorInfo *tensor, const char *part);
-
-#endif

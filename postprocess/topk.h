@@ -3,8 +3,7 @@
  * The k best of a stream of scores, without sorting the rest: a bounded min-heap. Memory is the
  * caller's, so decoders allocate it once. Equal scores rank by index, lower first.
  */
-#ifndef SL_POSTPROCESS_TOPK_H
-#define SL_POSTPROCESS_TOPK_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ typedef struct
 void sl_top_k_push (SlTopK *top, gfloat key, guint32 index);
 /** sl_top_k_sort: turns the heap into a list, best first. Set @count to 0 before the next push. */
 void sl_top_k_sort (SlTopK *top);
-
-#endif

@@ -5,8 +5,7 @@
  * are compared without a conversion to float. A table of 256 entries gives the real value of each
  * rank.
  */
-#ifndef SL_POSTPROCESS_VALUES_H
-#define SL_POSTPROCESS_VALUES_H
+#pragma once
 
 #include <string.h>
 
@@ -73,5 +72,3 @@ sl_values_get (const SlValues *values, const void *data, gsize i)
   gfloat raw = sl_values_float (data, i);
   return values->sigmoid ? sl_values_activate (values, raw) : raw;
 }
-
-#endif

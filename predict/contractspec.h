@@ -4,8 +4,7 @@
  * Converts a contract to the preprocessor's types, since contracts and the preprocessor do not know
  * each other.
  */
-#ifndef SL_PREDICT_CONTRACTSPEC_H
-#define SL_PREDICT_CONTRACTSPEC_H
+#pragma once
 
 #include "models/contract.h"
 #include "preprocess/normalize.h"
@@ -30,5 +29,3 @@ SlContractFit sl_contract_fit (const SlContract *contract);
 /** sl_contract_spec: fills all of @spec but filter, orientation and crop, gain and offset as far as
  * the contract knows them; FALSE when the first input is no picture that the preprocessor makes. */
 gboolean sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec);
-
-#endif

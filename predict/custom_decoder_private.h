@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The row of a custom decoder, for SlPredictor. */
-#ifndef SL_PREDICT_CUSTOM_DECODER_PRIVATE_H
-#define SL_PREDICT_CUSTOM_DECODER_PRIVATE_H
+#pragma once
 
 #include "postprocess/decoder.h"
 #include "sightline/custom_decoder.h"
 
 /** sl_custom_decoder_row: as long as @self lives, and decodings opened by it. */
 const SlDecoder *sl_custom_decoder_row (SlCustomDecoder *self);
-
-#endif

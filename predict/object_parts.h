@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Keypoints, labels and masks of objects as applications get them: handles in the predictions'
  * arena. */
-#ifndef SL_PREDICT_OBJECT_PARTS_H
-#define SL_PREDICT_OBJECT_PARTS_H
+#pragma once
 
 #include "postprocess/predictions/prediction.h"
 #include "sightline/predictions.h"
@@ -27,5 +26,3 @@ struct _SlMask
   const guint8 *cells;
   SlBox box;
 };
-
-#endif

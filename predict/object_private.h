@@ -3,8 +3,7 @@
  * The objects, labels and names of a frame's predictions as applications get them: NULL-terminated
  * arrays in the predictions' arena.
  */
-#ifndef SL_PREDICT_OBJECT_PRIVATE_H
-#define SL_PREDICT_OBJECT_PRIVATE_H
+#pragma once
 
 #include "core/graph/arena.h"
 #include "postprocess/predictions/prediction.h"
@@ -28,5 +27,3 @@ const SlPredictionLists *sl_prediction_lists_new (SlArena *arena, SlPredictions 
 /** sl_output_list_new: those of @outputs, NULL-terminated, likewise. */
 SlOutput *const *sl_output_list_new (SlArena *arena, SlPredictions *owner,
                                      const SlOutputs *outputs);
-
-#endif

@@ -4,8 +4,7 @@
  * Tensors, a contract and the user's settings -> an open decoder and its class names. Used by
  * slpostprocess and by SlPredictor.
  */
-#ifndef SL_PREDICT_OPENDECODING_H
-#define SL_PREDICT_OPENDECODING_H
+#pragma once
 
 #include "models/contract.h"
 #include "postprocess/decoder.h"
@@ -64,5 +63,3 @@ GPtrArray *sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *
  * labels have a name */
 gboolean sl_decoding_check_classes (const SlDecoding *decoding, const SlLabels *labels,
                                     const char *model, const SlClassFilter *filter, GError **error);
-
-#endif

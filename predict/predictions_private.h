@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Makes predictions from a decoder's results; not for applications. */
-#ifndef SL_PREDICT_PREDICTIONS_PRIVATE_H
-#define SL_PREDICT_PREDICTIONS_PRIVATE_H
+#pragma once
 
 #include "postprocess/predictions/prediction.h"
 #include "sightline/predictions.h"
@@ -11,5 +10,3 @@
 SlPredictions *sl_predictions_new (const SlPredictionView *prediction);
 /** sl_predictions_view: what they hold, for as long as they live. */
 const SlPredictionView *sl_predictions_view (const SlPredictions *predictions);
-
-#endif

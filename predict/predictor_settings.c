@@ -9,7 +9,6 @@
 
 #include "core/base/thread_count.h"
 #include "postprocess/decoder.h"
-#include "sightline/predictor.h"
 
 enum
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The properties of SlPredictor, and their values. They know no lock: SlPredictor holds its own. */
-#ifndef SL_PREDICT_PREDICTOR_SETTINGS_H
-#define SL_PREDICT_PREDICTOR_SETTINGS_H
+#pragma once
 
 #include "models/settings.h"
 #include "sightline/custom_decoder.h"
@@ -27,5 +26,3 @@ void sl_predictor_settings_get (const SlPredictorSettings *settings, guint id, G
 /** sl_predictor_settings_copy: what @to was is freed. */
 void sl_predictor_settings_copy (const SlPredictorSettings *from, SlPredictorSettings *to);
 void sl_predictor_settings_clear (SlPredictorSettings *settings);
-
-#endif

@@ -5,8 +5,7 @@
  * accumulate. Columns get taps (a weight for each sample), rows get spans (all samples between the
  * ends have the same weight); the filter computes the weights.
  */
-#ifndef SL_PREPROCESS_AXIS_H
-#define SL_PREPROCESS_AXIS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ typedef struct
 
 /** sl_axis_init: with tables from @tables; false when out of memory. @count may be 0. */
 bool sl_axis_init (SlAxis *axis, const SlAxisSpec *spec, SlTables *tables);
-
-#endif

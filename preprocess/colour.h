@@ -3,8 +3,7 @@
  * Colour matrices as data: rows of three coefficients and a constant. They convert stored component
  * values of a picture to red, green, blue or luma in 0..255 (not clamped). libc only.
  */
-#ifndef SL_PREPROCESS_COLOUR_H
-#define SL_PREPROCESS_COLOUR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ void sl_colour_luma_to_gray (bool full_range, int bits, SlColourRow gray);
 /** sl_colour_rgb_to_gray: BT.601 luma of full-range R G B of 8 bits, whatever the picture's matrix.
  */
 void sl_colour_rgb_to_gray (SlColourRow gray);
-
-#endif

@@ -3,8 +3,7 @@
  * The taps of an axis regrouped for kernels that pick 32 samples at once from a window of 64: what
  * SlKernels.reduce of a table with @gathers reads instead of SlAxis.weight. Built once per stream.
  */
-#ifndef SL_PREPROCESS_GATHER_H
-#define SL_PREPROCESS_GATHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ typedef struct SlGather
 /** sl_gather_attach: sets @axis->gather, with memory of @tables; leaves it NULL where windows are
  * too narrow. False when out of memory. */
 bool sl_gather_attach (SlAxis *axis, SlTables *tables);
-
-#endif

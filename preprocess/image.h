@@ -4,8 +4,7 @@
  * A picture in memory as the preprocessor takes it: format, size, planes, colorimetry. libc only;
  * names and memory layouts are GStreamer's.
  */
-#ifndef SL_PREPROCESS_IMAGE_H
-#define SL_PREPROCESS_IMAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -156,5 +155,3 @@ const SlPixelLayout *sl_pixel_layout (SlPixelFormat format);
 const char *sl_pixel_format_name (SlPixelFormat format);
 /** sl_pixel_format_planes: number of planes, 1..3; 0 when @format is not an SlPixelFormat. */
 int sl_pixel_format_planes (SlPixelFormat format);
-
-#endif

@@ -10,8 +10,7 @@
  * A 32-bit row holds those times SL_TAP_ONE and has room for a multiple of SL_AXIS_GROUP. Rows of
  * the picture and of the tensor have any alignment, and nothing outside their n samples is touched.
  */
-#ifndef SL_PREPROCESS_KERNELS_H
-#define SL_PREPROCESS_KERNELS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -112,5 +111,3 @@ void sl_blend_tall (int16_t *dst, const uint8_t *rows, ptrdiff_t stride, const S
                     int bits, int left, int n);
 /** sl_reduce_wide: reduce for an axis that has spans. */
 void sl_reduce_wide (int32_t *dst, const int16_t *row, const SlAxis *columns);
-
-#endif

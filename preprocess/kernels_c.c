@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "preprocess/kernels.h"
-#include "preprocess/normalize.h"
 #include "preprocess/store_table.h"
 
 /* Samples at a time, so that sums stay in the first cache and compilers see loops without branches.

@@ -5,8 +5,7 @@
  * order, one pass over the pixels it needs. Everything that depends on sizes is computed in
  * sl_normalizer_new(); running allocates nothing, locks nothing and divides nothing. libc only.
  */
-#ifndef SL_PREPROCESS_NORMALIZE_H
-#define SL_PREPROCESS_NORMALIZE_H
+#pragma once
 
 #include "preprocess/spec.h"
 
@@ -45,5 +44,3 @@ void sl_normalizer_run_slices (const SlNormalizer *normalizer, const SlImage *im
 const char *sl_normalizer_cpu (void);
 /** sl_normalize_status_text: what is wrong and what was expected, without a full stop. */
 const char *sl_normalize_status_text (SlNormalizeStatus status);
-
-#endif

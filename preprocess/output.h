@@ -3,8 +3,7 @@
  * Conversion to tensor elements, for every reader of pictures: which specs are legal, and how
  * component bytes become elements.
  */
-#ifndef SL_PREPROCESS_OUTPUT_H
-#define SL_PREPROCESS_OUTPUT_H
+#pragma once
 
 #include "preprocess/kernels.h"
 #include "preprocess/spec.h"
@@ -22,5 +21,3 @@ double sl_output_bias (SlOutType type);
  * row[3] what is added, in bytes of 0..255; then @gain and @stored_offset. */
 void sl_output_mix (SlMix *mix, const double row[4], int bits, double gain, double stored_offset,
                     SlOutType type);
-
-#endif

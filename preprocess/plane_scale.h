@@ -6,8 +6,7 @@
  * Position i of an axis of @dst samples has its centre at (i + 0.5) * src / dst of the source, in
  * our code and in libyuv's.
  */
-#ifndef SL_PREPROCESS_PLANE_SCALE_H
-#define SL_PREPROCESS_PLANE_SCALE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ void sl_plane_transpose (SlPlane src, SlPlane dst, int width, int height, int by
 /** sl_plane_split, sl_plane_merge: @width pairs of samples in turn from and to two planes. */
 void sl_plane_split (SlPlane src, SlPlane u, SlPlane v, int width, int height, int bytes);
 void sl_plane_merge (SlPlane u, SlPlane v, SlPlane dst, int width, int height, int bytes);
-
-#endif

@@ -4,8 +4,7 @@
  * scales P010 and I420_10LE with. Everything is made in sl_plane_scaler10_new(); running allocates
  * nothing.
  */
-#ifndef SL_PREPROCESS_PLANE_SCALE10_H
-#define SL_PREPROCESS_PLANE_SCALE10_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ void sl_plane_scaler10_free (SlPlaneScaler10 *scaler);
  * One thread at a time. */
 void sl_plane_scaler10_run (SlPlaneScaler10 *scaler, const uint8_t *src, ptrdiff_t src_stride,
                             uint8_t *dst, ptrdiff_t dst_stride);
-
-#endif

@@ -4,8 +4,7 @@
  * few at a time between their own work, so that memory is busy while they compute; many prefetches
  * at once would stall them.
  */
-#ifndef SL_PREPROCESS_PREFETCH_H
-#define SL_PREPROCESS_PREFETCH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ sl_prefetch_step (SlPrefetch *prefetch)
     prefetch->at = prefetch->end - prefetch->bytes;
   }
 }
-
-#endif

@@ -11,8 +11,7 @@
  * where the caps place its samples is not changed, so with co-sited chroma it ends up at most half
  * a pixel of the result beside its luma.
  */
-#ifndef SL_PREPROCESS_RESIZE_H
-#define SL_PREPROCESS_RESIZE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -83,5 +82,3 @@ SlRect sl_resizer_content (const SlResizer *resizer);
 bool sl_resizer_is_identity (const SlResizer *resizer);
 /** sl_resize_status_text: what is wrong and what was expected, without a full stop. */
 const char *sl_resize_status_text (SlResizeStatus status);
-
-#endif

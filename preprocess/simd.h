@@ -13,8 +13,7 @@
  *  - NO_HALVES where the processor does not convert to float16: C does it;
  *  - Ints (PIXELS elements of 32 bits), Pixels (as many floats), and Mix (an SlMix in registers).
  */
-#ifndef SL_PREPROCESS_SIMD_H
-#define SL_PREPROCESS_SIMD_H
+#pragma once
 
 #if defined(SL_PREPROCESS_FOR_NEON)
 #include "preprocess/simd_neon.h"
@@ -24,6 +23,4 @@
 #include "preprocess/simd_avx2.h"
 #elif defined(SL_PREPROCESS_FOR_SSE41)
 #include "preprocess/simd_sse41.h"
-#endif
-
 #endif

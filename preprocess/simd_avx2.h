@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Registers of AVX2 with F16C: what differs from those of AVX-512. */
-#ifndef SL_PREPROCESS_SIMD_AVX2_H
-#define SL_PREPROCESS_SIMD_AVX2_H
+#pragma once
 
 #include "core/base/unroll.h"
 #include "preprocess/simd_x86.h"
@@ -211,7 +210,5 @@ put_bytes (uint8_t *dst, SlOutType type, Pixels value)
     _mm_unpacklo_epi32 (_mm256_castsi256_si128 (packed), _mm256_extracti128_si256 (packed, 1));
   _mm_storel_epi64 ((__m128i *) dst, both);
 }
-
-#endif
 
 #endif

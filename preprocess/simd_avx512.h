@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Registers of AVX-512 with VBMI and VNNI: what differs from those of AVX2. */
-#ifndef SL_PREPROCESS_SIMD_AVX512_H
-#define SL_PREPROCESS_SIMD_AVX512_H
+#pragma once
 
 #include "core/base/unroll.h"
 #include "preprocess/simd_x86.h"
@@ -240,7 +239,5 @@ put_bytes (uint8_t *dst, SlOutType type, Pixels value)
  * gather_avx512.c. */
 void sl_gather_reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3],
                               const SlGather *gather, int rows, SlPrefetch *prefetch);
-
-#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Registers of 64-bit Arm, two at a time. */
-#ifndef SL_PREPROCESS_SIMD_NEON_H
-#define SL_PREPROCESS_SIMD_NEON_H
+#pragma once
 
 #include "core/base/unroll.h"
 #include "preprocess/kernels.h"
@@ -341,7 +340,5 @@ interleave_bytes (uint8_t *dst, SlOutType type, const Pixels value[3])
   vst3_u8 (dst, (uint8x8x3_t){ { to_bytes (value[0], type), to_bytes (value[1], type),
                                  to_bytes (value[2], type) } });
 }
-
-#endif
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Registers of SSE4.1: what differs from those of AVX2 and AVX-512. */
-#ifndef SL_PREPROCESS_SIMD_SSE41_H
-#define SL_PREPROCESS_SIMD_SSE41_H
+#pragma once
 
 #include "core/base/unroll.h"
 #include "preprocess/simd_x86.h"
@@ -121,7 +120,5 @@ put_bytes (uint8_t *dst, SlOutType type, Pixels value)
     _mm_cvtsi128_si32 (_mm_shuffle_epi8 (flip (_mm_cvtps_epi32 (value), type), order));
   memcpy (dst, &bytes, sizeof bytes);
 }
-
-#endif
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the registers of SSE4.1, AVX2 and AVX-512 have in common: the same instructions of 128, 256
  * and 512 bits. */
-#ifndef SL_PREPROCESS_SIMD_X86_H
-#define SL_PREPROCESS_SIMD_X86_H
+#pragma once
 
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
@@ -269,7 +268,5 @@ put_floats (float *dst, Pixels value)
 {
   V (storeu_ps) (dst, value);
 }
-
-#endif
 
 #endif

@@ -4,8 +4,7 @@
  * the tensor's columns, one tensor row at a time. Rows of the picture are blended first, in their
  * own packing, then split into components, then reduced to columns.
  */
-#ifndef SL_PREPROCESS_SOURCE_H
-#define SL_PREPROCESS_SOURCE_H
+#pragma once
 
 #include "preprocess/gather.h"
 #include "preprocess/kernels.h"
@@ -79,5 +78,3 @@ size_t sl_source_scratch_bytes (const SlSource *source);
  * rows, grid[0].columns.count long. @scratch is SL_ROW_ALIGN-aligned. */
 void sl_source_row (const SlSource *source, const SlImage *image, int y, void *scratch,
                     int32_t *const out[3]);
-
-#endif

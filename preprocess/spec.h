@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* SlNormalizeSpec: the output tensor of a normaliser, and how its pixels are computed from the
  * frame's pixels. */
-#ifndef SL_PREPROCESS_SPEC_H
-#define SL_PREPROCESS_SPEC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -72,5 +71,3 @@ typedef enum
   SL_NORMALIZE_BAD_ENUM,   /* another field holds no value of its enum */
   SL_NORMALIZE_BAD_CROP,   /* crop empty or not inside the frame */
 } SlNormalizeStatus;
-
-#endif

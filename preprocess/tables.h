@@ -3,8 +3,7 @@
  * Memory for the tables of one source: taken piece by piece while they are made, given back at
  * once. Made again, tables of no more bytes than before take nothing from the heap.
  */
-#ifndef SL_PREPROCESS_TABLES_H
-#define SL_PREPROCESS_TABLES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ void *sl_tables_take (SlTables *tables, size_t n, size_t size);
 void sl_tables_reset (SlTables *tables);
 /** sl_tables_clear: frees the memory; @tables is empty then. */
 void sl_tables_clear (SlTables *tables);
-
-#endif

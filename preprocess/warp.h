@@ -4,8 +4,7 @@
  * Part of a picture -> tensor, for a part that is rotated by any angle or reaches beyond the
  * picture: the input of landmark models. For other parts the normaliser is faster. libc only.
  */
-#ifndef SL_PREPROCESS_WARP_H
-#define SL_PREPROCESS_WARP_H
+#pragma once
 
 #include "preprocess/normalize.h"
 
@@ -27,5 +26,3 @@ SlNormalizeStatus sl_warp_set (SlWarp *warp, const SlImageInfo *image, const SlN
 void sl_warp_run (SlWarp *warp, const SlImage *image, void *tensor);
 /** sl_warp_map: tensor -> picture. */
 const SlAffine *sl_warp_map (const SlWarp *warp);
-
-#endif

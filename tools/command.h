@@ -4,8 +4,7 @@
  * its name, prints results to stdout and everything else to stderr, and returns one of the
  * statuses.
  */
-#ifndef SL_TOOLS_COMMAND_H
-#define SL_TOOLS_COMMAND_H
+#pragma once
 
 #include <glib.h>
 
@@ -50,5 +49,3 @@ const SlCommand *sl_command_load (const char *name);
 /** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as
  * sl_printable_message() makes it. Returns SL_EXIT_FAILED. */
 int sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What can be said about a contract before a frame comes. */
-#ifndef SL_TOOLS_CONTRACT_PREVIEW_H
-#define SL_TOOLS_CONTRACT_PREVIEW_H
+#pragma once
 
 #include "models/contract.h"
 #include "postprocess/decoder.h"
@@ -12,5 +11,3 @@ SlDecoding *sl_contract_open_decoding (SlContract *contract, GError **error);
 /** sl_contract_open_pictures: the same for a model that pictures are given to; NULL with @error set
  * also when they cannot be. */
 SlDecoding *sl_contract_open_pictures (SlContract *contract, GError **error);
-
-#endif

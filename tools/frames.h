@@ -3,8 +3,7 @@
  * Frames of a picture, a video file or a URI, decoded by whatever GStreamer has, one after the
  * other.
  */
-#ifndef SL_TOOLS_FRAMES_H
-#define SL_TOOLS_FRAMES_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -47,5 +46,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFrames, sl_frames_close)
 /** sl_make_element: a GStreamer element of @factory added to @bin; NULL with @error set, naming the
  * package, when it is not installed. */
 GstElement *sl_make_element (GstBin *bin, const char *factory, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * Charts of HTML pages as SVG, in the colours of the page. Coordinates are those of the data; what
  * is outside of the axes is not drawn.
  */
-#ifndef SL_TOOLS_HTML_CHART_H
-#define SL_TOOLS_HTML_CHART_H
+#pragma once
 
 #include <glib.h>
 
@@ -42,5 +41,3 @@ void sl_chart_bar (GString *page, const SlChart *chart, gdouble x, gdouble to, g
 void sl_chart_end (GString *page);
 /** sl_chart_top: the end of an axis for values up to @most: 1, 2 or 5 times a power of ten. */
 gdouble sl_chart_top (gdouble most);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pages that commands write: one file each, which loads nothing from elsewhere and runs no script,
  * for light and dark screens. */
-#ifndef SL_TOOLS_HTML_PAGE_H
-#define SL_TOOLS_HTML_PAGE_H
+#pragma once
 
 #include <glib.h>
 
@@ -22,5 +21,3 @@ void sl_html_append_row (GString *page, const char *name, const char *format, ..
   G_GNUC_PRINTF (3, 4);
 /** sl_html_append_bar: a cell of a table with a bar for @share, 0..1. */
 void sl_html_append_bar (GString *page, gdouble share);
-
-#endif

@@ -555,6 +555,14 @@ predict_picture (int argc, char **argv, const char *model, const char *picture)
                          : SL_EXIT_FAILED;
 }
 
+static void
+print_operators (void)
+{
+  g_autofree const char **names = sl_op_supported_names ();
+  for (guint i = 0; names[i] != NULL; i++)
+    printf ("%s\n", names[i]);
+}
+
 static int
 run_inspect (int argc, char **argv)
 {
@@ -593,9 +601,7 @@ run_inspect (int argc, char **argv)
     return sl_options_usage ("inspect", "--operators lists what runs: expected no MODEL, got '%s'",
                              rest[0]);
   if (operators) {
-    g_autofree const char **names = sl_op_supported_names ();
-    for (guint i = 0; names[i] != NULL; i++)
-      printf ("%s\n", names[i]);
+    print_operators ();
     return SL_EXIT_OK;
   }
   if (needs ? g_strv_length (rest) == 0 : g_strv_length (rest) != 1)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Ctrl-C: the first asks loops to end, a second one kills as usual. */
-#ifndef SL_TOOLS_INTERRUPT_H
-#define SL_TOOLS_INTERRUPT_H
+#pragma once
 
 #include <glib.h>
 
@@ -10,5 +9,3 @@
 void sl_interrupt_catch (guint patience_ms);
 /** sl_interrupted: whether the program was asked to end. Any thread. */
 gboolean sl_interrupted (void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the commands' options have in common: parsing, and the options that describe a model. */
-#ifndef SL_TOOLS_OPTIONS_H
-#define SL_TOOLS_OPTIONS_H
+#pragma once
 
 #include <glib.h>
 
@@ -105,5 +104,3 @@ gboolean sl_options_choice (const char *command, const char *option, char **text
 int sl_options_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlModelOptions, sl_model_options_clear)
-
-#endif

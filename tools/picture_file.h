@@ -3,8 +3,7 @@
  * Pictures of the kinds that GStreamer's plug-ins decode wrongly or not at all: GIF, TIFF, JPEG of
  * four colours, PNG of 16 bits. GdkPixbuf decodes them.
  */
-#ifndef SL_TOOLS_PICTURE_FILE_H
-#define SL_TOOLS_PICTURE_FILE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -28,5 +27,3 @@ void sl_picture_file_close (SlPictureFile *file);
 GstSample *sl_picture_file_next (SlPictureFile *file);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictureFile, sl_picture_file_close)
-
-#endif

@@ -3,8 +3,7 @@
  * Reads the kind and the size of a picture from the first bytes of its file, before a decoder
  * allocates memory for it.
  */
-#ifndef SL_TOOLS_PICTURE_HEADER_H
-#define SL_TOOLS_PICTURE_HEADER_H
+#pragma once
 
 #include <glib.h>
 
@@ -48,5 +47,3 @@ SlPictureHeader sl_picture_header_read (const guint8 *bytes, gsize n);
 /** sl_picture_header_check: FALSE with @error set for a picture that is too large, or of a kind
  * that nothing here decodes. */
 gboolean sl_picture_header_check (const SlPictureHeader *header, GError **error);
-
-#endif

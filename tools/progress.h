@@ -3,8 +3,7 @@
  * One line on the terminal that says how far long work is: a bar, the number done, the rate and the
  * time left. There is no line where stderr is no terminal. Main thread.
  */
-#ifndef SL_TOOLS_PROGRESS_H
-#define SL_TOOLS_PROGRESS_H
+#pragma once
 
 #include <glib.h>
 
@@ -31,5 +30,3 @@ gdouble sl_progress_share (guint64 position, guint64 duration);
 void sl_progress_hide (void);
 /** sl_progress_erase: the same in a signal handler. */
 void sl_progress_erase (void);
-
-#endif

@@ -3,8 +3,7 @@
  * Signals that a command listens to: from the program's first moment until it does, they wait.
  * Loading libraries and models takes seconds.
  */
-#ifndef SL_TOOLS_SIGNALS_H
-#define SL_TOOLS_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ sl_signals_release (void)
 {
   sl_signals_set (SIG_UNBLOCK);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * What a stream can show: colours and lines that change on a terminal, plain text everywhere else.
  */
-#ifndef SL_TOOLS_TERMINAL_H
-#define SL_TOOLS_TERMINAL_H
+#pragma once
 
 #include <glib.h>
 #include <stdio.h>
@@ -27,5 +26,3 @@ guint sl_terminal_width (const char *text);
 /** sl_terminal_style: (transfer none): the characters that begin @style; "" where @stream is no
  * such terminal, or NO_COLOR is set and not empty. */
 const char *sl_terminal_style (FILE *stream, SlStyle style);
-
-#endif

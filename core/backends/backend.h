@@ -5,8 +5,7 @@
  * and a row in the table of choose.c. The runtime asks rows in the table's order which of them
  * supports a node, and knows none by name.
  */
-#ifndef SL_CORE_BACKENDS_BACKEND_H
-#define SL_CORE_BACKENDS_BACKEND_H
+#pragma once
 
 #include "core/base/thread_pool.h"
 #include "core/backends/weight_cache.h"
@@ -133,5 +132,3 @@ const SlBackend *sl_backends_next (const SlBackend *backend, const SlGraph *grap
  * these threads spin between steps. If an earlier row has nodes, too, only layers that no earlier
  * row supports count: the others are small. */
 gboolean sl_backends_heavy (const SlHost *host, const SlBackend *backend);
-
-#endif

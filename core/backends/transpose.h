@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Transposes rows of 32-bit elements, for the loops with sparse weights (internal to
  * core/backends). */
-#ifndef SL_CORE_BACKENDS_TRANSPOSE_H
-#define SL_CORE_BACKENDS_TRANSPOSE_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -30,5 +29,3 @@ sl_turn (const void *in, gsize from, void *out, gsize to, guint32 flip)
   for (guint i = 0; i < 4; i++)
     memcpy ((guint8 *) out + i * to, &columns[i], sizeof columns[i]);
 }
-
-#endif

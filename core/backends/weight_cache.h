@@ -4,8 +4,7 @@
  * backend reads them. The runtime attaches a cache to each graph; backends fill it. The first
  * session that needs an entry makes it; it lives as long as the graph.
  */
-#ifndef SL_CORE_BACKENDS_WEIGHT_CACHE_H
-#define SL_CORE_BACKENDS_WEIGHT_CACHE_H
+#pragma once
 
 #include "core/graph/arena.h"
 
@@ -33,5 +32,3 @@ void *sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *ho
 void sl_weight_cache_count (SlWeightCache *cache, gsize bytes);
 /** sl_weight_cache_bytes: of all entries; any thread. */
 gsize sl_weight_cache_bytes (SlWeightCache *cache);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The window of a convolution as kernels see it (internal to core/backends). */
-#ifndef SL_CORE_BACKENDS_WINDOW_H
-#define SL_CORE_BACKENDS_WINDOW_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -18,5 +17,3 @@ typedef struct
 SlWindowShape sl_window_shape (const SlGraph *graph, const SlNode *node);
 /** sl_window_is_pixel: whether the window is one pixel, and the output has the input's pixels. */
 gboolean sl_window_is_pixel (const SlWindowShape *window);
-
-#endif

@@ -6,8 +6,7 @@
  * Coordinates are continuous: pixel (i, j) covers [i, i+1) x [j, j+1) and has its centre at (i+0.5,
  * j+0.5), so a box from (0, 0) to (width, height) is the whole picture, on both sides. libc only.
  */
-#ifndef SL_BASE_AFFINE_H
-#define SL_BASE_AFFINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ bool sl_affine_invert (const SlAffine *affine, SlAffine *inverse);
 /** sl_affine_box: the frame's axis-aligned box around a tensor's box; in and out as x0, y0, x1, y1.
  */
 void sl_affine_box (const SlAffine *affine, const double in[4], double out[4]);
-
-#endif

@@ -3,8 +3,7 @@
  * How long to wait before something that failed is tried again: cameras, brokers and sockets,
  * pipelines.
  */
-#ifndef SL_BASE_BACKOFF_H
-#define SL_BASE_BACKOFF_H
+#pragma once
 
 #include <glib.h>
 
@@ -28,5 +27,3 @@ guint sl_backoff_delay (guint shortest, guint longest, guint failures);
  * sl_backoff_delay() with a given random number.
  */
 guint sl_backoff_delay_at (guint shortest, guint longest, guint failures, gdouble chance);
-
-#endif

@@ -4,8 +4,7 @@
  * (kept_list.h, which meson writes from `sightline inspect --needs`). Tables check each row; the
  * linker drops code that no table refers to.
  */
-#ifndef SL_BASE_BUILD_SELECTION_H
-#define SL_BASE_BUILD_SELECTION_H
+#pragma once
 
 #include "core/base/kept_list.h"
 
@@ -22,5 +21,3 @@
 /** What to do, in messages. */
 #define SL_LEFT_OUT \
   "is left out of this build: build it with this model in meson's option operators, or without that option"
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Little-endian and big-endian numbers at any address. GST_READ_UINT16_BE() and its like read whole
  * words, which need an aligned one. */
-#ifndef SL_BASE_BYTE_ORDER_H
-#define SL_BASE_BYTE_ORDER_H
+#pragma once
 
 #include <string.h>
 
@@ -47,5 +46,3 @@ sl_be32 (const guint8 *at)
   memcpy (&value, at, sizeof value);
   return GUINT32_FROM_BE (value);
 }
-
-#endif

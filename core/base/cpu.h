@@ -9,8 +9,7 @@
  * which one is used. SIGHTLINE_CPU_MASK=LEVEL, for tests, hides instruction sets above that level;
  * it never adds any. XNNPACK detects the processor itself and ignores both.
  */
-#ifndef SL_BASE_CPU_H
-#define SL_BASE_CPU_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -95,5 +94,3 @@ bool sl_cpu_has (unsigned int features);
 /** sl_cpu_may_use: whether kernels of @level that need @features can run here and SIGHTLINE_CPU
  * allows them; any thread. */
 bool sl_cpu_may_use (SlCpuLevel level, unsigned int features);
-
-#endif

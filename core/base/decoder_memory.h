@@ -5,8 +5,7 @@
  * coded size, and the decoder of gst-libav 1.26.2-1+deb13u1 aborts the process: "video meta uses
  * 464x256 instead of 452x256".
  */
-#ifndef SL_BASE_DECODER_MEMORY_H
-#define SL_BASE_DECODER_MEMORY_H
+#pragma once
 
 #include <glib-object.h>
 
@@ -19,5 +18,3 @@ sl_decoder_use_own_memory (gpointer element)
   if (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "direct-rendering") != NULL)
     g_object_set (element, "direct-rendering", FALSE, NULL);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Durations as text, such as 500ms or 2min. */
-#ifndef SL_BASE_DURATION_H
-#define SL_BASE_DURATION_H
+#pragma once
 
 #include <glib.h>
 
@@ -11,5 +10,3 @@
 /** sl_duration_parse: "500ms", "2s", "1min", "1h", a bare number is seconds; 0..24 h as
  * milliseconds. FALSE when @text is none. */
 gboolean sl_duration_parse (const char *text, guint *ms);
-
-#endif

@@ -4,8 +4,7 @@
  * Intel and AMD alike), or sensors of boards (INA chips of Jetson and i.MX boards, power meters).
  * It is the energy of the whole package or board, with that of other processes.
  */
-#ifndef SL_BASE_ENERGY_H
-#define SL_BASE_ENERGY_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ const char *sl_energy_source (const SlEnergy *energy);
 gdouble sl_energy_read (SlEnergy *energy);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEnergy, sl_energy_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sets an error of the library and returns, so that a check that refuses is one statement. */
-#ifndef SL_BASE_FAIL_H
-#define SL_BASE_FAIL_H
+#pragma once
 
 #include "sightline/error.h"
 
@@ -11,5 +10,3 @@ gboolean sl_fail (GError **error, SlError code, const char *format, ...) G_GNUC_
 gpointer sl_fail_null (GError **error, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /** sl_fail_prefix: as g_prefix_error(). Returns FALSE. */
 gboolean sl_fail_prefix (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-#endif

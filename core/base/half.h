@@ -3,8 +3,7 @@
  * 16-bit floats: IEEE 754's binary16, including subnormal numbers, infinities and NaN; and
  * bfloat16, the upper half of a float.
  */
-#ifndef SL_BASE_HALF_H
-#define SL_BASE_HALF_H
+#pragma once
 
 #include <glib.h>
 
@@ -23,5 +22,3 @@ gboolean sl_half_holds (gfloat value);
 gfloat sl_bfloat_to_float (guint16 bfloat);
 /** sl_bfloat_from_float: the nearest, of two the even one. */
 guint16 sl_bfloat_from_float (gfloat value);
-
-#endif

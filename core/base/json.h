@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writing JSON: strings and numbers are valid for any input bytes and in any locale. */
-#ifndef SL_BASE_JSON_H
-#define SL_BASE_JSON_H
+#pragma once
 
 #include <glib.h>
 
@@ -23,5 +22,3 @@ void sl_json_append_count (GString *out, const char *key, guint64 count);
 /** sl_json_append_printf: g_string_append_printf() for text up to 255 bytes, which asks the heap
  * for nothing. */
 void sl_json_append_printf (GString *out, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * After the first error every call returns FALSE.
  */
-#ifndef SL_BASE_JSON_READER_H
-#define SL_BASE_JSON_READER_H
+#pragma once
 
 #include <glib.h>
 
@@ -69,5 +68,3 @@ gboolean sl_json_reader_skip (SlJsonReader *reader);
 gboolean sl_json_reader_end (SlJsonReader *reader);
 /** sl_json_reader_fail: sets the error, at the line at hand; returns FALSE. */
 gboolean sl_json_reader_fail (SlJsonReader *reader, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-#endif

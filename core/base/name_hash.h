@@ -4,8 +4,7 @@
  * choose keys that all collide, so that each lookup takes as long as the table. This hash has a
  * random key, drawn at its first use in the process.
  */
-#ifndef SL_BASE_NAME_HASH_H
-#define SL_BASE_NAME_HASH_H
+#pragma once
 
 #include <glib.h>
 
@@ -13,5 +12,3 @@
 guint64 sl_siphash (const void *data, gsize size, const guint64 key[2]);
 /** sl_name_hash: of a string, other in each process; in the place of g_str_hash(). */
 guint sl_name_hash (gconstpointer name);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Large zeroed memory straight from the system, in huge pages where it has them: a model's weights
  * take a page fault for each page else, which costs as much as reading them. */
-#ifndef SL_CORE_BASE_PAGES_H
-#define SL_CORE_BASE_PAGES_H
+#pragma once
 
 #include <glib.h>
 
@@ -16,5 +15,3 @@ void *sl_pages_new_small (gsize bytes);
 /** sl_pages_fill: brings @bytes from @memory on into memory, which a copy writes next. */
 void sl_pages_fill (void *memory, gsize bytes);
 void sl_pages_free (void *memory, gsize bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Percentiles of measurements, by one definition everywhere: nearest rank. */
-#ifndef SL_BASE_PERCENTILE_H
-#define SL_BASE_PERCENTILE_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ gsize sl_percentile_index (gsize n, guint percent);
 /** sl_percentile_median_ms: the median of @times (nullable) (element-type gint64), us, which it
  * sorts; in ms, not a number without any. */
 gdouble sl_percentile_median_ms (GArray *times);
-
-#endif

@@ -3,8 +3,7 @@
  * Definitions of a picture for every folder: its limits, its layout in a tensor, and defaults. libc
  * only.
  */
-#ifndef SL_BASE_PICTURE_H
-#define SL_BASE_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -81,5 +80,3 @@ typedef enum
 /** sl_matrix_of_height: the default matrix of a picture: BT.601 up to 576 rows, which is standard
  * definition, BT.709 above, as in players and GStreamer. */
 SlMatrix sl_matrix_of_height (int height);
-
-#endif

@@ -3,8 +3,7 @@
  * What a place in a long text begins with. g_str_has_prefix() of newer GLib measures all of the
  * text first, so a loop over the places of a text takes quadratic time.
  */
-#ifndef SL_BASE_PREFIX_H
-#define SL_BASE_PREFIX_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -15,5 +14,3 @@ sl_has_prefix (const char *text, const char *prefix)
 {
   return strncmp (text, prefix, strlen (prefix)) == 0;
 }
-
-#endif

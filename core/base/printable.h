@@ -3,8 +3,7 @@
  * Untrusted text for people: names in models, labels, file names, responses of servers. It may have
  * any length and any bytes, including terminal control sequences.
  */
-#ifndef SL_BASE_PRINTABLE_H
-#define SL_BASE_PRINTABLE_H
+#pragma once
 
 #include <glib.h>
 
@@ -39,5 +38,3 @@ void sl_printable_error (GError **error);
  * element's message, says behind its line with file and function: on one line, less what says
  * nothing to people. */
 char *sl_message_detail (const char *debug);
-
-#endif

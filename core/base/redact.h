@@ -4,8 +4,7 @@
  * that may contain one, calls a function of this header first. An ambiguous text loses more than
  * its password, never less.
  */
-#ifndef SL_BASE_REDACT_H
-#define SL_BASE_REDACT_H
+#pragma once
 
 #include <glib.h>
 
@@ -31,5 +30,3 @@ char *sl_redact (const char *text);
 /** sl_redact_secrets: (transfer full): @text with each of @secrets (char *) hidden. Those of less
  * than 3 bytes are left: hiding them would garble the text and hide nothing. */
 char *sl_redact_secrets (const char *text, const GPtrArray *secrets);
-
-#endif

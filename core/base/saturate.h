@@ -3,8 +3,7 @@
  * Converts real numbers of a file to integers: in C the conversion of values out of range is
  * undefined.
  */
-#ifndef SL_BASE_SATURATE_H
-#define SL_BASE_SATURATE_H
+#pragma once
 
 #include <glib.h>
 
@@ -18,5 +17,3 @@ sl_saturate (gdouble real)
     return G_MININT32;
   return real == real ? (gint32) real : 0;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A password in a separate file, which command lines, description files and process lists do not
  * show.
  */
-#ifndef SL_BASE_SECRETFILE_H
-#define SL_BASE_SECRETFILE_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@
  * file, is empty, is longer than SL_SECRET_MAX, or has a second line or a NUL in it.
  */
 char *sl_secret_file_read (const char *path, char **warning, GError **error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Suggestions for errors about unknown names. */
-#ifndef SL_BASE_SUGGEST_H
-#define SL_BASE_SUGGEST_H
+#pragma once
 
 #include <glib.h>
 
@@ -14,5 +13,3 @@ char *sl_suggest_text (const char *got, const char *const *names, guint n);
 /** sl_suggest_nearest: (transfer full): the same of names that may be many: where nothing is near,
  * "; the nearest are 'X', 'Y', 'Z'", of more than 12. */
 char *sl_suggest_nearest (const char *got, const char *const *names, guint n);
-
-#endif

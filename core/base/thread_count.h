@@ -4,8 +4,7 @@
  * text means 0. For 0, a session of a model measures the best number; all other code uses
  * sl_threads_resolve().
  */
-#ifndef SL_BASE_THREAD_COUNT_H
-#define SL_BASE_THREAD_COUNT_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ guint sl_threads_resolve (guint threads);
 /** sl_threads_parse: FALSE unless @text is "auto", "0" or a number in 1..SL_MAX_THREADS; that is
  * then 0. */
 gboolean sl_threads_parse (const char *text, guint *threads);
-
-#endif

@@ -4,8 +4,7 @@
  * each other closely. After some tens of microseconds they sleep, so that waiting for the next
  * frame costs no processor time.
  */
-#ifndef SL_BASE_THREAD_POOL_H
-#define SL_BASE_THREAD_POOL_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ void sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, 
  * other at once, threads sleep now, and the next series wakes them only if this one took long.
  * @pool (nullable). */
 void sl_pool_rest (SlPool *pool);
-
-#endif

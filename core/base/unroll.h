@@ -4,13 +4,10 @@
  * arrays of registers never become arrays in memory. GCC does not do so at -O2. It gives up on
  * nested loops with many iterations.
  */
-#ifndef SL_BASE_UNROLL_H
-#define SL_BASE_UNROLL_H
+#pragma once
 
 #ifdef __clang__
 #define SL_UNROLL _Pragma ("clang loop unroll(full)")
 #else
 #define SL_UNROLL _Pragma ("GCC unroll 32")
-#endif
-
 #endif

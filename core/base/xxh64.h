@@ -4,13 +4,10 @@
  * cryptographic one. It protects from no attacker.
  * https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
  */
-#ifndef SL_BASE_XXH64_H
-#define SL_BASE_XXH64_H
+#pragma once
 
 #include <glib.h>
 
 /** sl_xxh64: of @size bytes, the same on every machine. The hash of one piece as the @seed of the
  * next chains pieces. @data is nullable where @size is 0. */
 guint64 sl_xxh64 (const void *data, gsize size, guint64 seed);
-
-#endif

@@ -6,8 +6,7 @@
  * have any number of sessions. A session takes the tensors of the model file, like our own
  * sessions.
  */
-#ifndef SL_CORE_EXTERNAL_EXTERNAL_H
-#define SL_CORE_EXTERNAL_EXTERNAL_H
+#pragma once
 
 #include <glib.h>
 
@@ -123,5 +122,3 @@ void sl_external_session_cancel (SlExternalSession *session, gboolean cancelled)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlExternalModel, sl_external_model_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlExternalSession, sl_external_session_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table of runtimes, and their libraries, each opened once in a process. */
-#ifndef SL_CORE_EXTERNAL_LIBRARY_H
-#define SL_CORE_EXTERNAL_LIBRARY_H
+#pragma once
 
 #include "core/external/runtime.h"
 
@@ -12,5 +11,3 @@ const SlRuntime *sl_runtime_find (const char *name);
  * (out) (optional) (transfer none). Any thread. */
 gpointer sl_runtime_open (const SlRuntime *row, const char **version, const char **file,
                           GError **error);
-
-#endif

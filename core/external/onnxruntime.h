@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* ONNX Runtime's library, opened, and its execution providers; for the files of
  * core/external/onnxruntime*.c. */
-#ifndef SL_CORE_EXTERNAL_ONNXRUNTIME_H
-#define SL_CORE_EXTERNAL_ONNXRUNTIME_H
+#pragma once
 
 #include "core/external/external.h"
 #include "core/external/onnxruntime_api.h"
@@ -30,5 +29,3 @@ gboolean sl_ort_good (const SlOrt *ort, SlOrtStatus *status, GError **error);
  * "CUDA", "TensorRT, CUDA" or "CPU". */
 gboolean sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options,
                                   const SlBackendSettings *settings, char **device, GError **error);
-
-#endif

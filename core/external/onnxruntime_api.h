@@ -4,8 +4,7 @@
  * which gives a table of functions for a version; a function keeps its position in all later
  * versions. Strings are UTF-8, and functions that return a status return NULL where all is well.
  */
-#ifndef SL_CORE_EXTERNAL_ONNXRUNTIME_API_H
-#define SL_CORE_EXTERNAL_ONNXRUNTIME_API_H
+#pragma once
 
 #include <glib.h>
 #include <stdint.h>
@@ -116,5 +115,3 @@ enum
   SL_ORT_UINT32 = 12,
   SL_ORT_UINT64 = 13
 };
-
-#endif

@@ -3,8 +3,7 @@
  * The description of another runtime in core/external/: a row with the names of its library, and
  * functions that adapt its C interface.
  */
-#ifndef SL_CORE_EXTERNAL_RUNTIME_H
-#define SL_CORE_EXTERNAL_RUNTIME_H
+#pragma once
 
 #include "core/external/external.h"
 
@@ -75,5 +74,3 @@ gboolean sl_runtime_find_functions (void *handle, const SlRuntimeFunction *funct
 void sl_runtime_settings_each (const char *options,
                                void (*take) (const char *key, const char *value, gpointer data),
                                gpointer data);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Bump allocator: everything a graph owns is allocated here and freed at once. */
-#ifndef SL_CORE_GRAPH_ARENA_H
-#define SL_CORE_GRAPH_ARENA_H
+#pragma once
 
 #include "core/graph/page_store.h"
 
@@ -30,5 +29,3 @@ gboolean sl_arena_holds (const SlArena *arena, const void *data);
 gsize sl_arena_used (const SlArena *arena);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlArena, sl_arena_free)
-
-#endif

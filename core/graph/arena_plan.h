@@ -3,8 +3,7 @@
  * Memory plan (internal to core): places blocks with known lifetimes in one arena so that blocks
  * alive at the same time never overlap.
  */
-#ifndef SL_CORE_GRAPH_ARENA_PLAN_H
-#define SL_CORE_GRAPH_ARENA_PLAN_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ typedef struct
  */
 gsize sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves,
                      gsize *lower_bound, guint *fullest);
-
-#endif

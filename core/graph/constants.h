@@ -9,8 +9,7 @@
  * reads the values of a constant then calls sl_graph_need_constant() first. Passes and operators
  * may read the inputs of any node of the graph without asking.
  */
-#ifndef SL_CORE_GRAPH_CONSTANTS_H
-#define SL_CORE_GRAPH_CONSTANTS_H
+#pragma once
 
 #include "core/graph/graph.h"
 #include "core/graph/made_constants.h"
@@ -90,5 +89,3 @@ gboolean sl_graph_owns_constant (const SlGraph *graph, const void *data, gsize b
 /** sl_graph_resident_constants: bytes of the file's image, and of what was made, that are in
  * memory. */
 gsize sl_graph_resident_constants (const SlGraph *graph);
-
-#endif

@@ -4,8 +4,7 @@
  * Element types of tensors. Names are those of NumPy and of NNStreamer's caps ("uint8", "float32",
  * ...).
  */
-#ifndef SL_CORE_GRAPH_DTYPE_H
-#define SL_CORE_GRAPH_DTYPE_H
+#pragma once
 
 #include <glib.h>
 
@@ -42,5 +41,3 @@ gboolean sl_dtype_is_float (SlDtype dtype);
 /** sl_dtype_value: element @i of @data, which is aligned to nothing; integers of 64 bits beyond
  * 2^53 rounded. */
 gdouble sl_dtype_value (SlDtype dtype, gconstpointer data, gsize i);
-
-#endif

@@ -10,8 +10,7 @@
  * needed, provided that the file is still the same. BatchNormalization is multiplied into weights
  * in place, so that no second copy is needed.
  */
-#ifndef SL_CORE_GRAPH_FILE_IMAGE_H
-#define SL_CORE_GRAPH_FILE_IMAGE_H
+#pragma once
 
 #include <glib.h>
 #include <sys/stat.h>
@@ -104,5 +103,3 @@ void sl_file_image_done (SlFileImage *image);
 gsize sl_file_image_resident (SlFileImage *image);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFileImage, sl_file_image_unref)
-
-#endif

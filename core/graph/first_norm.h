@@ -4,8 +4,7 @@
  * What a file keeps of the batch normalisation behind a graph's first convolution. It becomes one
  * with the convolution, and tells then what the sums of pictures as in training are.
  */
-#ifndef SL_GRAPH_FIRST_NORM_H
-#define SL_GRAPH_FIRST_NORM_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -21,5 +20,3 @@ typedef struct _SlFirstNorm
 void sl_graph_set_first_norm (SlGraph *graph, const gfloat *scale, const gfloat *bias, guint n);
 /** sl_graph_first_norm: (transfer none) (nullable): NULL where the file does not tell. */
 const SlFirstNorm *sl_graph_first_norm (const SlGraph *graph);
-
-#endif

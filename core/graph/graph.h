@@ -7,8 +7,7 @@
  * checks every node, infers every shape and runs the passes -> it is immutable and shared by any
  * number of sessions. Constants point into the model file's bytes, which the graph keeps alive.
  */
-#ifndef SL_CORE_GRAPH_GRAPH_H
-#define SL_CORE_GRAPH_GRAPH_H
+#pragma once
 
 #include <glib.h>
 
@@ -207,5 +206,3 @@ const SlTensor *sl_graph_declared_input_tensor (const SlGraph *graph, guint i);
 gsize sl_graph_constant_bytes (const SlGraph *graph);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlGraph, sl_graph_unref)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The parts of a graph, for graph.c and core/passes/ only. */
-#ifndef SL_CORE_GRAPH_GRAPH_PRIVATE_H
-#define SL_CORE_GRAPH_GRAPH_PRIVATE_H
+#pragma once
 
 #include "core/graph/file_image.h"
 #include "core/graph/graph.h"
@@ -58,5 +57,3 @@ struct _SlGraph
   gdouble input_scale;   /* sl_graph_input_scale() */
   gdouble input_top;     /* sl_graph_input_top() */
 };
-
-#endif

@@ -3,8 +3,7 @@
  * Memory of intermediate tensors (internal to core): from the order of nodes to lifetimes to
  * offsets in one arena.
  */
-#ifndef SL_CORE_GRAPH_LIFETIMES_H
-#define SL_CORE_GRAPH_LIFETIMES_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -43,5 +42,3 @@ void sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bo
  *  @fullest: (out): the node at which most is alive. All tensors have their bytes, the sum of which
  * is no more than G_MAXSIZE / 4. */
 gsize sl_memory_at_once (const SlGraph *graph, guint *fullest);
-
-#endif

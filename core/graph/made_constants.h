@@ -4,8 +4,7 @@
  * permuted. Each lies in memory of its own. Once sessions have packed it the memory goes back to
  * the system, and the constant is made again when it is needed once more.
  */
-#ifndef SL_CORE_GRAPH_MADE_CONSTANTS_H
-#define SL_CORE_GRAPH_MADE_CONSTANTS_H
+#pragma once
 
 #include <glib.h>
 
@@ -72,5 +71,3 @@ void sl_made_constants_keep (SlMadeConstants *made, const void *data);
 void sl_made_constants_spare (SlMadeConstants *made, const void *data);
 /** sl_made_constants_resident: bytes that are in memory. */
 gsize sl_made_constants_resident (SlMadeConstants *made);
-
-#endif

@@ -7,8 +7,7 @@
  * Operand order and layouts are TensorFlow Lite's: activations NHWC, convolution weights OHWI,
  * depthwise weights 1HWC, bias last and optional (index -1).
  */
-#ifndef SL_CORE_GRAPH_OP_H
-#define SL_CORE_GRAPH_OP_H
+#pragma once
 
 #include <glib.h>
 
@@ -538,5 +537,3 @@ const char *sl_op_name (SlOpType op);
 /** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated.
  */
 const char **sl_op_supported_names (void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Precision of float layers. */
-#ifndef SL_CORE_GRAPH_PRECISION_H
-#define SL_CORE_GRAPH_PRECISION_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ typedef enum
 gboolean sl_precision_parse (const char *text, SlPrecision *precision, GError **error);
 /** sl_precision_name: (transfer none): "bf16". */
 const char *sl_precision_name (SlPrecision precision);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Factors of constants, which are multiplied anew whenever the constant is read or made again. */
-#ifndef SL_CORE_GRAPH_PRODUCT_H
-#define SL_CORE_GRAPH_PRODUCT_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ void sl_products_add (GArray *products, gsize first, gsize end, const gfloat *by
                       gsize window);
 /** sl_product_apply: to those of @floats that are from @from to before @to. */
 void sl_product_apply (const SlProduct *product, gfloat *floats, gsize from, gsize to);
-
-#endif

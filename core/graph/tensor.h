@@ -8,8 +8,7 @@
  * Quantisation is affine: real = scale * (q - zero_point), q the quantised value, as in the
  * TensorFlow Lite 8-bit specification.
  */
-#ifndef SL_CORE_GRAPH_TENSOR_H
-#define SL_CORE_GRAPH_TENSOR_H
+#pragma once
 
 #include <glib.h>
 
@@ -80,5 +79,3 @@ void *sl_tensor_buffer_new (gsize bytes);
 void sl_tensor_buffer_free (void *buffer);
 /** sl_tensor_alloc: the same in @arena, never NULL. */
 void *sl_tensor_alloc (SlArena *arena, gsize bytes);
-
-#endif

@@ -4,8 +4,7 @@
  * A tensor outside its graph: as input or output of a model, in caps, for a decoder. Messages write
  * its dimensions as the graph does, outermost first.
  */
-#ifndef SL_CORE_GRAPH_TENSOR_INFO_H
-#define SL_CORE_GRAPH_TENSOR_INFO_H
+#pragma once
 
 #include <glib.h>
 
@@ -42,5 +41,3 @@ char *sl_tensor_info_describe (const SlTensorInfo *info);
 char *sl_tensor_infos_describe (const SlTensorInfo *infos, guint n);
 /** sl_tensor_infos_clear: frees the texts of @n. */
 void sl_tensor_infos_clear (SlTensorInfo *infos, guint n);
-
-#endif

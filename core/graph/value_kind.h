@@ -3,8 +3,7 @@
  * The kind of a tensor's values, derived from the operators that compute it: probabilities, or
  * arbitrary numbers.
  */
-#ifndef SL_CORE_GRAPH_VALUE_KIND_H
-#define SL_CORE_GRAPH_VALUE_KIND_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -24,5 +23,3 @@ SlValueKind sl_graph_value_kind (const SlGraph *graph, gint32 index);
 /** sl_graph_class_count: how many numbers each element of tensor @index was chosen from, where
  * ARG_MAX makes it, or how many classes TFLite_Detection_PostProcess has; 0 = nothing says so. */
 guint sl_graph_class_count (const SlGraph *graph, gint32 index);
-
-#endif

@@ -5,8 +5,7 @@
  * constant folding and too slow models. It depends only on shapes, so it is known before anything
  * runs.
  */
-#ifndef SL_CORE_GRAPH_WORK_H
-#define SL_CORE_GRAPH_WORK_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -19,5 +18,3 @@ guint64 sl_node_work (const SlGraph *graph, const SlNode *node);
 /** sl_graph_multiply_adds, sl_graph_work: of all nodes, a run. */
 guint64 sl_graph_multiply_adds (const SlGraph *graph);
 guint64 sl_graph_work (const SlGraph *graph);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* UNIDIRECTIONAL_SEQUENCE_LSTM: its operands, and the integer one (internal to core). */
-#ifndef SL_CORE_OPS_LSTM_H
-#define SL_CORE_OPS_LSTM_H
+#pragma once
 
 #include "core/ops/ops.h"
 
@@ -34,5 +33,3 @@ enum
 gboolean sl_lstm_integer_check (const SlGraph *graph, const SlNode *node, GError **error);
 void *sl_lstm_integer_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_lstm_integer_run (const SlKernelCall *call);
-
-#endif

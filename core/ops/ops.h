@@ -4,8 +4,7 @@
  * The rows of the operator table (internal to core), what their plain kernels are called with, and
  * helpers to check nodes and to infer shapes.
  */
-#ifndef SL_CORE_OPS_H
-#define SL_CORE_OPS_H
+#pragma once
 
 #include "sightline/error.h"
 #include "core/graph/attention.h"
@@ -145,5 +144,3 @@ gfloat sl_attention_masked (const SlAttention *a, const void *const *inputs, gsi
 #define SL_DTYPES_ANY ((1u << SL_DTYPE_COUNT) - 2)
 #define SL_DTYPES_ACTIVATION \
   (SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_U8))
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The cells of RECURRENT over any loops (internal to core). */
-#ifndef SL_CORE_OPS_RECURRENT_H
-#define SL_CORE_OPS_RECURRENT_H
+#pragma once
 
 #include "core/ops/ops.h"
 
@@ -20,5 +19,3 @@ typedef struct
 /** sl_recurrent_run: the node of @call, whose state is what the prepare() of RECURRENT's row made.
  */
 void sl_recurrent_run (const SlKernelCall *call, const SlRecurrentLoops *loops);
-
-#endif

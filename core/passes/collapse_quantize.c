@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/ops/ops.h"
 /*
  * Removes pairs of DEQUANTIZE and QUANTIZE with the same quantisation, and a QUANTIZE whose input
  * already has its quantisation. Pairs that would change a value stay.

@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
 #define FEWEST_GROUPS 2

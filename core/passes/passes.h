@@ -4,8 +4,7 @@
  * file and one row in passes.c, and runs on a verified graph; the graph is verified again after all
  * of them.
  */
-#ifndef SL_CORE_PASSES_H
-#define SL_CORE_PASSES_H
+#pragma once
 
 #include "core/graph/graph_private.h"
 
@@ -65,5 +64,3 @@ void sl_pass_index_clear (SlPassIndex *index);
 SlNode *sl_pass_producer (const SlPassIndex *index, SlGraph *graph, gint32 tensor);
 /** sl_pass_remove_nodes: drops every node whose op is SL_OP_INVALID. */
 void sl_pass_remove_nodes (SlGraph *graph);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Prepares a graph from a reader for sessions, and removes optional parts on request. */
-#ifndef SL_CORE_PASSES_PREPARE_H
-#define SL_CORE_PASSES_PREPARE_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -34,5 +33,3 @@ const SlTensor *sl_graph_quantized_input (const SlGraph *graph);
 /** sl_graph_skip_input_quantize: makes that tensor the graph's input and drops the QUANTIZE. Before
  * the graph is shared. */
 void sl_graph_skip_input_quantize (SlGraph *graph);
-
-#endif

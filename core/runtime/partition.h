@@ -4,8 +4,7 @@
  * backends that join them, single nodes for the others. Views are no steps: their output is their
  * input's memory.
  */
-#ifndef SL_CORE_RUNTIME_PARTITION_H
-#define SL_CORE_RUNTIME_PARTITION_H
+#pragma once
 
 #include "core/backends/backend.h"
 
@@ -17,5 +16,3 @@ SlStep *sl_step_new_alone (const SlGraph *graph, const SlBackend *backend, guint
 void sl_step_free (SlStep *step);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlStep, sl_step_free)
-
-#endif

@@ -7,8 +7,7 @@
  * Any number of sessions, on any threads, may share a graph: they share the file's bytes, every
  * constant and the packed weights, as far as backends can share them.
  */
-#ifndef SL_CORE_RUNTIME_SESSION_H
-#define SL_CORE_RUNTIME_SESSION_H
+#pragma once
 
 #include <glib.h>
 
@@ -130,5 +129,3 @@ const char *sl_session_backend (const SlSession *session, guint node);
 gboolean sl_session_backend_use (const SlSession *session, guint i, SlBackendUse *use);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSession, sl_session_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a session is made of: session.c makes it, session_run.c runs it. */
-#ifndef SL_CORE_RUNTIME_SESSION_PRIVATE_H
-#define SL_CORE_RUNTIME_SESSION_PRIVATE_H
+#pragma once
 
 #include "core/runtime/partition.h"
 #include "core/runtime/session.h"
@@ -65,5 +64,3 @@ struct _SlSession
   SlSession *instead; /* (nullable): that session, then */
   char *notice;       /* (nullable): why */
 };
-
-#endif

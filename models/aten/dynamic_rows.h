@@ -5,8 +5,7 @@
  * the others have no meaning. Operators that work row by row keep these booleans, those that choose
  * rows change them, and those that would mix rows in other ways are refused.
  */
-#ifndef SL_MODELS_ATEN_DYNAMIC_ROWS_H
-#define SL_MODELS_ATEN_DYNAMIC_ROWS_H
+#pragma once
 
 #include "models/aten/ops.h"
 
@@ -25,5 +24,3 @@ LowerValue *ts_joined_rows (TsProgram *program, const TsList *list);
 LowerValue *ts_put_rows (TsProgram *program, LowerValue *x, TsValue places, LowerValue *rows);
 /** ts_filled_rows: @x with @number in the rows that do not count. */
 LowerValue *ts_filled_rows (TsProgram *program, TsValue x, gdouble number);
-
-#endif

@@ -5,8 +5,7 @@
  * there is no such form, nodes of the core are added. Rows know only values, not the text of a
  * program.
  */
-#ifndef SL_MODELS_ATEN_OPS_H
-#define SL_MODELS_ATEN_OPS_H
+#pragma once
 
 #include "models/aten/program.h"
 
@@ -127,5 +126,3 @@ TsValue ts_list_slice (TsProgram *program, const TsCall *call);
 TsValue ts_composite (TsProgram *program, const TsCall *call);
 /** ts_promote: the type of an operation on both. */
 TsDtype ts_promote (TsValue a, TsValue b);
-
-#endif

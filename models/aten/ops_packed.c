@@ -6,7 +6,6 @@
 
 #include "models/lower/ops.h"
 #include "models/aten/quantized.h"
-#include "models/aten/shape.h"
 
 static const TsPacked *
 packed_of (TsProgram *program, TsValue value)

@@ -7,8 +7,7 @@
  * Errors stick, those of the heap and those of the builder alike; what is called after one does
  * nothing.
  */
-#ifndef SL_MODELS_ATEN_PROGRAM_H
-#define SL_MODELS_ATEN_PROGRAM_H
+#pragma once
 
 #include "models/aten/value.h"
 #include "models/lower/build.h"
@@ -67,5 +66,3 @@ TsValue ts_run_named (TsProgram *program, const char *name, const TsValue *args,
                       const char *const *names, guint n);
 /** ts_has_op: whether ts_run_op() knows operator @name. */
 gboolean ts_has_op (TsProgram *program, const char *name);
-
-#endif

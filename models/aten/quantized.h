@@ -3,8 +3,7 @@
  * Quantised tensors of the program. In the graph they are int8: quint8 and its zero point are
  * shifted by 128, which does not change real values. Scale and zero point are the graph tensor's.
  */
-#ifndef SL_MODELS_ATEN_QUANTIZED_H
-#define SL_MODELS_ATEN_QUANTIZED_H
+#pragma once
 
 #include "models/aten/ops.h"
 
@@ -24,5 +23,3 @@ TsValue ts_dequantized (TsProgram *program, TsValue x);
  * program. */
 gboolean ts_quantized_result (TsProgram *program, TsDtype dtype, TsValue scale, TsValue zero_point,
                               SlTensor *like);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Shape operations for the other operators: reshape, permute, slice. Errors are sticky, and a NULL
  * operand gives NULL. */
-#ifndef SL_MODELS_ATEN_SHAPE_H
-#define SL_MODELS_ATEN_SHAPE_H
+#pragma once
 
 #include "models/aten/program.h"
 
@@ -14,5 +13,3 @@ LowerValue *ts_permuted (TsProgram *program, LowerValue *x, const gint64 *order,
  */
 LowerValue *ts_slice_of (TsProgram *program, LowerValue *x, gint64 axis, gint64 first, gint64 end,
                          gint64 step);
-
-#endif

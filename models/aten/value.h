@@ -7,8 +7,7 @@
  * All memory is from one heap of limited size, which is freed when the model is loaded. Errors are
  * sticky: the first one is kept, and later calls do as little as possible.
  */
-#ifndef SL_MODELS_ATEN_VALUE_H
-#define SL_MODELS_ATEN_VALUE_H
+#pragma once
 
 #include "core/graph/arena.h"
 #include "core/graph/tensor.h"
@@ -286,5 +285,3 @@ LowerValue *ts_tensor_value (Lower *lower, TsHeap *heap, TsTensor *tensor);
  * order; NULL of another type, with an error, and over @most elements. */
 const gint64 *ts_tensor_ints (TsHeap *heap, const TsTensor *tensor, gsize most);
 const gdouble *ts_tensor_floats (TsHeap *heap, const TsTensor *tensor, gsize most);
-
-#endif

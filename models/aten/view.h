@@ -4,8 +4,7 @@
  * an in-place write through a view creates a new value of its base, and a view whose base has
  * changed is created again when it is read.
  */
-#ifndef SL_MODELS_ATEN_VIEW_H
-#define SL_MODELS_ATEN_VIEW_H
+#pragma once
 
 #include "models/aten/program.h"
 
@@ -37,5 +36,3 @@ void ts_refresh (TsProgram *program, TsTensor *box);
 gboolean ts_is_whole (TsProgram *program, const TsTensor *box);
 /** ts_write_back: after @box was written: gives its base the elements. */
 void ts_write_back (TsProgram *program, TsTensor *box);
-
-#endif

@@ -12,8 +12,7 @@
  * Errors stick: the first one is kept, every later call does nothing and gives -1 or NULL, so
  * converters need not ask after each step.
  */
-#ifndef SL_MODELS_LOWER_BUILD_H
-#define SL_MODELS_LOWER_BUILD_H
+#pragma once
 
 #include "sightline/error.h"
 #include "core/graph/graph.h"
@@ -256,5 +255,3 @@ const LowerOp *lower_row (const LowerOp *rows, gsize n, const char *op);
 /** lower_find_op: (nullable): the row of an operator of ONNX's own domain that every format may be
  * lowered to. */
 const LowerOp *lower_find_op (const char *op);
-
-#endif

@@ -4,8 +4,7 @@
  * core's passes join what quantises and dequantises with the layer in between, which then computes
  * with codes.
  */
-#ifndef SL_MODELS_LOWER_CODES_H
-#define SL_MODELS_LOWER_CODES_H
+#pragma once
 
 #include "models/lower/build.h"
 
@@ -31,5 +30,3 @@ gint32 lower_quantised (Lower *o, LowerValue *x, const LowerCodes *codes, gboole
 /** lower_dequantised: (nullable): what codes @x, or constants of 32 bits, stand for. Constants that
  * layers take stay codes beside it. */
 LowerValue *lower_dequantised (Lower *o, LowerValue *x, SlDtype dtype, SlQuant quant);
-
-#endif

@@ -4,8 +4,7 @@
  * outputs, its attributes. A reader fills it of its file; what is of that file alone stays opaque
  * here.
  */
-#ifndef SL_MODELS_LOWER_NODE_H
-#define SL_MODELS_LOWER_NODE_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,7 +31,6 @@ typedef struct
   const gfloat *floats;
   const LowerText *texts; /* of a list of strings */
   guint n_ints, n_floats, n_texts;
-  gboolean is_reference; /* of a function's attribute */
 } LowerAttribute;
 
 /** @inputs, @outputs: names; "" = omitted. @index: position in its graph. */
@@ -44,5 +42,3 @@ typedef struct
   const char **inputs, **outputs;
   const LowerAttribute *attributes;
 } LowerNode;
-
-#endif

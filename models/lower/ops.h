@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Converters of the operators that several formats are lowered to, one line for each; table.c says
  * which operator each is for. */
-#ifndef SL_MODELS_LOWER_OPS_H
-#define SL_MODELS_LOWER_OPS_H
+#pragma once
 
 #include "core/base/build_selection.h"
 #include "models/lower/build.h"
@@ -182,5 +181,3 @@ void lower_non_max_suppression (Lower *o);
 
 /** lower_optional: input @i as a tensor; -1 where the node has none. */
 gint32 lower_optional (Lower *o, guint i);
-
-#endif

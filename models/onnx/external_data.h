@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Bytes of constants that lie in files beside the model. */
-#ifndef SL_MODELS_ONNX_EXTERNAL_DATA_H
-#define SL_MODELS_ONNX_EXTERNAL_DATA_H
+#pragma once
 
 #include "models/lower/build.h"
 
@@ -20,5 +19,3 @@ const guint8 *onnx_read_external (Lower *o, const OnnxExternal *where, gsize byt
 /** onnx_may_copy: counts @bytes that are copied for @constant; FALSE with the error set where
  * copies are much larger than the files. */
 gboolean onnx_may_copy (Lower *o, const char *constant, guint64 bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Converters of the operators that ONNX files alone have, one line for each; table.c says which
  * operator each is for. */
-#ifndef SL_MODELS_ONNX_OPS_H
-#define SL_MODELS_ONNX_OPS_H
+#pragma once
 
 #include "models/lower/ops.h"
 #include "models/onnx/reader.h"
@@ -101,5 +100,3 @@ void onnx_cast_like (Lower *o);
 void onnx_constant_op (Lower *o);
 void onnx_constant_of_shape (Lower *o);
 void onnx_eye_like (Lower *o);
-
-#endif

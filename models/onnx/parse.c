@@ -131,8 +131,7 @@ parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, LowerAttribut
     else if (sl_pb_is (&field, 9, SL_PB_BYTES) && file->n_numbers++ < MAX_NUMBERS) {
       const LowerText text = text_of (&field.bytes);
       g_array_append_val (texts, text);
-    } else if (field.number == 21)
-      attribute->is_reference = TRUE;
+    }
     if (sl_pb_is (&field, 6, SL_PB_BYTES) && attribute->graph == NULL)
       return FALSE;
   }

@@ -4,8 +4,7 @@
  * not interpret operators. Counts are limited, so the memory is a small multiple of the file's
  * size. Weights are not read.
  */
-#ifndef SL_MODELS_ONNX_PARSE_H
-#define SL_MODELS_ONNX_PARSE_H
+#pragma once
 
 #include <glib.h>
 
@@ -86,5 +85,3 @@ const char *onnx_text (OnnxFile *file, const SlPbMessage *bytes);
 const char *onnx_type_name (guint type);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (OnnxFile, onnx_file_clear)
-
-#endif

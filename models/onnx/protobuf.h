@@ -4,8 +4,7 @@
  * Errors are sticky: the first one is remembered, and every later read finds no more fields. So
  * callers walk a whole message and call sl_pb_check() once before they use the values.
  */
-#ifndef SL_MODELS_ONNX_PROTOBUF_H
-#define SL_MODELS_ONNX_PROTOBUF_H
+#pragma once
 
 #include <glib.h>
 
@@ -63,5 +62,3 @@ const guint8 *sl_pb_data (const SlPbMessage *bytes);
 gsize sl_pb_size (const SlPbMessage *bytes);
 /** sl_pb_float: the number whose bits @value holds. */
 gfloat sl_pb_float (guint64 value);
-
-#endif

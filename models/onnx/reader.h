@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* An ONNX file being read: what its converters know beside the graph that is built. */
-#ifndef SL_MODELS_ONNX_READER_H
-#define SL_MODELS_ONNX_READER_H
+#pragma once
 
 #include "models/lower/build.h"
 #include "models/onnx/parse.h"
@@ -40,5 +39,3 @@ LowerValue *onnx_read_initializer (Lower *o, const LowerScope *scope, const char
 gboolean onnx_run_graph (Lower *o);
 /** onnx_op_find: (nullable): an LowerFindOp. */
 const LowerOp *onnx_op_find (const char *domain, const char *op);
-
-#endif

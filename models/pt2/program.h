@@ -5,8 +5,7 @@
  *
  * Schema: torch/_export/serde/schema.py of PyTorch, major version 8.
  */
-#ifndef SL_MODELS_PT2_PROGRAM_H
-#define SL_MODELS_PT2_PROGRAM_H
+#pragma once
 
 #include "core/base/json_reader.h"
 #include "models/torchscript/code.h"
@@ -111,5 +110,3 @@ GHashTable *pt_find_written (PtProgram *program);
 /** pt_is_control: whether @target is a higher-order operator that pt_run_control() runs. */
 gboolean pt_is_control (const char *target);
 TsValue pt_run_control (PtProgram *program, const char *target, const PtArgument *args, guint n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the inputs and outputs of a program's graph are: weights, buffers, the user's tensors. */
-#ifndef SL_MODELS_PT2_SIGNATURE_H
-#define SL_MODELS_PT2_SIGNATURE_H
+#pragma once
 
 #include "models/pt2/program.h"
 
@@ -36,5 +35,3 @@ guint pt_mark_states (PtProgram *program, GArray *inputs, const GArray *outputs)
 /** pt_class_name: (transfer full) (nullable): the class of the module that was exported; @hint:
  * (transfer none) (nullable): what its makers trained it with, by ts_guess_range(). */
 char *pt_class_name (PtProgram *program, const char **hint);
-
-#endif

@@ -3,8 +3,7 @@
  * Sizes of a program's inputs. A size is a number or an expression of symbols, 32*h; what is stated
  * for it gives the symbols their values, and the program states a range for each.
  */
-#ifndef SL_MODELS_PT2_SIZES_H
-#define SL_MODELS_PT2_SIZES_H
+#pragma once
 
 #include "models/pt2/program.h"
 #include "models/torch/shapes.h"
@@ -33,5 +32,3 @@ char *pt_describe_open (PtProgram *program, const PtInput *inputs, guint n);
  */
 gboolean pt_settle_sizes (PtProgram *program, PtInput *inputs, guint n, const TsShape *stated,
                           guint n_stated);
-
-#endif

@@ -4,8 +4,7 @@
  * PyTorch 2.8 they are archives of torch.save() inside the archive; since, each storage is a member
  * and a table in JSON has types and sizes.
  */
-#ifndef SL_MODELS_PT2_WEIGHTS_H
-#define SL_MODELS_PT2_WEIGHTS_H
+#pragma once
 
 #include "models/torch/archive.h"
 
@@ -21,5 +20,3 @@ typedef struct
 gboolean pt_weights_read (TsHeap *heap, TsArchive *archive, const char *model, PtWeights *weights);
 /** pt_weights_find: (nullable): the tensor @name, a weight or a constant. */
 TsTensor *pt_weights_find (const PtWeights *weights, const char *name);
-
-#endif

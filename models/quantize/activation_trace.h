@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Runs a graph and keeps the output of every node, for measurements. */
-#ifndef SL_QUANTIZE_ACTIVATION_TRACE_H
-#define SL_QUANTIZE_ACTIVATION_TRACE_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -23,5 +22,3 @@ gboolean sl_activation_trace_run (SlActivationTrace *tape, const void *input, GE
 const void *sl_activation_trace_data (const SlActivationTrace *tape, gint32 tensor);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlActivationTrace, sl_activation_trace_free)
-
-#endif

@@ -3,8 +3,7 @@
  * The agreement of two models: the first class of each picture, the average precision of boxes, or
  * the cells of a mask.
  */
-#ifndef SL_QUANTIZE_AGREEMENT_H
-#define SL_QUANTIZE_AGREEMENT_H
+#pragma once
 
 #include "models/contract.h"
 
@@ -32,5 +31,3 @@ const char *sl_agreement_measure (const SlAgreement *agreement);
 gdouble sl_agreement_value (const SlAgreement *agreement);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlAgreement, sl_agreement_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Checks of constant tensors before quantisation. */
-#ifndef SL_QUANTIZE_CONSTANT_H
-#define SL_QUANTIZE_CONSTANT_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -12,5 +11,3 @@ gboolean sl_constant_is_within (const SlTensor *tensor, gfloat most);
 /** sl_constant_writable: the values of constant @tensor of @graph as ones that may be changed: a
  * copy, since its own file's bytes may not. */
 gfloat *sl_constant_writable (SlGraph *graph, gint32 tensor);
-
-#endif

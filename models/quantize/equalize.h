@@ -4,13 +4,10 @@
  * steps, a channel may be scaled down in the first and up in the second without changing the
  * result, so that one scale suits all channels in between.
  */
-#ifndef SL_QUANTIZE_EQUALIZE_H
-#define SL_QUANTIZE_EQUALIZE_H
+#pragma once
 
 #include "core/graph/graph.h"
 
 /** sl_equalize: weights and biases of @graph, of sl_tflite_express(). Returns how many pairs of
  * layers were made equal. */
 guint sl_equalize (SlGraph *graph);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Converts a float graph to an int8 graph by a plan. */
-#ifndef SL_QUANTIZE_INT8_GRAPH_H
-#define SL_QUANTIZE_INT8_GRAPH_H
+#pragma once
 
 #include "models/quantize/plan.h"
 
@@ -18,5 +17,3 @@ SlGraph *sl_int8_graph_new (SlGraph *graph, const SlPlan *plan, const SlRanges *
 /** sl_int8_graph_to_uint8: makes int8 values of @graph, of sl_int8_graph_new() with one scale for
  * the weights of a layer, the same as uint8. */
 void sl_int8_graph_to_uint8 (SlGraph *graph);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which nodes of a float graph compute with int8 values, and which tensors share a scale. */
-#ifndef SL_QUANTIZE_PLAN_H
-#define SL_QUANTIZE_PLAN_H
+#pragma once
 
 #include "models/quantize/ranges.h"
 
@@ -56,5 +55,3 @@ SlScales sl_scales_of (SlOpType op);
 gboolean sl_scales_data (SlOpType op, guint i);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPlan, sl_plan_free)
-
-#endif

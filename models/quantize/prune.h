@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pruning by magnitude: the smallest weights of each layer become zero, one by one or in blocks. */
-#ifndef SL_QUANTIZE_PRUNE_H
-#define SL_QUANTIZE_PRUNE_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -15,5 +14,3 @@
  * than single weights, by the sum of their magnitudes, where the input channels are whole blocks.
  * Returns how many layers were pruned. */
 guint sl_prune (SlGraph *graph, gdouble share, gboolean blocks);
-
-#endif

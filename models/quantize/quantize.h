@@ -10,8 +10,7 @@
  *   for each other picture: sl_quantizer_compare (q, tensor, &error);
  *   sl_quantizer_report (q, &report);
  */
-#ifndef SL_QUANTIZE_QUANTIZE_H
-#define SL_QUANTIZE_QUANTIZE_H
+#pragma once
 
 #include "models/model.h"
 #include "preprocess/normalize.h"
@@ -117,5 +116,3 @@ gboolean sl_quantizer_compare (SlQuantizer *quantizer, const void *tensor, GErro
 void sl_quantizer_report (SlQuantizer *quantizer, SlQuantizeReport *report);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlQuantizer, sl_quantizer_free)
-
-#endif

@@ -3,8 +3,7 @@
  * Statistics of the tensors of a float graph over many pictures: limits in a first pass, histograms
  * and means of channels in a second, or all in one pass; and the choice of the range for 256 steps.
  */
-#ifndef SL_QUANTIZE_RANGES_H
-#define SL_QUANTIZE_RANGES_H
+#pragma once
 
 #include "models/quantize/activation_trace.h"
 
@@ -64,5 +63,3 @@ SlRange sl_ranges_choose (const SlObserved *const *observed, guint n, SlRangeMet
 gdouble sl_ranges_noise (const SlObserved *observed, SlRange range);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRanges, sl_ranges_free)
-
-#endif

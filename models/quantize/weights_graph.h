@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A float graph with only the weights stored in fewer bits. Computation stays float. */
-#ifndef SL_QUANTIZE_WEIGHTS_GRAPH_H
-#define SL_QUANTIZE_WEIGHTS_GRAPH_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -18,5 +17,3 @@ typedef enum
  * bits than that, to be run instead of written. */
 SlGraph *sl_weights_graph_new (SlGraph *graph, SlWeights how, gboolean decoded, guint *n,
                                GError **error);
-
-#endif

@@ -12,8 +12,7 @@
  *             of it, all or none; the inputs; the outputs that are stored; all of the sizes that
  *             "INFO" gives them
  */
-#ifndef SL_REPLAY_BLACK_BOX_H
-#define SL_REPLAY_BLACK_BOX_H
+#pragma once
 
 #include "models/replay/info.h"
 
@@ -73,5 +72,3 @@ void sl_black_box_writer_free (SlBlackBoxWriter *writer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBlackBox, sl_black_box_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBlackBoxWriter, sl_black_box_writer_free)
-
-#endif

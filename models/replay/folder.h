@@ -2,8 +2,7 @@
 /*
  * The folder of black boxes: file names, which sort by time, and the number of files that are kept.
  */
-#ifndef SL_REPLAY_FOLDER_H
-#define SL_REPLAY_FOLDER_H
+#pragma once
 
 #include <glib.h>
 
@@ -25,5 +24,3 @@ gboolean sl_black_box_lock (int fd, const char *path, gboolean wait);
 /** sl_black_box_check_folder: FALSE with SL_ERROR_OPEN when @folder is no folder that can be
  * written to. */
 gboolean sl_black_box_check_folder (const char *folder, GError **error);
-
-#endif

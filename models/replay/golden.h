@@ -5,8 +5,7 @@
  * outputs, made on a machine with known correct results. If the file exists, the model must give
  * the same before it is used.
  */
-#ifndef SL_REPLAY_GOLDEN_H
-#define SL_REPLAY_GOLDEN_H
+#pragma once
 
 #include "models/replay/black_box.h"
 
@@ -27,5 +26,3 @@ gboolean sl_golden_make (SlModel *model, SlSession *session, const char *input_s
  * with SL_ERROR_BACKEND (expected and got), or what is wrong with the file. Takes an inference, and
  * 1 ms for 0.5 MB of the model's file. */
 gboolean sl_golden_check (SlModel *model, SlSession *session, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * written. As text it is the first section of a file (models/replay/black_box.h), a key file that
  * people can read.
  */
-#ifndef SL_REPLAY_INFO_H
-#define SL_REPLAY_INFO_H
+#pragma once
 
 #include "core/runtime/session.h"
 #include "models/model.h"
@@ -74,5 +73,3 @@ gboolean sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, g
                                    GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBlackBoxInfo, sl_black_box_info_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sizes and names that the writer and the reader of models/replay/black_box.h share. */
-#ifndef SL_REPLAY_LAYOUT_H
-#define SL_REPLAY_LAYOUT_H
+#pragma once
 
 #define SL_BLACK_BOX_MAGIC "SLBBOX\r\n"
 #define SL_BLACK_BOX_HEADER 32
@@ -11,5 +10,3 @@
 /* What stands before the outputs' rows of an inference, and such a row. */
 #define SL_BLACK_BOX_FIXED 32
 #define SL_BLACK_BOX_ROW 16
-
-#endif

@@ -4,8 +4,7 @@
  * Records a running model into a ring, and writes black boxes from it on request, in a separate
  * thread.
  */
-#ifndef SL_REPLAY_RECORDER_H
-#define SL_REPLAY_RECORDER_H
+#pragma once
 
 #include "models/replay/black_box.h"
 
@@ -67,5 +66,3 @@ char *sl_recorder_dump (SlRecorder *recorder, const char *reason, gpointer held,
 gboolean sl_recorders_wait (gint64 end);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRecorder, sl_recorder_unref)
-
-#endif

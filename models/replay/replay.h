@@ -4,8 +4,7 @@
  * Replays recorded inferences: runs the same inputs in a session, and compares each output with the
  * recorded one.
  */
-#ifndef SL_REPLAY_REPLAY_H
-#define SL_REPLAY_REPLAY_H
+#pragma once
 
 #include "models/replay/black_box.h"
 
@@ -74,5 +73,3 @@ void sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const 
                         const SlReplayTolerance *tolerance, SlReplayDifference *difference);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlReplayBuffers, sl_replay_buffers_clear)
-
-#endif

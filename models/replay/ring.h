@@ -12,8 +12,7 @@
  * black box still needs are not overwritten; if there is no other room, new inferences are not
  * recorded.
  */
-#ifndef SL_REPLAY_RING_H
-#define SL_REPLAY_RING_H
+#pragma once
 
 #include "models/replay/black_box.h"
 
@@ -58,5 +57,3 @@ void sl_ring_recover (const char *folder, guint keep, SlRingRecovered recovered,
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRing, sl_ring_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRingView, sl_ring_view_free)
-
-#endif

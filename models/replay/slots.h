@@ -3,8 +3,7 @@
  * The file of a ring: a header with the info's text, then slots of one size. Only this machine
  * reads it, in native byte order.
  */
-#ifndef SL_REPLAY_SLOTS_H
-#define SL_REPLAY_SLOTS_H
+#pragma once
 
 #include "models/replay/black_box.h"
 
@@ -48,5 +47,3 @@ gboolean sl_slots_peek (const SlSlots *slots, guint slot, SlSlotHead *head);
  * unless it is whole. */
 gboolean sl_slots_read (const SlSlots *slots, guint slot, guint8 *buffer,
                         SlBlackBoxInference *inference);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A prepared graph in operators of TensorFlow Lite, for the writer and the quantiser. */
-#ifndef SL_MODELS_TFLITE_EXPRESS_H
-#define SL_MODELS_TFLITE_EXPRESS_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -19,5 +18,3 @@
  * SL_ERROR_UNSUPPORTED that names the node and what TensorFlow Lite lacks
  */
 SlGraph *sl_tflite_express (SlGraph *graph, gboolean nhwc, GError **error);
-
-#endif

@@ -8,8 +8,7 @@
  * There is no recursion: callers walk a fixed number of levels, so depth needs no limit. Counts are
  * bounded by the buffer's size.
  */
-#ifndef SL_MODELS_TFLITE_FLATBUFFER_H
-#define SL_MODELS_TFLITE_FLATBUFFER_H
+#pragma once
 
 #include <glib.h>
 
@@ -70,5 +69,3 @@ gfloat sl_fb_vector_f32 (const SlFbVector *vector, guint32 index);
 SlFbTable sl_fb_vector_table (const SlFbVector *vector, guint32 index);
 /** sl_fb_vector_data: the elements as they lie in the buffer, without alignment. */
 const guint8 *sl_fb_vector_data (const SlFbVector *vector);
-
-#endif

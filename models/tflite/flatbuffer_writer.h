@@ -4,8 +4,7 @@
  * finish. Parents lie before their children, each vtable right before its table, scalars on their
  * natural alignment.
  */
-#ifndef SL_MODELS_TFLITE_FLATBUFFER_WRITER_H
-#define SL_MODELS_TFLITE_FLATBUFFER_WRITER_H
+#pragma once
 
 #include <glib.h>
 
@@ -39,5 +38,3 @@ void fb_ref (FbNode *table, guint field, FbNode *child);
 GByteArray *fb_finish (FbWriter *writer, FbNode *root, const char *identifier);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FbWriter, fb_writer_free)
-
-#endif

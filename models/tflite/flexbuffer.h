@@ -3,8 +3,7 @@
  * Reads one FlexBuffer map of scalars: how TensorFlow Lite stores the options of custom operators.
  * Bounds-checked, without recursion; values that are not numbers count as absent.
  */
-#ifndef SL_MODELS_TFLITE_FLEXBUFFER_H
-#define SL_MODELS_TFLITE_FLEXBUFFER_H
+#pragma once
 
 #include <glib.h>
 
@@ -24,5 +23,3 @@ typedef struct
 gboolean sl_flex_map_open (SlFlexMap *map, const void *data, gsize size, GError **error);
 /** sl_flex_map_number: the number at @key, booleans as 0 and 1. FALSE when there is none. */
 gboolean sl_flex_map_number (const SlFlexMap *map, const char *key, gdouble *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The metadata of a TFLite file: the TFLITE_METADATA buffer and the files in the appended zip. */
-#ifndef SL_MODELS_TFLITE_METADATA_H
-#define SL_MODELS_TFLITE_METADATA_H
+#pragma once
 
 #include "models/reader.h"
 
@@ -17,5 +16,3 @@
  */
 gboolean tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size,
                             SlModelMetadata *metadata, GError **error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Messages of the TFLite reader about unsupported operators: which, where, why, and what to do. */
-#ifndef SL_MODELS_TFLITE_MISSING_H
-#define SL_MODELS_TFLITE_MISSING_H
+#pragma once
 
 #include <glib.h>
 
@@ -21,5 +20,3 @@ guint tfl_missing_choose (const TflMissing *missing, guint n);
  * by name. @name: of its node. */
 void tfl_missing_report (const TflMissing *missing, guint n, guint chosen, const char *name,
                          GError **error);
-
-#endif

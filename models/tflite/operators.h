@@ -3,8 +3,7 @@
  * TensorFlow Lite operators -> SlOpType and parameters: one table row each, for the TFLite reader;
  * the writer finds numbers in them.
  */
-#ifndef SL_MODELS_TFLITE_OPERATORS_H
-#define SL_MODELS_TFLITE_OPERATORS_H
+#pragma once
 
 #include "core/graph/op.h"
 #include "sightline/error.h"
@@ -60,5 +59,3 @@ gboolean tfl_read_activation (guint8 number, SlActivation *activation, GError **
 gint tfl_activation_number (SlActivation activation);
 /** tfl_builtin_name: TensorFlow Lite's name, "UNKNOWN" for a number without one. */
 const char *tfl_builtin_name (gint32 builtin);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The options of operators: read by the reader, written by the writer, from one table of fields. */
-#ifndef SL_MODELS_TFLITE_OPTIONS_H
-#define SL_MODELS_TFLITE_OPTIONS_H
+#pragma once
 
 #include "core/graph/graph.h"
 #include "models/tflite/flatbuffer_writer.h"
@@ -13,5 +12,3 @@ gboolean tfl_read_options (const TflOp *op, const TflOptions *options, SlOpParam
 /** tfl_write_options: (nullable): the table of @node, whose row @op has an options type; NULL for a
  * type that nothing writes. */
 FbNode *tfl_write_options (FbWriter *fb, const SlGraph *graph, const SlNode *node, const TflOp *op);
-
-#endif

@@ -3,8 +3,7 @@
  * Field numbers and enumerations of TensorFlow Lite's public FlatBuffer schema, version 3, as far
  * as the reader and the writer use them; and of its metadata schema ("M001").
  */
-#ifndef SL_MODELS_TFLITE_SCHEMA_H
-#define SL_MODELS_TFLITE_SCHEMA_H
+#pragma once
 
 #define TFL_IDENTIFIER "TFL3"
 #define TFL_VERSION 3
@@ -109,5 +108,3 @@ enum
   TFM_FILE_VALUE_LABELS = 3,
   TFM_FILE_SCORE_CALIBRATION = 4,
 };
-
-#endif

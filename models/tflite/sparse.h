@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sparse constants of TensorFlow Lite: the values that are not zero and where they are, dimension
  * by dimension, dense or compressed rows. */
-#ifndef SL_MODELS_TFLITE_SPARSE_H
-#define SL_MODELS_TFLITE_SPARSE_H
+#pragma once
 
 #include "core/graph/tensor.h"
 #include "models/tflite/flatbuffer.h"
@@ -12,5 +11,3 @@
  * going through them once a level. SL_ERROR_FORMAT for what does not fit. */
 gboolean tfl_sparse_read (const SlFbTable *sparsity, const SlTensor *tensor, const guint8 *values,
                           gsize n, guint8 *dense, GError **error);
-
-#endif

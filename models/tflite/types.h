@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* TensorFlow Lite's element types by number, for the reader and the writer. */
-#ifndef SL_MODELS_TFLITE_TYPES_H
-#define SL_MODELS_TFLITE_TYPES_H
+#pragma once
 
 #include "core/graph/dtype.h"
 
@@ -11,5 +10,3 @@ SlDtype tfl_type_dtype (guint8 type);
 const char *tfl_type_name (guint8 type);
 /** tfl_type_of: the number of @dtype, which every type has but SL_DTYPE_INVALID. */
 guint8 tfl_type_of (SlDtype dtype);
-
-#endif

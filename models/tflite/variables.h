@@ -4,8 +4,7 @@
  * subgraph sets their first values): state from run to run beside a model's inputs and outputs.
  * Each becomes an input and an output of the graph, a pair of its state (models/state.h).
  */
-#ifndef SL_MODELS_TFLITE_VARIABLES_H
-#define SL_MODELS_TFLITE_VARIABLES_H
+#pragma once
 
 #include "models/reader.h"
 #include "models/tflite/flatbuffer.h"
@@ -48,5 +47,3 @@ gboolean tfl_variables_finish (TflVariables *variables, guint index, gint32 *inp
                                SlModelMetadata *metadata, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TflVariables, tfl_variables_free)
-
-#endif

@@ -4,8 +4,7 @@
  * Writes TensorFlow Lite's files: a graph and what a contract says of it. The same graph gives the
  * same bytes.
  */
-#ifndef SL_MODELS_TFLITE_WRITE_H
-#define SL_MODELS_TFLITE_WRITE_H
+#pragma once
 
 #include "core/graph/graph.h"
 #include "models/contract.h"
@@ -20,5 +19,3 @@
  * written, SL_ERROR_LIMIT when the weights have more than FlatBuffers can address
  */
 GBytes *sl_tflite_write (SlGraph *graph, const SlContract *contract, GError **error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The writer for metadata.c: a contract as TFLite Metadata and as the description file appended to
  * the model. */
-#ifndef SL_MODELS_TFLITE_WRITE_METADATA_H
-#define SL_MODELS_TFLITE_WRITE_METADATA_H
+#pragma once
 
 #include "models/contract.h"
 
@@ -12,5 +11,3 @@ GBytes *tfl_metadata_write (const SlContract *contract, guint n_outputs);
 /** tfl_metadata_append: appends the archive: sightline.modelinfo, and labels.txt where there are
  * labels. */
 void tfl_metadata_append (GByteArray *out, const SlContract *contract);
-
-#endif

@@ -7,8 +7,7 @@
  * data/. torch.export.save(): a program in JSON, and its tensors; before PyTorch 2.8 without the
  * folder.
  */
-#ifndef SL_MODELS_TORCH_ARCHIVE_H
-#define SL_MODELS_TORCH_ARCHIVE_H
+#pragma once
 
 #include "core/graph/graph.h"
 #include "models/aten/value.h"
@@ -58,5 +57,3 @@ const void *ts_archive_elements (TsArchive *archive, const char *folder, const c
                                  gsize size, gsize *length, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TsArchive, ts_archive_free)
-
-#endif

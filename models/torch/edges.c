@@ -5,7 +5,6 @@
 
 #include "core/base/name_hash.h"
 #include "models/aten/dynamic_rows.h"
-#include "models/lower/ops.h"
 
 /* Tuples, lists and dictionaries of outputs inside each other. */
 #define MAX_DEPTH 8

@@ -5,8 +5,7 @@
  * picture have as many as there can be, with zeros after the last. float16 and float64 are float32
  * unless the reader asks for them.
  */
-#ifndef SL_MODELS_TORCH_EDGES_H
-#define SL_MODELS_TORCH_EDGES_H
+#pragma once
 
 #include "models/aten/ops.h"
 #include "models/torch/shapes.h"
@@ -33,5 +32,3 @@ SlDtype ts_edge_dtype (const TsEdges *edges, TsDtype dtype);
 TsValue ts_add_input (TsEdges *edges, const char *name, TsShape shape, gboolean listed);
 /** ts_add_outputs: each tensor in @value is an output; None and numbers are skipped. */
 void ts_add_outputs (TsEdges *edges, const char *name, TsValue value);
-
-#endif

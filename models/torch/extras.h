@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What an archive of PyTorch says of its model beside the program: files that its author added, and
  * the names of its classes. */
-#ifndef SL_MODELS_TORCH_EXTRAS_H
-#define SL_MODELS_TORCH_EXTRAS_H
+#pragma once
 
 #include "models/reader.h"
 #include "models/torch/archive.h"
@@ -12,5 +11,3 @@ gboolean ts_extras_read (const TsArchive *archive, SlModelMetadata *metadata, GE
 /** ts_guess_range: (transfer none) (nullable): mean and std that a model of @class_name,
  * "torchvision.models.resnet.ResNet", was probably trained with, as a sentence. */
 const char *ts_guess_range (const char *class_name);
-
-#endif

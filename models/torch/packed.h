@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Packed parameters: the contents of the states of torch's classes for them. */
-#ifndef SL_MODELS_TORCH_PACKED_H
-#define SL_MODELS_TORCH_PACKED_H
+#pragma once
 
 #include "models/aten/value.h"
 
@@ -11,5 +10,3 @@
 gboolean ts_packed_new (TsHeap *heap, const char *class_name, TsValue *value);
 /** ts_packed_fill: sets @packed from @state, which __getstate__ gave. */
 gboolean ts_packed_fill (TsHeap *heap, TsPacked *packed, TsValue state);
-
-#endif

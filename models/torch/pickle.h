@@ -3,8 +3,7 @@
  * Pickles as torch.jit.save() writes them: a machine of 33 instructions that build values. It calls
  * nothing: the few functions that such pickles name are known here, and any other name is refused.
  */
-#ifndef SL_MODELS_TORCH_PICKLE_H
-#define SL_MODELS_TORCH_PICKLE_H
+#pragma once
 
 #include "models/torch/archive.h"
 
@@ -14,5 +13,3 @@ gboolean ts_pickle_read (TsHeap *heap, TsArchive *archive, const char *name, TsV
 /** ts_pickle_read_shapes: the same where tensors have types and sizes alone, and no elements in the
  * file. */
 gboolean ts_pickle_read_shapes (TsHeap *heap, TsArchive *archive, const char *name, TsValue *value);
-
-#endif

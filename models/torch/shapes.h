@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The size of a program's inputs, as somebody stated it. */
-#ifndef SL_MODELS_TORCH_SHAPES_H
-#define SL_MODELS_TORCH_SHAPES_H
+#pragma once
 
 #include "models/aten/value.h"
 #include "models/reader.h"
@@ -33,5 +32,3 @@ void ts_shape_picture (TsShape *shape, gint32 channels, gint32 height, gint32 wi
 /** ts_shape_described: "160,160", as Ultralytics' description has it; FALSE when @metadata has
  * none. */
 gboolean ts_shape_described (const SlModelMetadata *metadata, TsShape *shape);
-
-#endif

@@ -3,8 +3,7 @@
  * The syntax tree of a file of code/: functions and classes, statements, expressions. Everything is
  * in one arena. Types in annotations are expressions, too.
  */
-#ifndef SL_MODELS_TORCHSCRIPT_AST_H
-#define SL_MODELS_TORCHSCRIPT_AST_H
+#pragma once
 
 #include <glib.h>
 
@@ -130,5 +129,3 @@ char *ts_unit_line (const TsUnit *unit, guint number);
 const TsDef *ts_class_method (const TsClass *type, const char *name);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TsUnit, ts_unit_free)
-
-#endif

@@ -5,8 +5,7 @@
  * that depend only on shapes and constants are computed; values that depend on the picture become
  * nodes.
  */
-#ifndef SL_MODELS_TORCHSCRIPT_CODE_H
-#define SL_MODELS_TORCHSCRIPT_CODE_H
+#pragma once
 
 #include "models/aten/ops.h"
 #include "models/torchscript/ast.h"
@@ -91,5 +90,3 @@ TsValue ts_eval (TsProgram *program, const TsExpr *expr);
 
 /** ts_run_body: a TsRunBody. */
 TsValue ts_run_body (TsProgram *program, const TsCall *call);
-
-#endif

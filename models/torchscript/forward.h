@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Runs a module's forward() once, to record its operators on a picture. */
-#ifndef SL_MODELS_TORCHSCRIPT_FORWARD_H
-#define SL_MODELS_TORCHSCRIPT_FORWARD_H
+#pragma once
 
 #include "models/torch/archive.h"
 #include "models/torch/shapes.h"
@@ -17,5 +16,3 @@ typedef struct
 /** ts_forward: fills @graph with what forward() does to inputs of the @n shapes, 1 or more. FALSE
  * with the heap's error set. */
 gboolean ts_forward (const TsModule *module, const TsShape *shapes, guint n, SlGraph *graph);
-
-#endif

@@ -4,8 +4,7 @@
  * punctuation, and the lines' indentation as tokens of its own. The text is untrusted: anything
  * outside of the subset is an error that names its line.
  */
-#ifndef SL_MODELS_TORCHSCRIPT_LEXER_H
-#define SL_MODELS_TORCHSCRIPT_LEXER_H
+#pragma once
 
 #include <glib.h>
 
@@ -60,5 +59,3 @@ void ts_lexer_next (TsLexer *lexer);
 void ts_lexer_fail (TsLexer *lexer, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /** ts_lexer_is: whether the current token is the mark or the name @text. */
 gboolean ts_lexer_is (const TsLexer *lexer, TsTokenKind kind, const char *text);
-
-#endif

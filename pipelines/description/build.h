@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Builds a GstPipeline from a description. */
-#ifndef SL_PIPELINES_DESCRIPTION_BUILD_H
-#define SL_PIPELINES_DESCRIPTION_BUILD_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -35,5 +34,3 @@ gboolean sl_property_from_text (GObject *object, const char *name, const char *t
 /** sl_property_describe: (transfer full): the values that the property takes, such as "a number in
  * 0..1". */
 char *sl_property_describe (GParamSpec *pspec);
-
-#endif

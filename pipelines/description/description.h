@@ -6,8 +6,7 @@
  * here, and build.h makes a pipeline from them. It is immutable and shared. docs/pipelines.md has
  * the grammar.
  */
-#ifndef SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
-#define SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
+#pragma once
 
 #include "pipelines/description/parameter.h"
 #include "postprocess/analyze/regions.h"
@@ -121,5 +120,3 @@ void sl_http_settings_clear (SlHttpSettings *settings);
 const char *sl_restart_name (SlRestart restart);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDescription, sl_description_free)
-
-#endif

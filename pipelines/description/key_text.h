@@ -4,8 +4,7 @@
  * The syntax is GKeyFile's without escapes in values, and with lines continued by a backslash at
  * their end.
  */
-#ifndef SL_PIPELINES_DESCRIPTION_KEY_TEXT_H
-#define SL_PIPELINES_DESCRIPTION_KEY_TEXT_H
+#pragma once
 
 #include <glib.h>
 
@@ -28,5 +27,3 @@ GArray *sl_key_entries_new (void);
  * group is an error, but for those named @repeated (nullable). */
 gboolean sl_key_text_parse (const char *text, gsize length, const char *file, const char *repeated,
                             GArray *entries, GError **error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* SlParameter: one parameter of a description, with its type and its value. */
-#ifndef SL_PIPELINES_DESCRIPTION_PARAMETER_H
-#define SL_PIPELINES_DESCRIPTION_PARAMETER_H
+#pragma once
 
 #include <glib.h>
 
@@ -34,5 +33,3 @@ typedef struct
   GStrv choices;
   gdouble minimum, maximum;
 } SlParameter;
-
-#endif

@@ -3,8 +3,7 @@
  * The parameters of a description: declared by [parameters] and [parameter NAME], valued by
  * defaults and callers, typed.
  */
-#ifndef SL_PIPELINES_DESCRIPTION_PARAMETERS_H
-#define SL_PIPELINES_DESCRIPTION_PARAMETERS_H
+#pragma once
 
 #include "pipelines/description/key_text.h"
 #include "pipelines/description/parameter.h"
@@ -35,5 +34,3 @@ const char *sl_parameter_set_lookup (const char *name, gpointer set, GError **er
 GArray *sl_parameter_set_steal (SlParameterSet *set);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlParameterSet, sl_parameter_set_free)
-
-#endif

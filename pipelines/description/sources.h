@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The files of one description, in order: its includes, the file itself, its drop-ins. */
-#ifndef SL_PIPELINES_DESCRIPTION_SOURCES_H
-#define SL_PIPELINES_DESCRIPTION_SOURCES_H
+#pragma once
 
 #include <glib.h>
 
@@ -19,5 +18,3 @@ gboolean sl_sources_load (const char *path, GArray *entries, GPtrArray *files, G
 /** sl_sources_parse: the same of text that stands for the file @path, without drop-ins. */
 gboolean sl_sources_parse (const char *text, gsize length, const char *path, GArray *entries,
                            GPtrArray *files, GError **error);
-
-#endif

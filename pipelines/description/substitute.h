@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* ${parameter} in the values of description files. */
-#ifndef SL_PIPELINES_DESCRIPTION_SUBSTITUTE_H
-#define SL_PIPELINES_DESCRIPTION_SUBSTITUTE_H
+#pragma once
 
 #include <glib.h>
 
@@ -30,5 +29,3 @@ guint sl_launch_count (const char *launch);
 /** sl_parameter_name_valid: a letter or _, then letters, digits, _ and -; at most
  * SL_PARAMETER_NAME_MAX. */
 gboolean sl_parameter_name_valid (const char *name);
-
-#endif

@@ -3,8 +3,7 @@
  * Values of description files: times and words, with the errors that name file, line, group and
  * key.
  */
-#ifndef SL_PIPELINES_DESCRIPTION_TYPED_VALUES_H
-#define SL_PIPELINES_DESCRIPTION_TYPED_VALUES_H
+#pragma once
 
 #include "pipelines/description/key_text.h"
 
@@ -20,5 +19,3 @@ gboolean sl_value_choice (const SlKeyEntry *entry, const char *text, const char 
                           guint n, guint *index, GError **error);
 /** sl_value_number: a finite number, all of @text. */
 gboolean sl_value_number (const char *text, gdouble *number);
-
-#endif

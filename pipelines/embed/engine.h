@@ -3,8 +3,7 @@
  * SlEngine: a GstPipeline made from a description, for one run. Its owner gets messages and
  * predictions in the threads that post them. It needs no main loop.
  */
-#ifndef SL_PIPELINES_EMBED_ENGINE_H
-#define SL_PIPELINES_EMBED_ENGINE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -45,5 +44,3 @@ void sl_engine_free (SlEngine *engine);
 GstElement *sl_engine_find (SlEngine *engine, const char *name);
 /** sl_engine_source: (transfer none) (nullable): where frames are pushed into. */
 SlFrameSource *sl_engine_source (SlEngine *engine);
-
-#endif

@@ -3,8 +3,7 @@
  * The events of a running pipeline for the application, in order. Their number is bounded, and the
  * newest predictions are kept. The owner holds a lock.
  */
-#ifndef SL_PIPELINES_EMBED_EVENTS_H
-#define SL_PIPELINES_EMBED_EVENTS_H
+#pragma once
 
 #include "sightline/pipeline.h"
 
@@ -52,5 +51,3 @@ void sl_event_free (SlEvent *event);
 const char *sl_pipeline_state_name (SlPipelineState state);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEvent, sl_event_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The appsrc of a pipeline that an application pushes its frames into. */
-#ifndef SL_PIPELINES_EMBED_FRAME_SOURCE_H
-#define SL_PIPELINES_EMBED_FRAME_SOURCE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -22,5 +21,3 @@ void sl_frame_source_end (SlFrameSource *source);
 void sl_frame_source_counts (SlFrameSource *source, guint64 *pushed, guint64 *displaced);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFrameSource, sl_frame_source_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The rate and the age of the last predictions of a running pipeline. The owner holds a lock. */
-#ifndef SL_PIPELINES_EMBED_RATES_H
-#define SL_PIPELINES_EMBED_RATES_H
+#pragma once
 
 #include <glib.h>
 
@@ -26,5 +25,3 @@ void sl_pipeline_stats_reset (SlPipelineStats *stats, gint64 now);
 void sl_pipeline_stats_add (SlPipelineStats *stats, gint64 now, gint64 age);
 /** sl_pipeline_stats_write: seconds, predictions, rate, age-p50 and age-p95 as entries {sv}. */
 void sl_pipeline_stats_write (const SlPipelineStats *stats, gint64 now, GVariantBuilder *builder);
-
-#endif

@@ -3,8 +3,7 @@
  * SlRecipe: where an SlPipeline's description comes from, with the parameters that the application
  * gave; one thread at a time.
  */
-#ifndef SL_PIPELINES_EMBED_RECIPE_H
-#define SL_PIPELINES_EMBED_RECIPE_H
+#pragma once
 
 #include "pipelines/description/description.h"
 
@@ -23,5 +22,3 @@ gboolean sl_recipe_set (SlRecipe *recipe, const char *name, const char *value, G
 const SlDescription *sl_recipe_description (const SlRecipe *recipe);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRecipe, sl_recipe_free)
-
-#endif

@@ -3,8 +3,7 @@
  * The signals of SlPipeline, and sources in its maker's main context, in which they are emitted. No
  * lock is held meanwhile.
  */
-#ifndef SL_PIPELINES_EMBED_SIGNALS_H
-#define SL_PIPELINES_EMBED_SIGNALS_H
+#pragma once
 
 #include "pipelines/embed/events.h"
 
@@ -26,5 +25,3 @@ GSource *sl_weak_source_attach (GSource *source, GMainContext *context, gpointer
                                 GSourceFunc callback);
 /** sl_weak_source_detach: destroys *@source (nullable) and sets it to NULL. */
 void sl_weak_source_detach (GSource **source);
-
-#endif

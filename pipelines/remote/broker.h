@@ -5,8 +5,7 @@
  * back-off and jitter, and passes messages on. Each connection is a new session: the caller decides
  * whether to send unconfirmed messages of the last connection again.
  */
-#ifndef SL_REMOTE_BROKER_H
-#define SL_REMOTE_BROKER_H
+#pragma once
 
 #include "pipelines/remote/mqtt.h"
 
@@ -111,5 +110,3 @@ void sl_broker_wake (SlBroker *broker);
  * seconds. A thread that is blocked longer by a system call or inside a callback ends by itself
  * later. */
 void sl_broker_free (SlBroker *broker);
-
-#endif

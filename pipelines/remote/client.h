@@ -5,8 +5,7 @@
  * threads use a client: one pushes frames, the other pops their results in the same order. The
  * client does not depend on GStreamer's buffers and elements.
  */
-#ifndef SL_REMOTE_CLIENT_H
-#define SL_REMOTE_CLIENT_H
+#pragma once
 
 #include "pipelines/remote/broker.h"
 #include "pipelines/remote/window.h"
@@ -102,5 +101,3 @@ void sl_remote_client_unlock (SlRemoteClient *client, gboolean unlocked);
 /** sl_remote_client_counts: @workers: the number of workers. */
 void sl_remote_client_counts (SlRemoteClient *client, SlRemoteCounts *counts, guint *workers,
                               gboolean *connected);
-
-#endif

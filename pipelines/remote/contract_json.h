@@ -4,8 +4,7 @@
  * The announcement: a model's contract as JSON text. A worker publishes it as a retained message,
  * for cameras without a model file. See docs/remote.md.
  */
-#ifndef SL_REMOTE_CONTRACT_JSON_H
-#define SL_REMOTE_CONTRACT_JSON_H
+#pragma once
 
 #include "models/contract.h"
 
@@ -44,5 +43,3 @@ SlContract *sl_remote_contract_read (const void *data, gsize size, const char *o
 
 /** sl_remote_contract_hash: only computes the hash. */
 void sl_remote_contract_hash (const SlContract *contract, char hash[SL_REMOTE_HASH]);
-
-#endif

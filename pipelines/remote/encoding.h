@@ -4,8 +4,7 @@
  * smaller is written without encoding, so a message never becomes larger. A tensor that has as many
  * bytes as in the contract is not encoded, and is only copied.
  */
-#ifndef SL_REMOTE_ENCODING_H
-#define SL_REMOTE_ENCODING_H
+#pragma once
 
 #include "models/contract.h"
 
@@ -44,5 +43,3 @@ gsize sl_remote_encode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, g
  * @what. When @size is the size of @tensor, the bytes are copied. */
 gboolean sl_remote_decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const void *data,
                            gsize size, void *out, const char *what, GError **error);
-
-#endif

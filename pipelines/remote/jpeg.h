@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Converts pictures of bytes to JPEG and back. Channels are written without a colour conversion. */
-#ifndef SL_REMOTE_JPEG_H
-#define SL_REMOTE_JPEG_H
+#pragma once
 
 #include <glib.h>
 
@@ -18,5 +17,3 @@ gsize sl_remote_jpeg_write (const SlRemotePicture *picture, gint quality, const 
 /** sl_remote_jpeg_read: the picture of @size bytes at @data, which must be @picture's size and
  * baseline, into @out. (nullable) (transfer full): what is wrong with it. */
 char *sl_remote_jpeg_read (const SlRemotePicture *picture, const void *data, gsize size, void *out);
-
-#endif

@@ -5,8 +5,7 @@
  * after another; see docs/remote.md. All data is untrusted: all sizes are compared with the
  * contract and with the message before a tensor is read.
  */
-#ifndef SL_REMOTE_MESSAGE_H
-#define SL_REMOTE_MESSAGE_H
+#pragma once
 
 #include "models/contract.h"
 #include "pipelines/remote/contract_json.h"
@@ -97,5 +96,3 @@ gboolean sl_remote_answer_read (const void *data, gsize size, const SlContract *
 /** sl_remote_answer_plain: (transfer full) (nullable): decodes the outputs of @answer into new
  * memory, which @answer points to from now on. NULL with @error set. */
 guint8 *sl_remote_answer_plain (SlRemoteAnswer *answer, const SlContract *contract, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * and error messages. The transport of slpublish and the connections of remote inference use it.
  * Both run libmosquitto from a thread of their own.
  */
-#ifndef SL_REMOTE_MQTT_H
-#define SL_REMOTE_MQTT_H
+#pragma once
 
 #include <glib.h>
 
@@ -50,5 +49,3 @@ gboolean sl_mqtt_fail (const SlMqttTarget *target, int code, GError **error);
 gboolean sl_mqtt_refused (const SlMqttTarget *target, const char *reason, GError **error);
 /** sl_mqtt_silent: sets @error to a message that the broker did not answer. Returns FALSE. */
 gboolean sl_mqtt_silent (const SlMqttTarget *target, GError **error);
-
-#endif

@@ -7,8 +7,7 @@
  *   PREFIX/MODEL/answers/USER/CLIENT answers for one camera
  *   PREFIX/workers/WORKER            retained: the state of a worker; empty when it is gone
  */
-#ifndef SL_REMOTE_TOPICS_H
-#define SL_REMOTE_TOPICS_H
+#pragma once
 
 #include <glib.h>
 
@@ -43,5 +42,3 @@ char *sl_remote_topic_worker (const char *prefix, const char *worker);
  * whatever a request names. */
 gboolean sl_remote_may_answer (const char *prefix, const char *model, const char *work,
                                const char *response);
-
-#endif

@@ -5,8 +5,7 @@
  * frame is sent next, which is sent again, which is given up, and which leaves. It has no clock, no
  * thread and no network: the owner passes the time and holds a lock.
  */
-#ifndef SL_REMOTE_WINDOW_H
-#define SL_REMOTE_WINDOW_H
+#pragma once
 
 #include "pipelines/remote/message.h"
 
@@ -143,5 +142,3 @@ SlRemoteEntry *sl_remote_window_take (SlRemoteWindow *window);
 /** sl_remote_window_due: the next time when an entry has to be sent again or given up, G_MAXINT64 =
  * never. @stuck: as above */
 gint64 sl_remote_window_due (const SlRemoteWindow *window, gboolean stuck);
-
-#endif

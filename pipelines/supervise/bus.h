@@ -4,8 +4,7 @@
  * Interprets the bus messages of a pipeline. Every owner of a pipeline uses it: with a synchronous
  * bus handler, with a main loop, or by polling.
  */
-#ifndef SL_PIPELINES_SUPERVISE_BUS_H
-#define SL_PIPELINES_SUPERVISE_BUS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -48,5 +47,3 @@ void sl_bus_take_refusal (GstElement *pipeline, const char *what, char **element
 /** sl_bus_wait_for_end: waits at most @wait nanoseconds. TRUE at the end of the stream. FALSE with
  * @error set when an element fails, and without @error after the time. */
 gboolean sl_bus_wait_for_end (GstElement *pipeline, GstClockTime wait, GError **error);
-
-#endif

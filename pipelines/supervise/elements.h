@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* What programs that run a pipeline ask of its elements. */
-#ifndef SL_PIPELINES_SUPERVISE_ELEMENTS_H
-#define SL_PIPELINES_SUPERVISE_ELEMENTS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -15,5 +14,3 @@ gboolean sl_camera_is_away (GstElement *pipeline);
  * the action signal "interrupt" of each element that has it, so that a blocking state change fails
  * at once. The owner of the pipeline must be setting it to NULL. Any thread. */
 void sl_pipeline_interrupt (GstBin *pipeline);
-
-#endif

@@ -5,13 +5,10 @@
  * "predictions" that have no other such element downstream. So a chain of them reports each frame
  * once.
  */
-#ifndef SL_PIPELINES_SUPERVISE_EMITTERS_H
-#define SL_PIPELINES_SUPERVISE_EMITTERS_H
+#pragma once
 
 #include <gst/gst.h>
 
 /** sl_emitters_find: (transfer full) (element-type GstElement): references to them. Call it before
  * the pipeline plays. */
 GPtrArray *sl_emitters_find (GstBin *pipeline);
-
-#endif

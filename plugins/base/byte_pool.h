@@ -3,8 +3,7 @@
  * Buffers for lines of text and for masks. Their pool grows to the largest size so far, so that a
  * running stream allocates no memory.
  */
-#ifndef SL_PLUGINS_BASE_BYTE_POOL_H
-#define SL_PLUGINS_BASE_BYTE_POOL_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -21,5 +20,3 @@ void sl_byte_pool_clear (SlBytePool *pool);
 GstBuffer *sl_byte_pool_get (SlBytePool *pool, gsize bytes);
 /** sl_byte_pool_take: (transfer full): likewise with a copy of @data. */
 GstBuffer *sl_byte_pool_take (SlBytePool *pool, gconstpointer data, gsize bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The metadata of elements that gst-inspect-1.0 shows first. Every element has the same parts. */
-#ifndef SL_PLUGINS_BASE_DESCRIBE_H
-#define SL_PLUGINS_BASE_DESCRIBE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -13,5 +12,3 @@ void sl_element_class_describe (GstElementClass *klass, const char *name, const 
 /** sl_element_class_pads: for class_init: every element has the pads "sink" and "src", with @sink
  * and @src as caps; NULL (nullable) for a pad that is not there, or that the class adds itself. */
 void sl_element_class_pads (GstElementClass *klass, const char *sink, const char *src);
-
-#endif

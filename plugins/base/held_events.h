@@ -3,8 +3,7 @@
  * Sticky events that wait until an element knows the caps of what it sends, for elements whose
  * first buffer decides them. The queue is the element's, of GstEvent, used in its streaming thread.
  */
-#ifndef SL_PLUGINS_BASE_HELD_EVENTS_H
-#define SL_PLUGINS_BASE_HELD_EVENTS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -13,5 +12,3 @@ void sl_held_events_push (GQueue *held, GstPad *pad);
 /** sl_held_events_flush: drops segments, as a flush does wherever they are. */
 void sl_held_events_flush (GQueue *held);
 void sl_held_events_clear (GQueue *held);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The properties password and password-file, of elements that log in somewhere. */
-#ifndef SL_PLUGINS_BASE_PASSWORD_H
-#define SL_PLUGINS_BASE_PASSWORD_H
+#pragma once
 
 #include <glib.h>
 
@@ -18,5 +17,3 @@
  */
 gboolean sl_password_choose (const char *stated, const char *file, char **password, char **warning,
                              GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * Properties as data: an element declares a table, one row a property with the place where its
  * value is stored, and gets installation, defaults, setting, reading and freeing from it.
  */
-#ifndef SL_PLUGINS_BASE_PROPERTIES_H
-#define SL_PLUGINS_BASE_PROPERTIES_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -63,5 +62,3 @@ GType sl_resize_fit_get_type (void);
 GType sl_filter_get_type (void);
 /** sl_choice_nick: (transfer none) (nullable): the nick of @value, NULL for SL_CHOICE_AUTO. */
 const char *sl_choice_nick (GType type, gint value);
-
-#endif

@@ -89,6 +89,23 @@ sl_pad_pass_bin (GstPad *pad)
   return next;
 }
 
+GstPad *
+sl_pad_get_source (GstPad *sink)
+{
+  GstPad *peer = gst_pad_get_peer (sink);
+  while (peer != NULL && GST_IS_PROXY_PAD (peer))
+    peer = sl_pad_pass_bin (peer);
+  return peer;
+}
+
+GstPad *
+sl_element_get_only_sink (GstElement *element)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED =
+    g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
+  return element->numsinkpads == 1 ? gst_object_ref (element->sinkpads->data) : NULL;
+}
+
 const char *
 sl_element_shown_name (GstElement *element)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Posts a GError on the bus. The message of the GError becomes the text of the error message. */
-#ifndef SL_PLUGINS_BASE_REPORT_H
-#define SL_PLUGINS_BASE_REPORT_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -17,6 +16,11 @@ gboolean sl_element_is_inside (GstElement *element, const char *type);
 /** sl_pad_pass_bin: (transfer full) (nullable): the pad that data comes from or goes to on the
  * other side of @pad (transfer full), a ghost pad or the proxy pad behind one. */
 GstPad *sl_pad_pass_bin (GstPad *pad);
+/** sl_pad_get_source: (transfer full) (nullable): the pad of an element, not of a bin, that @sink
+ * gets its data from. */
+GstPad *sl_pad_get_source (GstPad *sink);
+/** sl_element_get_only_sink: (transfer full) (nullable): the one sink pad of @element. */
+GstPad *sl_element_get_only_sink (GstElement *element);
 /** sl_element_shown_name: the name of @element for messages: the name of its factory, or
  * "slpredict" for an element inside slpredict. */
 const char *sl_element_shown_name (GstElement *element);
@@ -27,5 +31,3 @@ gboolean sl_element_has_format (GstElement *element, GstPad *pad);
  * a negotiation. It posts while *@refused is FALSE, and then sets it. Frees @error (transfer full)
  * and returns FALSE. */
 gboolean sl_element_refuse (GstElement *element, gboolean *refused, GError *error);
-
-#endif

@@ -3,8 +3,7 @@
  * A tracker on a stream: how many frames have passed since the last, and when to begin anew. Used
  * by sltrack and slpostprocess, one thread at a time.
  */
-#ifndef SL_PLUGINS_BASE_TRACKING_H
-#define SL_PLUGINS_BASE_TRACKING_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -41,5 +40,3 @@ void sl_tracking_skip (SlTracking *tracking, GstClockTime pts);
  * threshold that continue none. The objects are then memory of @tracking, valid until the next run.
  */
 void sl_tracking_run (SlTracking *tracking, SlPredictionView *prediction, GstClockTime pts);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reads bits of the first bytes of a NAL unit, without its emulation prevention bytes. */
-#ifndef SL_PLUGINS_CAMERA_BITS_H
-#define SL_PLUGINS_CAMERA_BITS_H
+#pragma once
 
 #include <glib.h>
 
@@ -21,5 +20,3 @@ void sl_bits_init (SlBits *bits, const guint8 *bytes, gsize n);
 guint sl_bits_read (SlBits *bits, guint n);
 /** sl_bits_read_ue: an Exp-Golomb code; G_MAXUINT for more than 31 bits. */
 guint sl_bits_read_ue (SlBits *bits);
-
-#endif

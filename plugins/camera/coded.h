@@ -3,8 +3,7 @@
  * Reads the first bytes of encoded video: whether decoding can begin there, and which RTP packets
  * begin a picture. The bytes come from a camera, so they are untrusted.
  */
-#ifndef SL_PLUGINS_CAMERA_CODED_H
-#define SL_PLUGINS_CAMERA_CODED_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -74,5 +73,3 @@ typedef struct
 /** sl_coded_packet_read: of an RTP payload, by the encoding name of its caps (nullable). */
 void sl_coded_packet_read (const char *encoding, const guint8 *payload, gsize n,
                            SlCodedPacket *packet);
-
-#endif

@@ -4,8 +4,7 @@
  * An element inside slcamera that splits the multipart stream of an HTTP source into JPEG pictures.
  * It uses multipart.h.
  */
-#ifndef SL_PLUGINS_CAMERA_DEMUX_H
-#define SL_PLUGINS_CAMERA_DEMUX_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -18,5 +17,3 @@ void sl_camera_demux_register (void);
 /** sl_camera_demux_new: (transfer floating): has the pads "sink" and "src". A part larger than
  * @max_part_bytes, or other invalid data, gives an error message and GST_FLOW_ERROR. */
 GstElement *sl_camera_demux_new (guint max_part_bytes);
-
-#endif

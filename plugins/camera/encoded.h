@@ -4,8 +4,7 @@
  * The encoded frames that leave slcamera. They begin with a key frame and have the same timestamps
  * as its decoded frames. Their queue is bounded.
  */
-#ifndef SL_PLUGINS_CAMERA_ENCODED_H
-#define SL_PLUGINS_CAMERA_ENCODED_H
+#pragma once
 
 #include <gst/app/gstappsrc.h>
 
@@ -40,5 +39,3 @@ void sl_camera_encoded_move (GstBuffer *frame, GstClockTime from, GstClockTime t
  * the camera is @live. After the end of stream of @output the frame is freed. */
 void sl_camera_encoded_push (SlCameraEncoded *encoded, GstAppSrc *output, gboolean live,
                              GstBuffer *frame);
-
-#endif

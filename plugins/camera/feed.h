@@ -4,8 +4,7 @@
  * again. It owns the inner pipeline and is the only thread that changes its state. So a blocking
  * inner element blocks no other thread.
  */
-#ifndef SL_PLUGINS_CAMERA_FEED_H
-#define SL_PLUGINS_CAMERA_FEED_H
+#pragma once
 
 #include <gst/app/gstappsrc.h>
 
@@ -31,5 +30,3 @@ const char *sl_camera_feed_state (SlCameraFeed *feed);
 /** sl_camera_feed_damaged: frames that were left out since the start, being damaged or before the
  * first key frame. Any thread. */
 guint64 sl_camera_feed_damaged (SlCameraFeed *feed);
-
-#endif

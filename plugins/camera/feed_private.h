@@ -3,8 +3,7 @@
  * Shared by the two parts of a SlCameraFeed: its thread (feed.c), and what delivers frames
  * (feed_delivery.c).
  */
-#ifndef SL_PLUGINS_CAMERA_FEED_PRIVATE_H
-#define SL_PLUGINS_CAMERA_FEED_PRIVATE_H
+#pragma once
 
 #include "plugins/camera/encoded.h"
 #include "plugins/camera/feed.h"
@@ -65,5 +64,3 @@ void sl_camera_feed_tell_people (SlCameraFeed *feed, GstMessageType type, const 
  * encoded ones; @data is the feed. */
 extern const SlCameraSinkCalls sl_camera_feed_sink_calls;
 extern const SlCameraTapCalls sl_camera_feed_tap_calls;
-
-#endif

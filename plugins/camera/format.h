@@ -3,8 +3,7 @@
  * Which of a camera's formats costs least: what a device offers and what is wanted -> one format,
  * size and rate. Knows no device.
  */
-#ifndef SL_PLUGINS_CAMERA_FORMAT_H
-#define SL_PLUGINS_CAMERA_FORMAT_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -25,5 +24,3 @@ GstCaps *sl_camera_choose_caps (const GstCaps *device, const GstCaps *downstream
 /** sl_camera_model_size: the size of the picture that models downstream of @src want; FALSE when
  * there is none. The largest width and the largest height where there are several. */
 gboolean sl_camera_model_size (GstPad *src, gint *width, gint *height);
-
-#endif

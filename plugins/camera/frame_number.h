@@ -3,8 +3,7 @@
  * Reads frame_num of H.264. Each reference picture increments it, so that a missing reference
  * picture is detected.
  */
-#ifndef SL_PLUGINS_CAMERA_FRAME_NUMBER_H
-#define SL_PLUGINS_CAMERA_FRAME_NUMBER_H
+#pragma once
 
 #include "plugins/camera/bits.h"
 
@@ -27,5 +26,3 @@ void sl_frame_numbers_pps (SlFrameNumbers *numbers, const guint8 *payload, gsize
 /** sl_frame_numbers_slice: the number of a picture, of a slice header behind slice_type; -1 = not
  * known. @modulus: (out): what it counts up to */
 gint sl_frame_numbers_slice (const SlFrameNumbers *numbers, SlBits *slice, guint *modulus);
-
-#endif

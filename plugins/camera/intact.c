@@ -13,6 +13,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "plugins/base/report.h"
 #include "plugins/camera/coded.h"
 
 /* Frames without any key frame after which GStreamer's flags of a stream count as wrong. */
@@ -374,37 +375,6 @@ sl_intact_watch (SlIntact *intact, GstBin *bin)
                          sl_intact_ref (intact), unref_intact, 0);
 }
 
-/* (transfer full) (nullable): what pushes into @sink, behind the walls of bins. */
-static GstPad *
-source_of (GstPad *sink)
-{
-  GstPad *peer = gst_pad_get_peer (sink);
-  while (peer != NULL && GST_IS_PROXY_PAD (peer)) {
-    GstPad *next;
-    if (GST_IS_GHOST_PAD (peer)) {
-      next = gst_ghost_pad_get_target (GST_GHOST_PAD (peer));
-    } else {
-      g_autoptr (GstProxyPad) outside = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer));
-      next = outside != NULL ? gst_pad_get_peer (GST_PAD (outside)) : NULL;
-    }
-    gst_object_unref (peer);
-    peer = next;
-  }
-  return peer;
-}
-
-/* (transfer full) (nullable): the only sink pad of the element that @src is of. */
-static GstPad *
-only_sink (GstElement *element)
-{
-  GstPad *sink = NULL;
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED =
-    g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
-  if (element->numsinkpads == 1)
-    sink = gst_object_ref (element->sinkpads->data);
-  return sink;
-}
-
 static gboolean
 is_marked (GstPad *sink)
 {
@@ -455,12 +425,12 @@ sl_intact_mark (GstPad *pad, guint *spoiled)
 {
   g_autoptr (GstPad) sink = gst_object_ref (pad);
   for (guint step = 0; step < MAX_STEPS && sink != NULL; step++) {
-    g_autoptr (GstPad) source = source_of (sink);
+    g_autoptr (GstPad) source = sl_pad_get_source (sink);
     g_autoptr (GstElement) element = source != NULL ? gst_pad_get_parent_element (source) : NULL;
     gst_clear_object (&sink);
     if (element == NULL)
       return;
-    sink = only_sink (element);
+    sink = sl_element_get_only_sink (element);
     if (sink != NULL && is_decoder (element)) {
       mark_decoder (sink, spoiled);
       return;

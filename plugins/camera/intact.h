@@ -5,8 +5,7 @@
  * from a frame that it refers to. Frames before the first key frame are damaged. So are frames with
  * packet loss, and all following frames up to the next key frame.
  */
-#ifndef SL_PLUGINS_CAMERA_INTACT_H
-#define SL_PLUGINS_CAMERA_INTACT_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -52,5 +51,3 @@ void sl_intact_mark (GstPad *sink, guint *spoiled);
 gboolean sl_intact_is_whole (const GstBuffer *frame, guint *spoiled);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlIntact, sl_intact_unref)
-
-#endif

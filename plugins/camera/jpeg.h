@@ -3,8 +3,7 @@
  * Checks JPEG pictures from cameras before a decoder gets them: their stated size, and whether they
  * are valid.
  */
-#ifndef SL_PLUGINS_CAMERA_JPEG_H
-#define SL_PLUGINS_CAMERA_JPEG_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ GBytes *sl_camera_jpeg_take (GBytes *bytes, guint max_pixels, GError **error);
 /** sl_camera_jpeg_size: of the picture with which the @n bytes at @data begin, as its first frame
  * header says; FALSE where there is none, or it says 0. */
 gboolean sl_camera_jpeg_size (const guint8 *data, gsize n, guint *width, guint *height);
-
-#endif

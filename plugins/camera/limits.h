@@ -4,8 +4,7 @@
  * depayloaders, parsers and decoders trust the sizes that a stream states. So this code checks them
  * from outside.
  */
-#ifndef SL_PLUGINS_CAMERA_LIMITS_H
-#define SL_PLUGINS_CAMERA_LIMITS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -31,5 +30,3 @@ void sl_camera_limit_decoding (GstBin *bin, const SlCameraLimits *limits);
 /** sl_camera_part_error: (transfer full): a picture of a stream has more than @max_part_bytes, @got
  * so far. */
 GError *sl_camera_part_error (guint max_part_bytes, guint64 got);
-
-#endif

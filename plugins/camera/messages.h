@@ -4,8 +4,7 @@
  * The messages of slcamera: element messages for programs, warnings for users, and errors of inner
  * elements as one line without secrets.
  */
-#ifndef SL_PLUGINS_CAMERA_MESSAGES_H
-#define SL_PLUGINS_CAMERA_MESSAGES_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -51,5 +50,3 @@ char *sl_camera_damaged_text (guint64 n, gint protocols);
 /** sl_camera_fault_is_login: whether the camera refused the login, so that another attempt would
  * count as another wrong password. */
 gboolean sl_camera_fault_is_login (const GError *fault);
-
-#endif

@@ -4,8 +4,7 @@
  * multipart/x-mixed-replace), cut out as their bytes come. What is held never exceeds a bound,
  * whatever comes.
  */
-#ifndef SL_PLUGINS_CAMERA_MULTIPART_H
-#define SL_PLUGINS_CAMERA_MULTIPART_H
+#pragma once
 
 #include <glib.h>
 
@@ -38,5 +37,3 @@ void sl_camera_parts_free (SlCameraParts *parts);
  */
 gboolean sl_camera_parts_push (SlCameraParts *parts, const guint8 *bytes, gsize n, guint64 stamp,
                                GError **error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The HTTP request of a souphttpsrc, cancelled in the thread that handles its answer. */
-#ifndef SL_PLUGINS_CAMERA_REQUEST_H
-#define SL_PLUGINS_CAMERA_REQUEST_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -16,5 +15,3 @@ void sl_camera_request_watch (SlCameraRequest *request, GstElement *source);
 void sl_camera_request_cancel (SlCameraRequest *request);
 /** sl_camera_request_free: @source is stopped. */
 void sl_camera_request_free (SlCameraRequest *request);
-
-#endif

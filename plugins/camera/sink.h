@@ -3,8 +3,7 @@
  * The sink of slcamera's inner pipeline. It passes frames to a callback, and requests the caps that
  * slcamera sets from upstream.
  */
-#ifndef SL_PLUGINS_CAMERA_SINK_H
-#define SL_PLUGINS_CAMERA_SINK_H
+#pragma once
 
 #include <gst/base/gstbasesink.h>
 
@@ -31,5 +30,3 @@ G_DECLARE_FINAL_TYPE (SlCameraSink, sl_camera_sink, SL, CAMERA_SINK, GstBaseSink
  * with the sink. */
 GstElement *sl_camera_sink_new (const GstCaps *wanted, const SlCameraSinkCalls *calls,
                                 gpointer data, GDestroyNotify free_data);
-
-#endif

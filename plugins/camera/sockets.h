@@ -4,8 +4,7 @@
  * rtspsrc reads an answer of any size, has no property against that, and does not stop while one
  * comes.
  */
-#ifndef SL_PLUGINS_CAMERA_SOCKETS_H
-#define SL_PLUGINS_CAMERA_SOCKETS_H
+#pragma once
 
 #include <gio/gio.h>
 
@@ -32,5 +31,3 @@ void sl_camera_sockets_cut (SlCameraSockets *sockets);
 /** sl_camera_watch_signal: @hook is called in each emission of @signal, for all instances of @type,
  * until it returns FALSE. */
 void sl_camera_watch_signal (GType type, const char *signal, GSignalEmissionHook hook);
-
-#endif

@@ -3,8 +3,7 @@
 /*
  * The inner pipelines of slcamera, from the camera to decoded frames: one kind for each URI scheme.
  */
-#ifndef SL_PLUGINS_CAMERA_SOURCE_H
-#define SL_PLUGINS_CAMERA_SOURCE_H
+#pragma once
 
 #include <gio/gio.h>
 #include <gst/gst.h>
@@ -82,5 +81,3 @@ const char *sl_camera_content_type (GstEvent *event);
 /** sl_camera_type_is_mjpeg: whether @type (nullable) is the type of an endless stream of pictures
  * (multipart). */
 gboolean sl_camera_type_is_mjpeg (const char *type);
-
-#endif

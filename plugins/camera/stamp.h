@@ -3,8 +3,7 @@
  * Timestamps of slcamera's frames: running time of the outer pipeline, growing across reconnections
  * and loops.
  */
-#ifndef SL_PLUGINS_CAMERA_STAMP_H
-#define SL_PLUGINS_CAMERA_STAMP_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -33,5 +32,3 @@ GstClockTime sl_camera_stamper_encoded (SlCameraStamper *stamper, gboolean reord
  * NONE). */
 GstClockTime sl_camera_stamper_file (SlCameraStamper *stamper, GstClockTime running,
                                      GstClockTime duration);
-
-#endif

@@ -3,8 +3,7 @@
  * Copies the input of the decoder in slcamera's inner pipeline: whole encoded frames from the
  * camera.
  */
-#ifndef SL_PLUGINS_CAMERA_TAP_H
-#define SL_PLUGINS_CAMERA_TAP_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -39,5 +38,3 @@ void sl_camera_tap_unref (SlCameraTap *tap);
 void sl_camera_tap_decoder (SlCameraTap *tap, GstElement *decoder);
 /** sl_camera_tap_decoders: the same for all decoders that @bin gets from now on, at any depth. */
 void sl_camera_tap_decoders (SlCameraTap *tap, GstBin *bin);
-
-#endif

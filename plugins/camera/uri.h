@@ -3,8 +3,7 @@
  * Parses the property uri of slcamera. User name and password are kept out of all texts that are
  * shown.
  */
-#ifndef SL_PLUGINS_CAMERA_URI_H
-#define SL_PLUGINS_CAMERA_URI_H
+#pragma once
 
 #include <glib.h>
 
@@ -56,5 +55,3 @@ void sl_camera_uri_set_credentials (SlCameraUri *uri, const char *user, const ch
 void sl_camera_uri_free (SlCameraUri *uri);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlCameraUri, sl_camera_uri_free)
-
-#endif

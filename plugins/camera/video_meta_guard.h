@@ -3,8 +3,7 @@
  * Frames for elements that do not know GstVideoMeta: such elements expect the strides and offsets
  * that follow from caps.
  */
-#ifndef SL_PLUGINS_CAMERA_VIDEO_META_GUARD_H
-#define SL_PLUGINS_CAMERA_VIDEO_META_GUARD_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -13,5 +12,3 @@
  * pass untouched. A frame that is not what its GstVideoMeta says is dropped, with a warning of
  * @element for the first one after such a query. @element outlives @src. */
 void sl_video_meta_guard (GstPad *src, GstElement *element);
-
-#endif

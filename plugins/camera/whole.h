@@ -3,8 +3,7 @@
  * An element inside slcamera, upstream of the depayloader. It passes only the RTP packets of
  * pictures whose packets have all come.
  */
-#ifndef SL_PLUGINS_CAMERA_WHOLE_H
-#define SL_PLUGINS_CAMERA_WHOLE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -22,5 +21,3 @@ GstElement *sl_camera_whole_new (SlIntact *intact, guint max_part_bytes);
  * twice @max_part_bytes, are left out up to the next key frame, and counted in @intact as slow. */
 GstElement *sl_camera_whole_add (GstBin *bin, SlIntact *intact, guint max_part_bytes,
                                  GstElement *decoder);
-
-#endif

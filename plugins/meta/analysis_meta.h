@@ -3,8 +3,7 @@
  * SlAnalysisMeta: the results of zones and lines up to a video frame. All coordinates are in 0..1
  * of the frame, so the frame may be converted or scaled.
  */
-#ifndef SL_PLUGINS_META_ANALYSIS_META_H
-#define SL_PLUGINS_META_ANALYSIS_META_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -33,5 +32,3 @@ void sl_buffer_set_analysis (GstBuffer *buffer, const SlAnalysis *analysis, gboo
                              SlBytePool *pool);
 /** sl_buffer_get_analysis: (transfer none) (nullable): as long as it is on @buffer */
 const SlAnalysis *sl_buffer_get_analysis (GstBuffer *buffer);
-
-#endif

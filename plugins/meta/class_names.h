@@ -3,8 +3,7 @@
  * A query for the class names of the upstream models. slpostprocess answers it from its labels. A
  * downstream element uses it to check its own list of classes.
  */
-#ifndef SL_PLUGINS_META_CLASS_NAMES_H
-#define SL_PLUGINS_META_CLASS_NAMES_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -41,5 +40,3 @@ gboolean sl_class_choice_follow (SlClassChoice *choice, GstElement *element, cha
                                  GstPad *pad);
 /** sl_class_choice_clear: also for a zeroed struct. */
 void sl_class_choice_clear (SlClassChoice *choice);
-
-#endif

@@ -6,8 +6,7 @@
  * of each stage. slpredict and slpostprocess also leave one on the frame itself, with the
  * timestamps and whether a model ran on the frame.
  */
-#ifndef SL_PLUGINS_META_FRAME_META_H
-#define SL_PLUGINS_META_FRAME_META_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -98,5 +97,3 @@ gboolean sl_buffer_is_part (GstBuffer *buffer);
 /** sl_buffer_was_looked_at: whether the frame @buffer has the result of a detector, also one
  * without objects. */
 gboolean sl_buffer_was_looked_at (GstBuffer *buffer);
-
-#endif

@@ -3,8 +3,7 @@
  * Following objects by their landmarks in the last frame: slpostprocess sends the positions in an
  * event to slnormalize, upstream of it.
  */
-#ifndef SL_PLUGINS_META_LANDMARK_EVENT_H
-#define SL_PLUGINS_META_LANDMARK_EVENT_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -30,5 +29,3 @@ gboolean sl_followed_receive (GstEvent *event, GArray *followed);
  * *@frame is replaced by a writable copy where it must be. */
 void sl_followed_choose (const GArray *followed, GstBuffer **frame, const GstVideoInfo *video,
                          guint most, GArray *chosen);
-
-#endif

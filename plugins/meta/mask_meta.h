@@ -4,8 +4,7 @@
  * SlMaskMeta: the result of a segmentation: a class for each cell of a grid over a video frame. The
  * grid does not depend on the frame's size or format, so the frame may be converted or scaled.
  */
-#ifndef SL_PLUGINS_META_MASK_META_H
-#define SL_PLUGINS_META_MASK_META_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -36,5 +35,3 @@ SlMaskMeta *sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint heigh
                                      GstBuffer *cells);
 /** sl_buffer_get_mask_meta: (transfer none) (nullable) */
 SlMaskMeta *sl_buffer_get_mask_meta (GstBuffer *buffer);
-
-#endif

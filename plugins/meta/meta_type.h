@@ -4,8 +4,7 @@
  * registers the meta, the others find it. All files have the same version, so the structs are
  * equal.
  */
-#ifndef SL_PLUGINS_META_META_TYPE_H
-#define SL_PLUGINS_META_META_TYPE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -35,5 +34,3 @@ gboolean sl_meta_zero (GstMeta *meta, gpointer params, GstBuffer *buffer);
     return sl_meta_info (&info, prefix##_api_get_type (), #Type, sizeof (Type), sl_meta_zero, \
                          clear, transform);                                                   \
   }
-
-#endif

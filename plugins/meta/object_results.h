@@ -3,8 +3,7 @@
  * What a second model says of the objects on a frame, collected object by object until the frame
  * can be written to.
  */
-#ifndef SL_PLUGINS_META_OBJECT_RESULTS_H
-#define SL_PLUGINS_META_OBJECT_RESULTS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -24,5 +23,3 @@ void sl_object_results_add (SlObjectResults *nested, guint region,
 /** sl_object_results_attach: writes what was added to the metas of @frame, which is @width x
  * @height and must be writable, and forgets it. */
 void sl_object_results_attach (SlObjectResults *nested, GstBuffer *frame, gint width, gint height);
-
-#endif

@@ -3,8 +3,7 @@
  * SlOutputsMeta: the undecoded tensors of a model that looked at a video frame. Frames that are
  * copies of each other share them.
  */
-#ifndef SL_PLUGINS_META_OUTPUTS_META_H
-#define SL_PLUGINS_META_OUTPUTS_META_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -28,5 +27,3 @@ const GstMetaInfo *sl_outputs_meta_get_info (void);
 SlOutputsMeta *sl_buffer_add_outputs_meta (GstBuffer *buffer, const SlOutputs *outputs);
 /** sl_buffer_get_outputs: (transfer none) (nullable): valid as long as @buffer and its meta are */
 const SlOutputs *sl_buffer_get_outputs (GstBuffer *buffer);
-
-#endif

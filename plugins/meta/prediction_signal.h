@@ -4,8 +4,7 @@
  * SlPipeline, which takes those of the last such element of a chain. Costs nothing while nobody
  * listens.
  */
-#ifndef SL_PLUGINS_META_PREDICTION_SIGNAL_H
-#define SL_PLUGINS_META_PREDICTION_SIGNAL_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -25,5 +24,3 @@ void sl_prediction_signal_emit (gpointer element, guint signal, const SlPredicti
 void sl_prediction_signal_emit_buffer (gpointer element, guint signal, SlPredictionReader *reader,
                                        GstBuffer *buffer, const GstSegment *segment,
                                        guint64 counted, SlPredictionView *prediction);
-
-#endif

@@ -5,8 +5,7 @@
  * GstAnalyticsRelationMeta where GStreamer has it. Both are read, also those that other elements
  * wrote.
  */
-#ifndef SL_PLUGINS_META_PREDICTIONS_H
-#define SL_PLUGINS_META_PREDICTIONS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -100,5 +99,3 @@ void sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer,
 void sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer,
                                       const GstSegment *segment, guint64 counted,
                                       SlPredictionView *prediction);
-
-#endif

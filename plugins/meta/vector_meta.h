@@ -3,8 +3,7 @@
  * SlVectorMeta: numbers about a video frame, an embedding or estimated values. It says nothing
  * about pixels, so a frame may be converted or scaled under it.
  */
-#ifndef SL_PLUGINS_META_VECTOR_META_H
-#define SL_PLUGINS_META_VECTOR_META_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -26,5 +25,3 @@ const GstMetaInfo *sl_vector_meta_get_info (void);
 SlVectorMeta *sl_buffer_add_vector_meta (GstBuffer *buffer, const SlVector *vector);
 /** sl_buffer_get_vector: (transfer none) (nullable): valid as long as @buffer and its meta are */
 const SlVector *sl_buffer_get_vector (GstBuffer *buffer);
-
-#endif

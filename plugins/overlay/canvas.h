@@ -4,8 +4,7 @@
  * strides and subsampling, so planar, semi-planar and packed YUV, RGB in any order and gray are all
  * the same. Nothing is converted, everything is clipped. Coordinates are pixels of the frame.
  */
-#ifndef SL_PLUGINS_OVERLAY_CANVAS_H
-#define SL_PLUGINS_OVERLAY_CANVAS_H
+#pragma once
 
 #include <gst/video/video.h>
 
@@ -62,5 +61,3 @@ void sl_canvas_line (SlCanvas *canvas, double x0, double y0, double x1, double y
 void sl_canvas_disc (SlCanvas *canvas, double x, double y, double radius, SlInk ink);
 /** sl_canvas_stencil: @ink where @stencil covers, its corner at (@x, @y). */
 void sl_canvas_stencil (SlCanvas *canvas, gint x, gint y, const SlStencil *stencil, SlInk ink);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What predictions look like: masks, boxes, skeletons and labels on a canvas. Used by sloverlay. */
-#ifndef SL_PLUGINS_OVERLAY_DRAW_H
-#define SL_PLUGINS_OVERLAY_DRAW_H
+#pragma once
 
 #include "plugins/overlay/pen.h"
 #include "postprocess/predictions/prediction.h"
@@ -11,4 +10,3 @@ void sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle 
                          const SlPredictionView *prediction);
 /** sl_draw_note: a line of plain text in the top right corner. */
 void sl_draw_note (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const char *note);
-#endif

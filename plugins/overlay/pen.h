@@ -3,8 +3,7 @@
  * What all drawing on one frame has in common: the canvas, the style, colours, and sizes that
  * follow the shorter side of the frame.
  */
-#ifndef SL_PLUGINS_OVERLAY_PEN_H
-#define SL_PLUGINS_OVERLAY_PEN_H
+#pragma once
 
 #include "plugins/overlay/canvas.h"
 #include "plugins/overlay/text_cache.h"
@@ -39,5 +38,3 @@ SlPen sl_pen_make (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style
 /** sl_pen_tag: a @word (nullable) and a @number (nullable) on a field of @colour, 0xRRGGBB. */
 void sl_pen_tag (const SlPen *pen, gint x, gint y, const char *word, const char *number,
                  guint32 colour);
-
-#endif

@@ -3,8 +3,7 @@
  * Words as stencils, rendered once and kept. Numbers change every frame, so their characters are
  * kept one by one. One cache an element, one thread at a time.
  */
-#ifndef SL_PLUGINS_OVERLAY_TEXT_CACHE_H
-#define SL_PLUGINS_OVERLAY_TEXT_CACHE_H
+#pragma once
 
 #include "plugins/overlay/canvas.h"
 
@@ -20,5 +19,3 @@ gint sl_text_cache_measure (SlTextCache *cache, const char *word, const char *nu
 /** sl_text_cache_draw: @word and @number with their top left corner at (@x, @y). */
 void sl_text_cache_draw (SlTextCache *cache, SlCanvas *canvas, gint x, gint y, const char *word,
                          const char *number, SlInk ink);
-
-#endif

@@ -3,8 +3,7 @@
  * Lines from video frames that carry predictions: the metas of a frame are read as slpostprocess
  * reads them and written as it writes them. Pixels are never mapped. One thread at a time.
  */
-#ifndef SL_PLUGINS_PUBLISH_FRAME_LINES_H
-#define SL_PLUGINS_PUBLISH_FRAME_LINES_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -41,5 +40,3 @@ gboolean sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat f
  * valid until the next. @source: (nullable): of the line */
 const GString *sl_frame_lines_write (SlFrameLines *lines, GstBuffer *frame,
                                      const GstSegment *segment, const char *source);
-
-#endif

@@ -4,8 +4,7 @@
  * Assistant's documentation of MQTT discovery. Ids are made of the topic alone, so they stay over
  * restarts and differ between cameras. Knows no broker.
  */
-#ifndef SL_PLUGINS_PUBLISH_HOME_H
-#define SL_PLUGINS_PUBLISH_HOME_H
+#pragma once
 
 #include <glib.h>
 
@@ -44,5 +43,3 @@ gboolean sl_home_is_sum (const char *level);
  * @expected set to what would be one. */
 gboolean sl_home_read (SlHomeCommand command, const char *text, gsize bytes, gdouble *number,
                        const char **expected);
-
-#endif

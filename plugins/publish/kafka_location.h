@@ -3,8 +3,7 @@
  * Where a Kafka location points, and under which names: the parts of publishing to Kafka that need
  * no broker.
  */
-#ifndef SL_PLUGINS_PUBLISH_KAFKA_LOCATION_H
-#define SL_PLUGINS_PUBLISH_KAFKA_LOCATION_H
+#pragma once
 
 #include "plugins/publish/publisher.h"
 
@@ -22,5 +21,3 @@ typedef struct
 gboolean sl_kafka_location_parse (SlKafkaLocation *location, const SlPublishSettings *settings,
                                   GError **error);
 void sl_kafka_location_clear (SlKafkaLocation *location);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which lines go out, and which classes are no false alarms: by the lines alone. One thread at a
  * time. */
-#ifndef SL_PLUGINS_PUBLISH_PACE_H
-#define SL_PLUGINS_PUBLISH_PACE_H
+#pragma once
 
 #include "plugins/publish/topic.h"
 
@@ -24,5 +23,3 @@ void sl_pace_clear (SlPace *pace);
 /** sl_pace_takes: whether the line goes out at @now, a monotonic time. One with an event does in
  * any case: it comes once. */
 gboolean sl_pace_takes (SlPace *pace, const char *line, gsize bytes, gint64 now);
-
-#endif

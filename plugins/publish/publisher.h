@@ -5,8 +5,7 @@
  * back-off and jitter, and is the only one that ever waits for a disk or a peer. Nothing here knows
  * GStreamer.
  */
-#ifndef SL_PLUGINS_PUBLISH_PUBLISHER_H
-#define SL_PLUGINS_PUBLISH_PUBLISHER_H
+#pragma once
 
 #include <gio/gio.h>
 
@@ -139,5 +138,3 @@ void sl_publisher_counts (SlPublisher *publisher, SlPublishCounts *counts);
 /** sl_publisher_stop: frees @publisher. Lines still queued count as dropped. Returns within two
  * seconds: a thread that a system call holds longer ends by itself later. */
 void sl_publisher_stop (SlPublisher *publisher, SlPublishCounts *counts);
-
-#endif

@@ -3,8 +3,7 @@
  * Names in topics, where an MQTT location points, and what the labels in a line of predictions add
  * up to: the parts of publishing that need no broker.
  */
-#ifndef SL_PLUGINS_PUBLISH_TOPIC_H
-#define SL_PLUGINS_PUBLISH_TOPIC_H
+#pragma once
 
 #include "plugins/publish/publisher.h"
 #include "pipelines/remote/mqtt.h"
@@ -46,5 +45,3 @@ void sl_label_counts_leave (SlLabelCounts *counts, SlLabelChanged changed, gpoin
  * a line each; NULL when these are the same as last time. A class is one after it was on 5 lines in
  * a row; where objects have ids, with an object that has one. */
 char *sl_label_counts_take_confirmed (SlLabelCounts *counts);
-
-#endif

@@ -4,8 +4,7 @@
  * All get their names together when the clip is whole, the video last; of one that fails nothing is
  * left. One thread, which waits for the disk.
  */
-#ifndef SL_PLUGINS_RECORD_CLIP_H
-#define SL_PLUGINS_RECORD_CLIP_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -65,5 +64,3 @@ gboolean sl_clip_finish (SlClip *clip, const char *cut, SlClipDone *done, GError
 void sl_clip_free (SlClip *clip);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlClip, sl_clip_free)
-
-#endif

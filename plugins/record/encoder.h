@@ -3,8 +3,7 @@
  * Encodes raw frames for clips with an installed encoder, at a bounded rate and size, in threads of
  * its own. Putting a frame in never blocks: a frame that comes while others wait is dropped.
  */
-#ifndef SL_PLUGINS_RECORD_ENCODER_H
-#define SL_PLUGINS_RECORD_ENCODER_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -56,5 +55,3 @@ gboolean sl_encoder_take_error (SlEncoder *encoder, GError **error);
 void sl_encoder_free (SlEncoder *encoder);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEncoder, sl_encoder_free)
-
-#endif

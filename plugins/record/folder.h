@@ -4,8 +4,7 @@
  * when there are too many. Only regular files with names of names.h and of this source are ever
  * deleted.
  */
-#ifndef SL_PLUGINS_RECORD_FOLDER_H
-#define SL_PLUGINS_RECORD_FOLDER_H
+#pragma once
 
 #include "plugins/record/names.h"
 
@@ -46,5 +45,3 @@ guint sl_folder_clean (SlFolder *folder);
 gboolean sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed);
 /** sl_folder_has_room: whether @min_free is free. */
 gboolean sl_folder_has_room (SlFolder *folder);
-
-#endif

@@ -3,8 +3,7 @@
  * What slrecord and its inner pipelines share: elements, one linked behind the other, raw caps, and
  * times of segments.
  */
-#ifndef SL_PLUGINS_RECORD_MAKE_H
-#define SL_PLUGINS_RECORD_MAKE_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -26,5 +25,3 @@ GstCaps *sl_record_plain (GstCaps *caps);
 GstClockTime sl_record_running_time (const GstSegment *segment, GstClockTime time);
 /** sl_record_package: (transfer none): Debian's package of @factory. */
 const char *sl_record_package (const char *factory);
-
-#endif

@@ -3,8 +3,7 @@
  * A Matroska file of one video track, written to a descriptor by GStreamer's muxer. One thread;
  * frames are not copied.
  */
-#ifndef SL_PLUGINS_RECORD_MUX_H
-#define SL_PLUGINS_RECORD_MUX_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -21,5 +20,3 @@ gboolean sl_mux_finish (SlMux *mux, GError **error);
 void sl_mux_free (SlMux *mux);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlMux, sl_mux_free)
-
-#endif

@@ -4,8 +4,7 @@
  * .jpg and a .json; while they are written,
  * ".", that name and ".part". What is deleted has such a name, of the same source.
  */
-#ifndef SL_PLUGINS_RECORD_NAMES_H
-#define SL_PLUGINS_RECORD_NAMES_H
+#pragma once
 
 #include <glib.h>
 
@@ -41,5 +40,3 @@ char *sl_clip_time (gint64 us);
  */
 gboolean sl_clip_name_read (const char *name, const char *source, gboolean *part, char **stem,
                             SlClipFile *file, gint64 *us);
-
-#endif

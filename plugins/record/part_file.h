@@ -4,8 +4,7 @@
  * gets the one it is to have. Its writer holds a lock on it, so that a hidden file without one was
  * left behind by a process that is gone.
  */
-#ifndef SL_PLUGINS_RECORD_PART_FILE_H
-#define SL_PLUGINS_RECORD_PART_FILE_H
+#pragma once
 
 #include "plugins/record/names.h"
 
@@ -38,5 +37,3 @@ void sl_part_file_abandon (SlPartFile *file);
  * any more; below 0 = it has, or is none. Nobody writes or renames it before the caller has closed
  * it; who deletes it does so before that. Links are not followed. */
 gint sl_part_file_claim (gint folder, const char *hidden);
-
-#endif

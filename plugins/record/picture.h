@@ -4,8 +4,7 @@
  * Makes JPEG pictures of frames, with their predictions drawn. Without sloverlay nothing is drawn.
  * For one thread.
  */
-#ifndef SL_PLUGINS_RECORD_PICTURE_H
-#define SL_PLUGINS_RECORD_PICTURE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -22,5 +21,3 @@ GBytes *sl_picture_maker_make (SlPictureMaker *maker, GstBuffer *frame, GstCaps 
                                GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictureMaker, sl_picture_maker_free)
-
-#endif

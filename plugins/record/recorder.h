@@ -5,8 +5,7 @@
  * may be behind, since a model takes time, or ahead, since an encoder takes time. Any thread may
  * call; no call blocks.
  */
-#ifndef SL_PLUGINS_RECORD_RECORDER_H
-#define SL_PLUGINS_RECORD_RECORDER_H
+#pragma once
 
 #include "plugins/record/writer.h"
 
@@ -47,5 +46,3 @@ void sl_clip_recorder_reset (SlClipRecorder *recorder);
 /** sl_clip_recorder_end: no more frames come, of those that are encoded or of those that are looked
  * at. */
 void sl_clip_recorder_end (SlClipRecorder *recorder, gboolean encoded);
-
-#endif

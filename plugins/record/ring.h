@@ -4,8 +4,7 @@
  * everything before a key frame, so the oldest frame is one that decoding can begin with. One
  * thread at a time.
  */
-#ifndef SL_PLUGINS_RECORD_RING_H
-#define SL_PLUGINS_RECORD_RING_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -39,5 +38,3 @@ void sl_ring_trim (SlRing *ring, GstClockTime since, gsize bytes);
 GList *sl_ring_start (SlRing *ring, GstClockTime since);
 /** sl_ring_after: (nullable): link of the oldest frame whose serial is above @serial. */
 GList *sl_ring_after (SlRing *ring, guint64 serial);
-
-#endif

@@ -3,8 +3,7 @@
  * Which encoded stream clips are made of: the camera's, or, as long as nothing comes of that, the
  * one of our own encoder.
  */
-#ifndef SL_PLUGINS_RECORD_SOURCE_H
-#define SL_PLUGINS_RECORD_SOURCE_H
+#pragma once
 
 #include "plugins/record/recorder.h"
 
@@ -43,5 +42,3 @@ void sl_clip_source_end (SlClipSource *source, gboolean own);
 void sl_clip_source_none (SlClipSource *source);
 /** sl_clip_source_reset: the camera's stream begins anew. */
 void sl_clip_source_reset (SlClipSource *source);
-
-#endif

@@ -3,8 +3,7 @@
  * What on a frame is an event that clips are about: slanalyze's events, and objects that were not
  * there before. One thread.
  */
-#ifndef SL_PLUGINS_RECORD_TRIGGERS_H
-#define SL_PLUGINS_RECORD_TRIGGERS_H
+#pragma once
 
 #include "plugins/meta/class_names.h"
 #include "postprocess/predictions/prediction.h"
@@ -32,5 +31,3 @@ void sl_triggers_read (SlTriggers *triggers, const SlAnalysis *analysis,
                        const SlPredictionView *prediction, GstClockTime time,
                        void (*found) (gpointer data, const char *word, const char *json),
                        gpointer data);
-
-#endif

@@ -3,8 +3,7 @@
  * The thread that writes clips, and its bounded input queue. Putting a frame in never blocks: when
  * the disk is too slow, the clip is cut. The thread reports the events of clips.
  */
-#ifndef SL_PLUGINS_RECORD_WRITER_H
-#define SL_PLUGINS_RECORD_WRITER_H
+#pragma once
 
 #include "plugins/record/clip.h"
 
@@ -50,5 +49,3 @@ void sl_writer_counts (SlWriter *writer, SlWriterCounts *counts);
 /** sl_writer_stop: finishes what waits, and frees @writer. Returns within ten seconds: a thread
  * that a disk holds longer ends by itself later. */
 void sl_writer_stop (SlWriter *writer, SlWriterCounts *counts);
-
-#endif

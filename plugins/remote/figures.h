@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What slremote counts, as properties that can be read. */
-#ifndef SL_PLUGINS_REMOTE_FIGURES_H
-#define SL_PLUGINS_REMOTE_FIGURES_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -34,5 +33,3 @@ void sl_remote_figures_post (const SlRemoteFigures *figures, GstElement *element
 GType sl_remote_encoding_get_type (void);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlRemoteFigures, sl_remote_figures_clear)
-
-#endif

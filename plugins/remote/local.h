@@ -3,8 +3,7 @@
  * A model on this machine, for frames that no worker computes: loaded when it is first needed, in
  * slremote's thread for results.
  */
-#ifndef SL_PLUGINS_REMOTE_LOCAL_H
-#define SL_PLUGINS_REMOTE_LOCAL_H
+#pragma once
 
 #include "pipelines/remote/window.h"
 
@@ -23,5 +22,3 @@ gboolean sl_remote_local_suits (const SlRemoteLocal *local, const char *hash);
 /** sl_remote_local_run: computes @entry's request into @outputs. FALSE with @error set. */
 gboolean sl_remote_local_run (SlRemoteLocal *local, const SlRemoteEntry *entry,
                               void *const *outputs, GError **error);
-
-#endif

@@ -3,7 +3,6 @@
 
 #include "core/graph/tensor.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/tensor/caps.h"
 #include "plugins/tensor/model_caps.h"
 #include "core/base/fail.h"
 

@@ -3,8 +3,7 @@
  * The pads of slremote: caps, where downstream takes only some of the outputs, live sources, and
  * buffers, with outputs or without a result.
  */
-#ifndef SL_PLUGINS_REMOTE_SOURCE_PAD_H
-#define SL_PLUGINS_REMOTE_SOURCE_PAD_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -32,5 +31,3 @@ gboolean sl_remote_append_outputs (GstBuffer *buffer, const SlContract *contract
 /** sl_remote_make_empty: (transfer full) (nullable): what goes on of @buffer (transfer full),
  * without memory, of a frame that nobody computed. */
 GstBuffer *sl_remote_make_empty (GstBuffer *buffer);
-
-#endif

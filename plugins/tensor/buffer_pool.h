@@ -4,8 +4,7 @@
  * kernels may read or write. slinfer proposes one upstream for its inputs and fills one with its
  * outputs.
  */
-#ifndef SL_PLUGINS_TENSOR_BUFFER_POOL_H
-#define SL_PLUGINS_TENSOR_BUFFER_POOL_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -17,5 +16,3 @@
 void sl_tensor_pool_offer (GstQuery *query, const SlTensorInfo *tensors, guint n, guint min);
 /** sl_tensor_pool_replace: likewise in the place of what @query has. */
 void sl_tensor_pool_replace (GstQuery *query, const SlTensorInfo *tensors, guint n, guint min);
-
-#endif

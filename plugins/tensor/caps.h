@@ -7,8 +7,7 @@
  * NNStreamer negotiates both. The field "contract" holds the contract, an SlContract. Caps of other
  * projects' elements have no such field.
  */
-#ifndef SL_PLUGINS_TENSOR_CAPS_H
-#define SL_PLUGINS_TENSOR_CAPS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -47,5 +46,3 @@ typedef GstCaps *(*SlCapsMap) (const GstCaps *one, gpointer data);
  * structure's frame rate, and intersects the result with @filter (nullable), in the order of
  * @filter. */
 GstCaps *sl_caps_transform (GstCaps *caps, GstCaps *filter, SlCapsMap map, gpointer data);
-
-#endif

@@ -4,8 +4,7 @@
  * with these caps, and if not, why not? A custom query, so that nothing is negotiated yet, and
  * elements that do not know it stand in no one's way.
  */
-#ifndef SL_PLUGINS_TENSOR_CAPS_PROBE_H
-#define SL_PLUGINS_TENSOR_CAPS_PROBE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -23,5 +22,3 @@ gboolean sl_caps_probe_tensors (GstPad *pad, const SlTensorInfo *tensors, guint 
 GstCaps *sl_caps_probe_asked (GstQuery *query);
 /** sl_caps_probe_answer: @error (nullable): why not; NULL = yes. */
 void sl_caps_probe_answer (GstQuery *query, const GError *error);
-
-#endif

@@ -3,8 +3,7 @@
  * Tensor caps and settings -> an open decoder with its class names: everything slpostprocess
  * decides before frames.
  */
-#ifndef SL_PLUGINS_TENSOR_DECODING_H
-#define SL_PLUGINS_TENSOR_DECODING_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -41,5 +40,3 @@ gboolean sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps,
 void sl_tensor_decoding_ids (const GstCaps *caps, const char *ids[SL_MAX_IO]);
 /** sl_tensor_decoding_clear: also for a zeroed struct. */
 void sl_tensor_decoding_clear (SlTensorDecoding *self);
-
-#endif

@@ -4,8 +4,7 @@
  * in one thread for all, which lives while there is something to watch. So a file server that does
  * not answer holds up nothing else.
  */
-#ifndef SL_PLUGINS_FILE_WATCH_H
-#define SL_PLUGINS_FILE_WATCH_H
+#pragma once
 
 #include "core/graph/file_image.h"
 
@@ -23,5 +22,3 @@ SlFileWatch *sl_file_watch_new (const char *path, const SlFileStamp *stamp, SlFi
 /** sl_file_watch_free: waits for a call that is under way, unless it is made from there. NULL is
  * legal. */
 void sl_file_watch_free (SlFileWatch *watch);
-
-#endif

@@ -3,8 +3,7 @@
  * SlFrameParts: which parts of a frame slnormalize makes tensors of: the objects on it, its tiles,
  * or none, which is the whole frame.
  */
-#ifndef SL_PLUGINS_TENSOR_FRAME_PARTS_H
-#define SL_PLUGINS_TENSOR_FRAME_PARTS_H
+#pragma once
 
 #include "plugins/meta/predictions.h"
 #include "plugins/meta/regions/choose.h"
@@ -61,5 +60,3 @@ void sl_frame_parts_forget (SlFrameParts *parts, gpointer owner);
 SlFramePartsKind sl_frame_parts_choose (SlFrameParts *parts, gpointer owner, GstBuffer **frame,
                                         const GstVideoInfo *video, const SlRect *crop,
                                         double aspect);
-
-#endif

@@ -7,8 +7,7 @@
  * The pads' threads only copy a tensor, so a branch never waits for the model. The model's thread
  * waits for the first tensor of each pad, for a limited time, and for nothing else.
  */
-#ifndef SL_PLUGINS_TENSOR_HELD_INPUTS_H
-#define SL_PLUGINS_TENSOR_HELD_INPUTS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -51,5 +50,3 @@ void sl_held_inputs_stop (SlHeldInputs *held);
  * frame is to see. Waits up to @seconds for first tensors. Posts errors of the element. */
 GstFlowReturn sl_held_inputs_ready (SlHeldInputs *held, SlSession *session, GstBuffer *buffer,
                                     guint seconds);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* slinfer's properties, and the model, session and recorder that are made by them. */
-#ifndef SL_PLUGINS_TENSOR_INFER_SETTINGS_H
-#define SL_PLUGINS_TENSOR_INFER_SETTINGS_H
+#pragma once
 
 #include "models/settings.h"
 #include "plugins/base/properties.h"
@@ -37,5 +36,3 @@ void sl_infer_settings_free (gpointer settings);
 gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap,
                                  SlRecorderWritten written, gpointer owner, SlLoadedModel *loaded,
                                  GError **error);
-
-#endif

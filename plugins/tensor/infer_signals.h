@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The signals of slinfer, dump, dumped and reset-state, and its messages about the recorder. */
-#ifndef SL_PLUGINS_TENSOR_INFER_SIGNALS_H
-#define SL_PLUGINS_TENSOR_INFER_SIGNALS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -18,5 +17,3 @@ void sl_infer_tell_recorder_failed (GstElement *element, GError **error);
 /** sl_infer_tell_recorder_place: logs where @recorder (nullable) writes; posts an info message of
  * @element where it writes to a disk. */
 void sl_infer_tell_recorder_place (GstElement *element, SlRecorder *recorder);
-
-#endif

@@ -4,8 +4,7 @@
  * part that changes with each tensor. It keeps the memory of the part before for the next one. One
  * thread at a time.
  */
-#ifndef SL_PLUGINS_TENSOR_MAKER_H
-#define SL_PLUGINS_TENSOR_MAKER_H
+#pragma once
 
 #include <glib.h>
 
@@ -49,5 +48,3 @@ SlNormalizeStatus sl_tensor_maker_choose (SlTensorMaker *maker, const SlRect *pa
 const SlAffine *sl_tensor_maker_map (const SlTensorMaker *maker);
 /** sl_tensor_maker_run: fills @tensor with the chosen part of @image. */
 void sl_tensor_maker_run (SlTensorMaker *maker, const SlImage *image, void *tensor);
-
-#endif

@@ -4,8 +4,7 @@
  * place where it is aligned and padded as needed, copied once where it is not. Used by slinfer and
  * slpostprocess, one thread at a time.
  */
-#ifndef SL_PLUGINS_TENSOR_MAPPING_H
-#define SL_PLUGINS_TENSOR_MAPPING_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -52,5 +51,3 @@ void sl_tensor_mapping_done (SlTensorMapping *mapping);
  * bytes. */
 char *sl_tensor_mapping_complaint (const SlTensorMapping *mapping, GstBuffer *buffer,
                                    SlTensorMappingStatus status);
-
-#endif

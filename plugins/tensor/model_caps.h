@@ -3,8 +3,7 @@
  * The caps of an element that runs a model, or has it run, for slinfer and slremote. No state: what
  * is answered follows from the arguments.
  */
-#ifndef SL_PLUGINS_TENSOR_MODEL_CAPS_H
-#define SL_PLUGINS_TENSOR_MODEL_CAPS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -35,5 +34,3 @@ void sl_model_caps_answer (GstQuery *query, SlContract *contracts[2]);
  * @element: its factory's name. Returns FALSE. */
 gboolean sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, guint n,
                                const char *element, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * Loading a model beside the one that runs, in a thread of its own, up to the moment at which the
  * streaming thread takes it.
  */
-#ifndef SL_PLUGINS_TENSOR_MODEL_SWAP_H
-#define SL_PLUGINS_TENSOR_MODEL_SWAP_H
+#pragma once
 
 #include <glib.h>
 
@@ -59,5 +58,3 @@ gboolean sl_model_swap_is_pending (SlModelSwap *swap);
 /** sl_model_swap_stop: waits for the thread to end, as soon as it can. A model that is ready stays.
  * Returns whether a request was given up. */
 gboolean sl_model_swap_stop (SlModelSwap *swap);
-
-#endif

@@ -3,8 +3,7 @@
  * What tensor slnormalize makes: decided from the model's contract, the negotiated tensor and the
  * properties, or refused with a sentence where these contradict each other.
  */
-#ifndef SL_PLUGINS_TENSOR_NORMALIZE_SPEC_H
-#define SL_PLUGINS_TENSOR_NORMALIZE_SPEC_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -37,5 +36,3 @@ void sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_
 gboolean sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract,
                                    const SlTensorInfo *tensors, guint n, SlNormalizeSpec *spec,
                                    GError **error);
-
-#endif

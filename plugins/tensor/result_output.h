@@ -3,8 +3,7 @@
  * SlResultOutput: the form in which slpostprocess sends predictions: video, text or JSON, as
  * downstream takes it. Sticky events wait until the form is chosen. One thread at a time.
  */
-#ifndef SL_PLUGINS_TENSOR_RESULT_OUTPUT_H
-#define SL_PLUGINS_TENSOR_RESULT_OUTPUT_H
+#pragma once
 
 #include "plugins/meta/frame_meta.h"
 #include "postprocess/predictions/prediction.h"
@@ -50,5 +49,3 @@ void sl_result_output_write (const SlResultOutput *output, const SlPredictionVie
                              GString *line);
 /** sl_result_output_clear: nothing is chosen then. */
 void sl_result_output_clear (SlResultOutput *output);
-
-#endif

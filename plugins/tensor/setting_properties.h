@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* A model's settings as properties of elements: slinfer has them, and slpredict forwards them. */
-#ifndef SL_PLUGINS_TENSOR_SETTING_PROPERTIES_H
-#define SL_PLUGINS_TENSOR_SETTING_PROPERTIES_H
+#pragma once
 
 #include "models/settings.h"
 #include "plugins/base/properties.h"
@@ -17,5 +16,3 @@ void sl_setting_properties_read (GObject *element, SlModelSettings *settings);
 /** sl_setting_properties_give: sets the properties of @element, an slinfer, that @settings state.
  * They have passed sl_model_settings_check(). */
 void sl_setting_properties_give (const SlModelSettings *settings, GObject *element);
-
-#endif

@@ -4,8 +4,7 @@
  * upstream's, announced again when it moves by a quarter; the mean, because one hiccup must not
  * delay the pipeline for good. For slinfer, slremote and slread.
  */
-#ifndef SL_PLUGINS_TENSOR_STAGE_LATENCY_H
-#define SL_PLUGINS_TENSOR_STAGE_LATENCY_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -34,5 +33,3 @@ void sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64
  * for which a tensor may wait beside the time that is noted. */
 void sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstClockTime wait,
                            GstQuery *query);
-
-#endif

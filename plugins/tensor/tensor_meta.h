@@ -4,8 +4,7 @@
  * and tensors as other/tensors has them. Data is shared, not copied. Only where SL_HAVE_TENSOR_META
  * is defined.
  */
-#ifndef SL_PLUGINS_TENSOR_META_H
-#define SL_PLUGINS_TENSOR_META_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -28,5 +27,3 @@ guint sl_tensor_meta_describe (const GstTensorMeta *meta, SlTensorInfo tensors[S
 /** sl_tensor_meta_append: appends one memory for each tensor of @meta, which
  * sl_tensor_meta_describe() has described, to @buffer. */
 void sl_tensor_meta_append (const GstTensorMeta *meta, GstBuffer *buffer);
-
-#endif

@@ -24,17 +24,6 @@ static const struct
   { "memory:D3D11Memory", "put d3d11download before %s" },
 };
 
-/* (transfer full) (nullable): the pad of an element, not of a bin, that @sink gets its data from.
- */
-static GstPad *
-find_source (GstPad *sink)
-{
-  GstPad *peer = gst_pad_get_peer (sink);
-  while (peer != NULL && GST_IS_PROXY_PAD (peer))
-    peer = sl_pad_pass_bin (peer);
-  return peer;
-}
-
 /* (transfer full): what can come out of @source at all. */
 static GstCaps *
 possible_caps (GstPad *source, GstElement *element)
@@ -45,15 +34,6 @@ possible_caps (GstPad *source, GstElement *element)
   return caps != NULL ? caps : gst_pad_get_pad_template_caps (source);
 }
 
-/* (transfer full) (nullable): the one sink pad of @element. */
-static GstPad *
-only_sink (GstElement *element)
-{
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED =
-    g_mutex_locker_new (GST_OBJECT_GET_LOCK (element));
-  return element->numsinkpads == 1 ? gst_object_ref (element->sinkpads->data) : NULL;
-}
-
 /* Whether upstream of @sink, past elements that pass anything, has something of @taken. */
 static gboolean
 has_choice (GstPad *sink, GstCaps *taken)
@@ -61,7 +41,7 @@ has_choice (GstPad *sink, GstCaps *taken)
   GstPad *at = gst_object_ref (sink);
   gboolean choice = FALSE, known = FALSE;
   for (guint i = 0; i < MAX_BETWEEN && at != NULL && !known; i++) {
-    g_autoptr (GstPad) source = find_source (at);
+    g_autoptr (GstPad) source = sl_pad_get_source (at);
     g_autoptr (GstElement) element = source != NULL ? gst_pad_get_parent_element (source) : NULL;
     g_autoptr (GstCaps) caps = element != NULL ? possible_caps (source, element) : NULL;
     gst_clear_object (&at);
@@ -69,7 +49,7 @@ has_choice (GstPad *sink, GstCaps *taken)
       break;
     known = !gst_caps_is_any (caps);
     choice = known && gst_caps_can_intersect (caps, taken);
-    at = known ? NULL : only_sink (element);
+    at = known ? NULL : sl_element_get_only_sink (element);
   }
   gst_clear_object (&at);
   return choice;

@@ -4,8 +4,7 @@
  * and nobody what to do. So such video is let through as far as its CAPS event, which is refused
  * with a sentence.
  */
-#ifndef SL_PLUGINS_VIDEO_CAPS_H
-#define SL_PLUGINS_VIDEO_CAPS_H
+#pragma once
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
@@ -30,5 +29,3 @@ gboolean sl_video_caps_check_memory (GstCaps *caps, const char *element, GError 
  * those of the list @formats. */
 void sl_video_caps_refuse_format (const char *got, const char *formats, const char *element,
                                   GError **error);
-
-#endif

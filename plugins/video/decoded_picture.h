@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* SlDecodedPicture: a picture that a decoder made, as a video frame. One thread at a time. */
-#ifndef SL_PLUGINS_VIDEO_DECODED_PICTURE_H
-#define SL_PLUGINS_VIDEO_DECODED_PICTURE_H
+#pragma once
 
 #include <gst/video/video.h>
 
@@ -29,5 +28,3 @@ void sl_decoded_picture_take (SlDecodedPicture *decoded, const SlPicture *pictur
 GstBuffer *sl_decoded_picture_copy (SlDecodedPicture *decoded);
 /** sl_decoded_picture_clear: frees caps and memory. */
 void sl_decoded_picture_clear (SlDecodedPicture *decoded);
-
-#endif

@@ -5,8 +5,7 @@
  * CPU has mapped them. GStreamer maps the memory. It synchronises the caches (DMA_BUF_IOCTL_SYNC)
  * when it maps and unmaps.
  */
-#ifndef SL_PLUGINS_VIDEO_DMABUF_H
-#define SL_PLUGINS_VIDEO_DMABUF_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -25,5 +24,3 @@ GstCaps *sl_dmabuf_plain (GstCaps *caps);
 /** sl_dmabuf_check: FALSE with @error set when the fixed @caps are raw video neither in system
  * memory nor in linear DMABuf. The message says which element to put upstream of @element. */
 gboolean sl_dmabuf_check (GstCaps *caps, const char *element, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * The orientation in the EXIF segment of JPEG pictures, read from bytes as they pass, in pieces of
  * any size.
  */
-#ifndef SL_PLUGINS_VIDEO_EXIF_H
-#define SL_PLUGINS_VIDEO_EXIF_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ guint sl_exif_orientation (const guint8 *bytes, gsize n);
  * ended in them, the last one's where there are several; 0 where none did. */
 guint sl_exif_scanner_read (SlExifScanner *scanner, const guint8 *bytes, gsize n);
 void sl_exif_scanner_clear (SlExifScanner *scanner);
-
-#endif

@@ -4,8 +4,7 @@
  * The orientation in the EXIF chunk of PNG and WebP pictures, read from bytes as they pass, in
  * pieces of any size.
  */
-#ifndef SL_PLUGINS_VIDEO_EXIF_CHUNKS_H
-#define SL_PLUGINS_VIDEO_EXIF_CHUNKS_H
+#pragma once
 
 #include <glib.h>
 
@@ -35,5 +34,3 @@ typedef struct
  * them, the last one's where there are several; 0 where none did. */
 guint sl_exif_chunks_read (SlExifChunks *chunks, const guint8 *bytes, gsize n);
 void sl_exif_chunks_clear (SlExifChunks *chunks);
-
-#endif

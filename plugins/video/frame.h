@@ -3,8 +3,7 @@
  * The one way to the pixels of a buffer. gst_video_frame_map() believes what a GstVideoMeta says;
  * this function believes nothing.
  */
-#ifndef SL_PLUGINS_VIDEO_FRAME_H
-#define SL_PLUGINS_VIDEO_FRAME_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -21,5 +20,3 @@ gboolean sl_video_frame_map (GstVideoFrame *frame, const GstVideoInfo *video, Gs
 /** sl_element_refuse_frame: posts @error of sl_video_frame_map(), which is freed (transfer full),
  * as an error of @element about a buffer from upstream, and returns GST_FLOW_ERROR. */
 GstFlowReturn sl_element_refuse_frame (GstElement *element, GError *error);
-
-#endif

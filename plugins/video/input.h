@@ -4,8 +4,7 @@
  * Converts raw video to the input of the preprocessor: GstVideoInfo -> SlImageInfo, a buffer ->
  * SlImage.
  */
-#ifndef SL_PLUGINS_VIDEO_INPUT_H
-#define SL_PLUGINS_VIDEO_INPUT_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -29,5 +28,3 @@ gboolean sl_video_input_read (GstCaps *caps, const char *element, const char *fo
 /** sl_video_input_map: maps @buffer for reading with sl_video_frame_map(), and fills @image. */
 gboolean sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video,
                              GstBuffer *buffer, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * The part of the frames that an element uses, and its orientation: the properties crop-* and
  * video-direction, and the tag image-orientation of the stream.
  */
-#ifndef SL_PLUGINS_VIDEO_PART_H
-#define SL_PLUGINS_VIDEO_PART_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -29,5 +28,3 @@ SlOrientation sl_video_part_orientation (gint direction, GstVideoOrientationMeth
 /** sl_video_part_check_direction: FALSE with @error set when @direction is custom. The message
  * lists the supported directions. */
 gboolean sl_video_part_check_direction (gint direction, GError **error);
-
-#endif

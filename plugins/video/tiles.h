@@ -4,8 +4,7 @@
  * Tiles: a model runs on overlapping tiles of a frame, and then on the whole frame. This part
  * places the tiles and merges their predictions into one.
  */
-#ifndef SL_PLUGINS_VIDEO_TILES_H
-#define SL_PLUGINS_VIDEO_TILES_H
+#pragma once
 
 #include "core/base/affine.h"
 #include "postprocess/predictions/prediction.h"
@@ -44,5 +43,3 @@ void sl_tiles_merge (SlTiles *tiles, SlPredictionView *prediction, double iou, g
 /** Overlap (intersection over union) from which two boxes are the same object, whatever their
  * classes. */
 #define SL_TILES_SAME 0.7
-
-#endif

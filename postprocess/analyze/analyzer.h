@@ -9,8 +9,7 @@
  * when its anchor is beyond the edge by a margin, in several frames. Until then, crossings of the
  * line's segment are added up with their signs, so that the sum gives the direction.
  */
-#ifndef SL_ANALYZE_ANALYZER_H
-#define SL_ANALYZE_ANALYZER_H
+#pragma once
 
 #include "postprocess/analyze/regions.h"
 #include "postprocess/predictions/prediction.h"
@@ -77,5 +76,3 @@ gboolean sl_analyzer_restore (SlAnalyzer *analyzer, const char *text, GError **e
 const SlRegions *sl_analyzer_regions (const SlAnalyzer *analyzer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlAnalyzer, sl_analyzer_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The analyzer's state: shared by the state machine and the code that saves it as text. */
-#ifndef SL_ANALYZE_ANALYZER_PRIVATE_H
-#define SL_ANALYZE_ANALYZER_PRIVATE_H
+#pragma once
 
 #include "postprocess/analyze/analyzer.h"
 #include "postprocess/analyze/counts.h"
@@ -80,5 +79,3 @@ struct _SlAnalyzer
 /** sl_analyzer_update_views: updates what readers see to the state at @time, of the analyzer's
  * clock. */
 void sl_analyzer_update_views (SlAnalyzer *analyzer, guint64 time);
-
-#endif

@@ -3,8 +3,7 @@
  * A region in pixels, and its tests of objects. Edges on the frame's border do not count as edges:
  * an object at the border does not leave the region through them.
  */
-#ifndef SL_ANALYZE_AREA_H
-#define SL_ANALYZE_AREA_H
+#pragma once
 
 #include "postprocess/analyze/regions.h"
 
@@ -29,5 +28,3 @@ gint sl_area_passes (const SlArea *area, SlRegionPoint from, SlRegionPoint to);
 /** sl_area_beside: of a line, however long it were: 1 = @point is surely on its right, -1 = surely
  * on its left, 0 = near. */
 gint sl_area_beside (const SlArea *area, SlRegionPoint point);
-
-#endif

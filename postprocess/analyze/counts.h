@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The counts of one region: by class, over time, and over intervals. */
-#ifndef SL_ANALYZE_COUNTS_H
-#define SL_ANALYZE_COUNTS_H
+#pragma once
 
 #include "postprocess/analyze/area.h"
 
@@ -32,5 +31,3 @@ void sl_counts_cross (SlCounts *counts, guint class, gboolean in);
 void sl_counts_pass (SlCounts *counts, gdouble seconds);
 /** sl_counts_end_interval: the interval, of @seconds, is over. */
 void sl_counts_end_interval (SlCounts *counts, gdouble seconds);
-
-#endif

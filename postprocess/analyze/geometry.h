@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Points, polygons and segments of a plane whose y grows downwards, in any one unit. */
-#ifndef SL_ANALYZE_GEOMETRY_H
-#define SL_ANALYZE_GEOMETRY_H
+#pragma once
 
 #include "postprocess/predictions/analysis.h"
 
@@ -16,5 +15,3 @@ gdouble sl_line_distance (SlRegionPoint a, SlRegionPoint b, SlRegionPoint point)
 gboolean sl_segments_cross (SlRegionPoint a, SlRegionPoint b, SlRegionPoint c, SlRegionPoint d);
 /** sl_polygon_area: 0 or above. */
 gdouble sl_polygon_area (const SlRegionPoint *points, guint n);
-
-#endif

@@ -4,8 +4,7 @@
  * The heat map: a grid over the frame that holds how many seconds objects were in each cell. It may
  * fade.
  */
-#ifndef SL_ANALYZE_HEAT_H
-#define SL_ANALYZE_HEAT_H
+#pragma once
 
 #include "postprocess/predictions/analysis.h"
 
@@ -28,5 +27,3 @@ void sl_heat_add (SlHeat *heat, gdouble x, gdouble y, gdouble seconds);
 SlHeatMap sl_heat_view (SlHeat *heat);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlHeat, sl_heat_free)
-
-#endif

@@ -5,8 +5,7 @@
  * [zone NAME] and [line NAME] with keys. Each entry is on its own line, or entries are separated by
  * ";".
  */
-#ifndef SL_ANALYZE_REGIONS_H
-#define SL_ANALYZE_REGIONS_H
+#pragma once
 
 #include "postprocess/predictions/analysis.h"
 #include "postprocess/predictions/class_filter.h"
@@ -74,5 +73,3 @@ const SlRegion *sl_regions_find_fault (const SlRegions *regions, GError **error)
 SlRegions *sl_regions_parse (const char *text, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRegions, sl_regions_free)
-
-#endif

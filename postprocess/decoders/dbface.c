@@ -20,7 +20,6 @@
 
 #define DEFAULT_IOU 0.5
 #define STRIDE 4
-#define POINTS 5
 #define MAX_CELLS (1u << 24)
 /* What numbers of points are multiplied by; from LINEAR on they are exponents, and never above
  * LARGEST_LOG. */
@@ -55,7 +54,7 @@ typedef struct
 static gboolean
 find_map (const SlDecoderConfig *config, State *state, guint m)
 {
-  static const guint channels[N_MAPS] = { 1, 4, 2 * POINTS };
+  static const guint channels[N_MAPS] = { 1, 4, 2 * SL_FACE_POINTS };
   SlPictureShape *map = &state->maps[m];
   for (guint t = 0; t < config->n_tensors; t++) {
     const SlTensorInfo *tensor = &config->tensors[t];
@@ -142,18 +141,19 @@ number_at (const State *state, const void *const *data, guint m, guint cell, gui
 }
 
 static void
-add_face (State *state, const void *const *data, const SlRanked *ranked)
+box_of (gconstpointer opened, const void *const *data, guint row, gfloat corners[4])
 {
+  const State *state = opened;
   const gfloat width = (gfloat) state->maps[HEAT].width, height = (gfloat) state->maps[HEAT].height;
-  const gfloat x = (gfloat) (ranked->index % state->maps[HEAT].width),
-               y = (gfloat) (ranked->index / state->maps[HEAT].width);
+  const gfloat x = (gfloat) (row % state->maps[HEAT].width),
+               y = (gfloat) (row / state->maps[HEAT].width);
   gfloat sides[4];
   for (guint k = 0; k < 4; k++)
-    sides[k] = number_at (state, data, BOX, ranked->index, k);
-  sl_detector_add (&state->detector,
-                   (const gfloat[4]){ (x - sides[0]) / width, (y - sides[1]) / height,
-                                      (x + sides[2]) / width, (y + sides[3]) / height },
-                   ranked->key, 0, ranked->index);
+    sides[k] = number_at (state, data, BOX, row, k);
+  corners[0] = (x - sides[0]) / width;
+  corners[1] = (y - sides[1]) / height;
+  corners[2] = (x + sides[2]) / width;
+  corners[3] = (y + sides[3]) / height;
 }
 
 /* Cells from a cell's corner to a point along one axis. */
@@ -168,22 +168,14 @@ find_distance (gfloat number)
 }
 
 static void
-add_points (const State *state, const void *const *data, guint cell, SlDetection *found,
-            SlResult *result)
+point_of (gconstpointer opened, const void *const *data, guint row, guint k, gfloat *x, gfloat *y)
 {
+  const State *state = opened;
   const guint width = state->maps[HEAT].width;
-  SlDetectedPoint *points = sl_result_add_keypoints (result, found, POINTS);
-  for (guint k = 0; k < POINTS && points != NULL; k++) {
-    const gfloat x = (gfloat) (cell % width)
-                     + find_distance (number_at (state, data, LANDMARKS, cell, k)),
-                 y = (gfloat) (cell / width)
-                     + find_distance (number_at (state, data, LANDMARKS, cell, POINTS + k));
-    if (isfinite (x) && isfinite (y))
-      points[k] = (SlDetectedPoint){ x / (gfloat) width, y / (gfloat) state->maps[HEAT].height,
-                                     found->confidence };
-    else
-      points[k] = (SlDetectedPoint){ 0 };
-  }
+  const gfloat dx = find_distance (number_at (state, data, LANDMARKS, row, k)),
+               dy = find_distance (number_at (state, data, LANDMARKS, row, SL_FACE_POINTS + k));
+  *x = ((gfloat) (row % width) + dx) / (gfloat) width;
+  *y = ((gfloat) (row / width) + dy) / (gfloat) state->maps[HEAT].height;
 }
 
 static void
@@ -191,14 +183,7 @@ decode_dbface (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
   score_peaks (state, data[state->at[HEAT]]);
-  sl_detector_select (&state->detector);
-  for (guint i = 0; i < state->detector.top.count; i++)
-    add_face (state, data, &state->detector.top.items[i]);
-  sl_detector_finish (&state->detector, TRUE, result);
-  for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data, state->detector.origins[state->detector.kept[i]],
-                &result->detections[i], result);
-  result->skeleton = &sl_skeleton_face;
+  sl_detector_finish_faces (state, data, box_of, point_of, result);
 }
 
 const SlDecoder sl_decoder_dbface = {

@@ -28,7 +28,6 @@
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
-#include "postprocess/picture_shape.h"
 
 #define DEFAULT_IOU 0.5
 #define MAX_CLASSES 4096

@@ -17,7 +17,6 @@
 #include "postprocess/params.h"
 
 #define DEFAULT_IOU 0.4
-#define POINTS 5
 #define MAX_SIZES 3
 #define LARGEST_SIDE (1 << 15)
 /* Shares that a network rounded. */
@@ -50,12 +49,12 @@ static const gfloat scales[] = { 10, 10, 5, 5 };
 
 typedef struct
 {
+  SlDetector detector;
   gint32 width, height;
   guint boxes, scores, points, n, family;
   SlAnchor *priors;
   gboolean softmax, told; /* the activation, by the numbers: nothing states it */
   gfloat threshold;
-  SlDetector detector;
 } State;
 
 static guint
@@ -86,7 +85,7 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     counts[f] = count_priors (state, f);
     if (config->n_tensors == 3 && sl_decoder_find_rows (config, counts[f], 4, 0, &state->boxes)
         && sl_decoder_find_rows (config, counts[f], 2, 0, &state->scores)
-        && sl_decoder_find_rows (config, counts[f], 2 * POINTS, 0, &state->points)) {
+        && sl_decoder_find_rows (config, counts[f], 2 * SL_FACE_POINTS, 0, &state->points)) {
       state->n = counts[f];
       state->family = f;
       return TRUE;
@@ -107,19 +106,10 @@ matches (const SlDecoderConfig *config)
 }
 
 static void
-close_retinaface (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state->priors);
-  g_free (state);
-}
-
-static void
 make_priors (State *state)
 {
   const gfloat width = (gfloat) state->width, height = (gfloat) state->height;
-  SlAnchor *prior = state->priors = g_new (SlAnchor, state->n);
+  SlAnchor *prior = state->priors = state->detector.owned = g_new (SlAnchor, state->n);
   for (guint l = 0; l < families[state->family].n; l++) {
     const Level *level = &families[state->family].levels[l];
     const gfloat stride = (gfloat) (8u << l);
@@ -140,7 +130,7 @@ open_retinaface (const SlDecoderConfig *config, GError **error)
   if (!find_shape (config, state, error)
       || !sl_decoder_param_choice (config, params, "activation", &activation, error)
       || !sl_detector_init (&state->detector, config, state->n, NULL, DEFAULT_IOU, error)) {
-    close_retinaface (state);
+    sl_detector_close (state);
     return NULL;
   }
   const gboolean stated = sl_decoder_param (config, "activation") != NULL;
@@ -160,28 +150,25 @@ number_at (const void *data, guint row, guint columns, guint column)
 }
 
 static void
-add_points (const State *state, const void *data, guint row, SlResult *result, SlDetection *found)
+point_of (gconstpointer opened, const void *const *data, guint row, guint k, gfloat *x, gfloat *y)
 {
+  const State *state = opened;
   const SlAnchor *prior = &state->priors[row];
-  SlDetectedPoint *out = sl_result_add_keypoints (result, found, POINTS);
-  for (guint k = 0; k < POINTS && out != NULL; k++) {
-    const gfloat u = number_at (data, row, 2 * POINTS, 2 * k),
-                 v = number_at (data, row, 2 * POINTS, 2 * k + 1);
-    const gfloat x = prior->x + u / scales[0] * prior->w;
-    const gfloat y = prior->y + v / scales[1] * prior->h;
-    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
-                                          : (SlDetectedPoint){ 0 };
-  }
+  const void *points = data[state->points];
+  const gfloat u = number_at (points, row, 2 * SL_FACE_POINTS, 2 * k),
+               v = number_at (points, row, 2 * SL_FACE_POINTS, 2 * k + 1);
+  *x = prior->x + u / scales[0] * prior->w;
+  *y = prior->y + v / scales[1] * prior->h;
 }
 
 static void
-add_face (State *state, const void *data, const SlRanked *ranked)
+box_of (gconstpointer opened, const void *const *data, guint row, gfloat corners[4])
 {
-  gfloat numbers[4], corners[4];
+  const State *state = opened;
+  gfloat numbers[4];
   for (guint k = 0; k < 4; k++)
-    numbers[k] = number_at (data, ranked->index, 4, k);
-  sl_anchor_decode (&state->priors[ranked->index], numbers, scales, corners);
-  sl_detector_add (&state->detector, corners, ranked->key, 0, ranked->index);
+    numbers[k] = number_at (data[state->boxes], row, 4, k);
+  sl_anchor_decode (&state->priors[row], numbers, scales, corners);
 }
 
 /* The share of "face"; a softmax of two is a sigmoid of their difference. */
@@ -200,14 +187,7 @@ decode_retinaface (gpointer opened, const void *const *data, SlResult *result)
     const gfloat score = score_of (state, data[state->scores], i);
     state->detector.scores[i] = score >= state->threshold ? MIN (score, 1) : -1;
   }
-  sl_detector_select (&state->detector);
-  for (guint i = 0; i < state->detector.top.count; i++)
-    add_face (state, data[state->boxes], &state->detector.top.items[i]);
-  sl_detector_finish (&state->detector, TRUE, result);
-  for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data[state->points], state->detector.origins[state->detector.kept[i]],
-                result, &result->detections[i]);
-  result->skeleton = &sl_skeleton_face;
+  sl_detector_finish_faces (state, data, box_of, point_of, result);
 }
 
 /* Shares of two classes lie in 0..1. */
@@ -243,7 +223,7 @@ const SlDecoder sl_decoder_retinaface = {
   .matches = matches,
   .open = open_retinaface,
   .decode = decode_retinaface,
-  .close = close_retinaface,
+  .close = sl_detector_close,
   .classes = sl_decoder_one_class,
   .check = check,
 };

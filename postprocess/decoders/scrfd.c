@@ -9,8 +9,6 @@
  * Parameters: "strides" 8,16,32 of 6 or 9 tensors, 8,16,32,64,128 of 10 or 15; "iou-threshold",
  * "agnostic": suppression.
  */
-#include <math.h>
-
 #include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
@@ -18,7 +16,6 @@
 #include "postprocess/params.h"
 
 #define DEFAULT_IOU 0.4
-#define POINTS 5
 #define MAX_ANCHORS 2 /* of a cell */
 
 static const SlDecoderParam params[] = { SL_PARAM_LIST ("strides", 1, 4096, SL_MAX_LEVELS),
@@ -51,10 +48,10 @@ find_parts (const SlDecoderConfig *config, State *state)
   for (guint l = 0; l < n && found; l++) {
     const guint rows = state->grid.levels[l].width * state->grid.levels[l].height * state->anchors;
     Part *part = &state->parts[l];
-    found =
-      sl_decoder_find_rows (config, rows, 1, 0, &part->scores)
-      && sl_decoder_find_rows (config, rows, 4, 0, &part->boxes)
-      && (!state->has_points || sl_decoder_find_rows (config, rows, 2 * POINTS, 0, &part->points));
+    found = sl_decoder_find_rows (config, rows, 1, 0, &part->scores)
+            && sl_decoder_find_rows (config, rows, 4, 0, &part->boxes)
+            && (!state->has_points
+                || sl_decoder_find_rows (config, rows, 2 * SL_FACE_POINTS, 0, &part->points));
   }
   return found;
 }
@@ -141,30 +138,25 @@ place_of (const State *state, guint row)
 }
 
 static void
-add_face (State *state, const void *const *data, const SlRanked *ranked)
+box_of (gconstpointer opened, const void *const *data, guint row, gfloat corners[4])
 {
-  const Place p = place_of (state, ranked->index);
+  const Place p = place_of (opened, row);
   gfloat box[4];
   for (guint k = 0; k < 4; k++)
     box[k] = sl_values_float (data[p.part->boxes], (gsize) p.row * 4 + k);
-  const gfloat corners[4] = { (p.x - box[0]) * p.sx, (p.y - box[1]) * p.sy, (p.x + box[2]) * p.sx,
-                              (p.y + box[3]) * p.sy };
-  sl_detector_add (&state->detector, corners, ranked->key, 0, ranked->index);
+  corners[0] = (p.x - box[0]) * p.sx;
+  corners[1] = (p.y - box[1]) * p.sy;
+  corners[2] = (p.x + box[2]) * p.sx;
+  corners[3] = (p.y + box[3]) * p.sy;
 }
 
 static void
-add_points (const State *state, const void *const *data, guint row, SlResult *result,
-            SlDetection *found)
+point_of (gconstpointer opened, const void *const *data, guint row, guint k, gfloat *x, gfloat *y)
 {
-  const Place p = place_of (state, row);
-  SlDetectedPoint *out = sl_result_add_keypoints (result, found, POINTS);
-  for (guint k = 0; k < POINTS && out != NULL; k++) {
-    const gsize at = (gsize) p.row * 2 * POINTS + 2 * k;
-    const gfloat x = (p.x + sl_values_float (data[p.part->points], at)) * p.sx;
-    const gfloat y = (p.y + sl_values_float (data[p.part->points], at + 1)) * p.sy;
-    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
-                                          : (SlDetectedPoint){ 0, 0, 0 };
-  }
+  const Place p = place_of (opened, row);
+  const gsize at = (gsize) p.row * 2 * SL_FACE_POINTS + 2 * k;
+  *x = (p.x + sl_values_float (data[p.part->points], at)) * p.sx;
+  *y = (p.y + sl_values_float (data[p.part->points], at + 1)) * p.sy;
 }
 
 static void
@@ -173,16 +165,7 @@ decode_scrfd (gpointer opened, const void *const *data, SlResult *result)
   State *state = opened;
   for (guint l = 0; l < state->grid.n_levels; l++)
     score_level (state, l, data);
-  sl_detector_select (&state->detector);
-  for (guint i = 0; i < state->detector.top.count; i++)
-    add_face (state, data, &state->detector.top.items[i]);
-  sl_detector_finish (&state->detector, TRUE, result);
-  if (!state->has_points)
-    return;
-  for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data, state->detector.origins[state->detector.kept[i]], result,
-                &result->detections[i]);
-  result->skeleton = &sl_skeleton_face;
+  sl_detector_finish_faces (state, data, box_of, state->has_points ? point_of : NULL, result);
 }
 
 const SlDecoder sl_decoder_scrfd = {

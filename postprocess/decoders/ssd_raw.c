@@ -42,6 +42,7 @@ static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("activation", activati
 
 typedef struct
 {
+  SlDetector detector;
   guint boxes_at, scores_at;
   guint n, classes; /* with the background */
   gint offset;
@@ -49,7 +50,6 @@ typedef struct
   gfloat raw_threshold;
   SlValues box_values, score_values;
   SlAnchor *anchors;
-  SlDetector detector;
 } State;
 
 static gboolean
@@ -83,15 +83,6 @@ classes (const SlDecoderConfig *config)
       || !sl_decoder_param_int (config, params, "background-offset", 0, &offset, NULL))
     return 0;
   return (guint) MAX ((gint64) sl_decoder_columns (&config->tensors[scores]) + offset, 0);
-}
-
-static void
-close_ssd_raw (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state->anchors);
-  g_free (state);
 }
 
 static gboolean
@@ -167,7 +158,7 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   sl_values_init (&state->score_values, &config->tensors[state->scores_at],
                   activation == 0 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   state->raw_threshold = sl_values_raw_threshold (&state->score_values, config->threshold);
-  state->anchors = make_anchors (config, &n, error);
+  state->anchors = state->detector.owned = make_anchors (config, &n, error);
   if (state->anchors == NULL || n == state->n)
     return state->anchors != NULL;
   return sl_fail (
@@ -194,7 +185,7 @@ open_ssd_raw (const SlDecoderConfig *config, GError **error)
       || !sl_detector_init (&state->detector, config, state->n,
                             state->score_values.quantised ? &state->score_values : NULL,
                             DEFAULT_IOU, error)) {
-    close_ssd_raw (state);
+    sl_detector_close (state);
     return NULL;
   }
   return state;
@@ -265,6 +256,6 @@ const SlDecoder sl_decoder_ssd_raw = {
   .matches = matches,
   .open = open_ssd_raw,
   .decode = decode_ssd_raw,
-  .close = close_ssd_raw,
+  .close = sl_detector_close,
   .classes = classes,
 };

@@ -33,12 +33,12 @@ static const gfloat scales[4] = { 10, 10, 5, 5 };
 
 typedef struct
 {
+  SlDetector detector;
   guint boxes_at, scores_at;
   guint n;
   Boxes boxes;
   SlValues box_values, score_values;
   SlAnchor *anchors; /* (nullable) */
-  SlDetector detector;
 } State;
 
 /* Index of the tensor [.., N, @last]. */
@@ -71,15 +71,6 @@ matches (const SlDecoderConfig *config)
          && (anchors == NULL || n == sl_decoder_elements (&config->tensors[boxes]) / 4);
 }
 
-static void
-close_ultraface (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state->anchors);
-  g_free (state);
-}
-
 static gboolean
 make_anchors (State *state, const SlDecoderConfig *config, GError **error)
 {
@@ -90,6 +81,7 @@ make_anchors (State *state, const SlDecoderConfig *config, GError **error)
   state->anchors = sl_anchors_faces (width, height, &n);
   if (state->anchors != NULL && n != state->n)
     g_clear_pointer (&state->anchors, g_free);
+  state->detector.owned = state->anchors;
   if (state->anchors != NULL || state->boxes == BOXES_CORNERS)
     return TRUE;
   if (state->boxes == BOXES_AUTO && n == 0) {
@@ -123,7 +115,7 @@ open_ultraface (const SlDecoderConfig *config, GError **error)
       || !sl_detector_init (&state->detector, config, state->n,
                             state->score_values.quantised ? &state->score_values : NULL,
                             DEFAULT_IOU, error)) {
-    close_ultraface (state);
+    sl_detector_close (state);
     return NULL;
   }
   return state;
@@ -184,6 +176,6 @@ const SlDecoder sl_decoder_ultraface = {
   .matches = matches,
   .open = open_ultraface,
   .decode = decode_ultraface,
-  .close = close_ultraface,
+  .close = sl_detector_close,
   .classes = sl_decoder_one_class,
 };

@@ -32,8 +32,7 @@
  *   iou-threshold, agnostic: suppression
  * and "task", "stride", "imgsz", "kpt_shape" as Ultralytics' exporters write them into models.
  */
-#ifndef SL_POSTPROCESS_YOLO_SHAPE_H
-#define SL_POSTPROCESS_YOLO_SHAPE_H
+#pragma once
 
 #include "postprocess/decoder.h"
 #include "postprocess/grid.h"
@@ -95,5 +94,3 @@ extern const SlDecoderParam sl_yolo_params[];
 /** sl_yolo_shape_find: FALSE with @error set when a parameter is wrong, contradicts the tensors, or
  * says too little. */
 gboolean sl_yolo_shape_find (SlYoloShape *shape, const SlDecoderConfig *config, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * Whether the numbers of YOLO's tensors can be what a shape says, and what else they may be. Used
  * by decoders/yolo.c alone.
  */
-#ifndef SL_POSTPROCESS_YOLO_VALUES_H
-#define SL_POSTPROCESS_YOLO_VALUES_H
+#pragma once
 
 #include "postprocess/decoders/yolo_shape.h"
 #include "postprocess/plausible.h"
@@ -17,5 +16,3 @@ GPtrArray *sl_yolo_readings (const SlDecoderConfig *config, const SlYoloShape *s
  * (nullable). */
 gboolean sl_yolo_fits (const SlYoloShape *shape, const SlRows *rows, const SlRows *scores,
                        gfloat *best, GString *why);
-
-#endif

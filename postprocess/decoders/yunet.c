@@ -17,7 +17,6 @@
 
 #define DEFAULT_IOU 0.3
 #define PARTS 4 /* tensors of a stride */
-#define POINTS 5
 #define LARGEST_LOG 12
 
 static const SlDecoderParam params[] = { SL_PARAM_LIST ("strides", 1, 4096, SL_MAX_LEVELS),
@@ -61,7 +60,7 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     found = sl_decoder_find_rows (config, rows, 1, 0, &part->scores[0])
             && sl_decoder_find_rows (config, rows, 1, 1, &part->scores[1])
             && sl_decoder_find_rows (config, rows, 4, 0, &part->boxes)
-            && sl_decoder_find_rows (config, rows, 2 * POINTS, 0, &part->points);
+            && sl_decoder_find_rows (config, rows, 2 * SL_FACE_POINTS, 0, &part->points);
   }
   if (found)
     return TRUE;
@@ -113,30 +112,24 @@ score_level (State *state, guint l, const void *const *data)
 }
 
 static void
-add_points (const State *state, const void *const *data, guint row, SlResult *result,
-            SlDetection *found)
+point_of (gconstpointer opened, const void *const *data, guint row, guint k, gfloat *x, gfloat *y)
 {
+  const State *state = opened;
   const SlLevel *level = sl_grid_level (&state->grid, row);
   const guint cell = row - level->first;
   const void *points = data[state->parts[level - state->grid.levels].points];
-  SlDetectedPoint *out = sl_result_add_keypoints (result, found, POINTS);
-  for (guint k = 0; k < POINTS && out != NULL; k++) {
-    const gfloat dx = sl_values_float (points, (gsize) cell * 2 * POINTS + 2 * k);
-    const gfloat dy = sl_values_float (points, (gsize) cell * 2 * POINTS + 2 * k + 1);
-    const gfloat x =
-      ((gfloat) (cell % level->width) + dx) * (gfloat) level->stride / (gfloat) state->width;
-    const gfloat y =
-      ((gfloat) (cell / level->width) + dy) * (gfloat) level->stride / (gfloat) state->height;
-    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
-                                          : (SlDetectedPoint){ 0, 0, 0 };
-  }
+  const gfloat dx = sl_values_float (points, (gsize) cell * 2 * SL_FACE_POINTS + 2 * k);
+  const gfloat dy = sl_values_float (points, (gsize) cell * 2 * SL_FACE_POINTS + 2 * k + 1);
+  *x = ((gfloat) (cell % level->width) + dx) * (gfloat) level->stride / (gfloat) state->width;
+  *y = ((gfloat) (cell / level->width) + dy) * (gfloat) level->stride / (gfloat) state->height;
 }
 
 static void
-add_face (State *state, const void *const *data, const SlRanked *ranked)
+box_of (gconstpointer opened, const void *const *data, guint row, gfloat corners[4])
 {
-  const SlLevel *level = sl_grid_level (&state->grid, ranked->index);
-  const guint cell = ranked->index - level->first;
+  const State *state = opened;
+  const SlLevel *level = sl_grid_level (&state->grid, row);
+  const guint cell = row - level->first;
   const void *boxes = data[state->parts[level - state->grid.levels].boxes];
   gfloat box[4];
   for (guint k = 0; k < 4; k++)
@@ -146,9 +139,10 @@ add_face (State *state, const void *const *data, const SlRanked *ranked)
   const gfloat w = expf (fminf (box[2], LARGEST_LOG)), h = expf (fminf (box[3], LARGEST_LOG));
   const gfloat sx = (gfloat) level->stride / (gfloat) state->width,
                sy = (gfloat) level->stride / (gfloat) state->height;
-  const gfloat corners[4] = { (x - w / 2) * sx, (y - h / 2) * sy, (x + w / 2) * sx,
-                              (y + h / 2) * sy };
-  sl_detector_add (&state->detector, corners, ranked->key, 0, ranked->index);
+  corners[0] = (x - w / 2) * sx;
+  corners[1] = (y - h / 2) * sy;
+  corners[2] = (x + w / 2) * sx;
+  corners[3] = (y + h / 2) * sy;
 }
 
 static void
@@ -157,14 +151,7 @@ decode_yunet (gpointer opened, const void *const *data, SlResult *result)
   State *state = opened;
   for (guint l = 0; l < state->grid.n_levels; l++)
     score_level (state, l, data);
-  sl_detector_select (&state->detector);
-  for (guint i = 0; i < state->detector.top.count; i++)
-    add_face (state, data, &state->detector.top.items[i]);
-  sl_detector_finish (&state->detector, TRUE, result);
-  for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data, state->detector.origins[state->detector.kept[i]], result,
-                &result->detections[i]);
-  result->skeleton = &sl_skeleton_face;
+  sl_detector_finish_faces (state, data, box_of, point_of, result);
 }
 
 const SlDecoder sl_decoder_yunet = {

@@ -15,10 +15,9 @@
 #include "postprocess/params.h"
 
 #define DEFAULT_IOU 0.3
-#define POINTS 5
 #define N_LEVELS 4
 #define MAX_SIZES 3
-#define COLUMNS (4 + 2 * POINTS)
+#define COLUMNS (4 + 2 * SL_FACE_POINTS)
 #define OFFSET_VARIANCE 0.1f
 #define SIZE_VARIANCE 0.2f
 #define LARGEST_LOG 12
@@ -43,11 +42,11 @@ typedef struct
 
 typedef struct
 {
+  SlDetector detector;
   gint32 width, height;
   guint conf, iou, loc, n;
   Prior *priors;
   gfloat threshold_squared;
-  SlDetector detector;
 } State;
 
 /* Cells of level @level along a side of @pixels: the network halves it, each time rounded down but
@@ -87,18 +86,9 @@ matches (const SlDecoderConfig *config)
 }
 
 static void
-close_yunet (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state->priors);
-  g_free (state);
-}
-
-static void
 make_priors (State *state)
 {
-  Prior *prior = state->priors = g_new (Prior, state->n);
+  Prior *prior = state->priors = state->detector.owned = g_new (Prior, state->n);
   for (guint l = 0; l < N_LEVELS; l++)
     for (guint y = 0; y < cells_along (state->height, l); y++)
       for (guint x = 0; x < cells_along (state->width, l); x++)
@@ -113,7 +103,7 @@ open_yunet (const SlDecoderConfig *config, GError **error)
   State *state = g_new0 (State, 1);
   if (!find_shape (config, state, error)
       || !sl_detector_init (&state->detector, config, state->n, NULL, DEFAULT_IOU, error)) {
-    close_yunet (state);
+    sl_detector_close (state);
     return NULL;
   }
   make_priors (state);
@@ -122,26 +112,25 @@ open_yunet (const SlDecoderConfig *config, GError **error)
 }
 
 static void
-add_points (const State *state, const void *loc, guint row, SlResult *result, SlDetection *found)
+point_of (gconstpointer opened, const void *const *data, guint row, guint k, gfloat *x, gfloat *y)
 {
+  const State *state = opened;
   const Prior *prior = &state->priors[row];
-  SlDetectedPoint *out = sl_result_add_keypoints (result, found, POINTS);
-  for (guint k = 0; k < POINTS && out != NULL; k++) {
-    const gsize at = (gsize) row * COLUMNS + 4 + 2 * k;
-    const gfloat x = (prior->x + sl_values_float (loc, at) * OFFSET_VARIANCE * prior->side)
-                     / (gfloat) state->width;
-    const gfloat y = (prior->y + sl_values_float (loc, at + 1) * OFFSET_VARIANCE * prior->side)
-                     / (gfloat) state->height;
-    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence }
-                                          : (SlDetectedPoint){ 0, 0, 0 };
-  }
+  const void *loc = data[state->loc];
+  const gsize at = (gsize) row * COLUMNS + 4 + 2 * k;
+  *x =
+    (prior->x + sl_values_float (loc, at) * OFFSET_VARIANCE * prior->side) / (gfloat) state->width;
+  *y = (prior->y + sl_values_float (loc, at + 1) * OFFSET_VARIANCE * prior->side)
+       / (gfloat) state->height;
 }
 
 static void
-add_face (State *state, const void *loc, const SlRanked *ranked)
+box_of (gconstpointer opened, const void *const *data, guint row, gfloat corners[4])
 {
-  const Prior *prior = &state->priors[ranked->index];
-  const gsize at = (gsize) ranked->index * COLUMNS;
+  const State *state = opened;
+  const void *loc = data[state->loc];
+  const Prior *prior = &state->priors[row];
+  const gsize at = (gsize) row * COLUMNS;
   const gfloat x = prior->x + sl_values_float (loc, at) * OFFSET_VARIANCE * prior->side;
   const gfloat y = prior->y + sl_values_float (loc, at + 1) * OFFSET_VARIANCE * prior->side;
   const gfloat w =
@@ -149,9 +138,10 @@ add_face (State *state, const void *loc, const SlRanked *ranked)
   const gfloat h =
     prior->side * expf (fminf (sl_values_float (loc, at + 3) * SIZE_VARIANCE, LARGEST_LOG));
   const gfloat width = (gfloat) state->width, height = (gfloat) state->height;
-  const gfloat corners[4] = { (x - w / 2) / width, (y - h / 2) / height, (x + w / 2) / width,
-                              (y + h / 2) / height };
-  sl_detector_add (&state->detector, corners, ranked->key, 0, ranked->index);
+  corners[0] = (x - w / 2) / width;
+  corners[1] = (y - h / 2) / height;
+  corners[2] = (x + w / 2) / width;
+  corners[3] = (y + h / 2) / height;
 }
 
 static void
@@ -164,14 +154,7 @@ decode_yunet (gpointer opened, const void *const *data, SlResult *result)
       sl_values_float (data[state->conf], (gsize) 2 * i + 1) * (iou > 0 ? fminf (iou, 1) : 0);
     state->detector.scores[i] = product >= state->threshold_squared ? sqrtf (product) : -1;
   }
-  sl_detector_select (&state->detector);
-  for (guint i = 0; i < state->detector.top.count; i++)
-    add_face (state, data[state->loc], &state->detector.top.items[i]);
-  sl_detector_finish (&state->detector, TRUE, result);
-  for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, data[state->loc], state->detector.origins[state->detector.kept[i]], result,
-                &result->detections[i]);
-  result->skeleton = &sl_skeleton_face;
+  sl_detector_finish_faces (state, data, box_of, point_of, result);
 }
 
 const SlDecoder sl_decoder_yunet_2021 = {
@@ -183,6 +166,6 @@ const SlDecoder sl_decoder_yunet_2021 = {
   .matches = matches,
   .open = open_yunet,
   .decode = decode_yunet,
-  .close = close_yunet,
+  .close = sl_detector_close,
   .classes = sl_decoder_one_class,
 };

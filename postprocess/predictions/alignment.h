@@ -5,8 +5,7 @@
  * turned so that two of its keypoints lie on a line of a known direction. Models of single faces,
  * hands and bodies take such a part as input.
  */
-#ifndef SL_PREDICTIONS_ALIGNMENT_H
-#define SL_PREDICTIONS_ALIGNMENT_H
+#pragma once
 
 #include "core/base/affine.h"
 #include "postprocess/predictions/prediction.h"
@@ -49,5 +48,3 @@ gboolean sl_alignment_place (const SlAlignment *alignment, const SlObjectView *o
  */
 gboolean sl_alignment_follow (const SlObjectView *landmarks, gint width, gint height, double aspect,
                               SlTurnedRect *part);
-
-#endif

@@ -4,8 +4,7 @@
  * The results of zones and lines over time. postprocess/analyze makes them; code that writes or
  * draws predictions reads them. Times are in seconds, coordinates in 0..1 of the frame.
  */
-#ifndef SL_PREDICTIONS_ANALYSIS_H
-#define SL_PREDICTIONS_ANALYSIS_H
+#pragma once
 
 #include <glib.h>
 
@@ -129,5 +128,3 @@ void sl_analysis_append_json (GString *out, const SlAnalysis *analysis);
 /** sl_analysis_append_event: appends one event as a JSON object. */
 void sl_analysis_append_event (GString *out, const SlAnalysis *analysis,
                                const SlAnalysisEvent *event);
-
-#endif

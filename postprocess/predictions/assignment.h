@@ -4,8 +4,7 @@
  * Rows and columns may stay without a pair, and a pair without gain is not made. Used by the
  * tracker.
  */
-#ifndef SL_PREDICTIONS_ASSIGNMENT_H
-#define SL_PREDICTIONS_ASSIGNMENT_H
+#pragma once
 
 #include <glib.h>
 
@@ -30,5 +29,3 @@ void sl_assignment_clear (SlAssignment *self);
  * before. */
 void sl_assignment_solve (SlAssignment *self, const gint32 *gain, guint rows, guint columns,
                           gint32 *match);
-
-#endif

@@ -4,8 +4,7 @@
  * A filter of classes: "person,car" passes only these two, "!dog" passes all but this one. All code
  * that filters objects by their labels uses it. It is immutable.
  */
-#ifndef SL_PREDICTIONS_CLASS_FILTER_H
-#define SL_PREDICTIONS_CLASS_FILTER_H
+#pragma once
 
 #include <glib.h>
 
@@ -43,5 +42,3 @@ gboolean sl_class_filter_check (const SlClassFilter *filter, const char *const *
                                 const char *whose, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlClassFilter, sl_class_filter_free)
-
-#endif

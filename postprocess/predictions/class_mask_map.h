@@ -3,8 +3,7 @@
  * A mask of classes over the model's input -> one over the frame. Used by mapper.c, one thread at a
  * time.
  */
-#ifndef SL_PREDICTIONS_CLASS_MASK_MAP_H
-#define SL_PREDICTIONS_CLASS_MASK_MAP_H
+#pragma once
 
 #include "postprocess/predictions/geometry.h"
 #include "postprocess/result.h"
@@ -18,5 +17,3 @@ void sl_class_mask_map_free (SlClassMaskMap *map);
  * how many cells of @out each class has. */
 void sl_class_mask_map_run (SlClassMaskMap *map, const SlClassMask *mask,
                             const SlFrameGeometry *geometry, SlClassMask *out, guint32 cells[256]);
-
-#endif

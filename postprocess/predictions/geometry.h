@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where a tensor lies in its frame. */
-#ifndef SL_PREDICTIONS_GEOMETRY_H
-#define SL_PREDICTIONS_GEOMETRY_H
+#pragma once
 
 #include <glib.h>
 
@@ -18,5 +17,3 @@ typedef struct
   gint tensor_width, tensor_height;
   gint frame_width, frame_height;
 } SlFrameGeometry;
-
-#endif

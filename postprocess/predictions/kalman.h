@@ -9,8 +9,7 @@
  * velocities, a frame. Nothing in it couples one coordinate with another, so the filter of eight
  * states is four of two: a position, its velocity, and the covariance [pp pv; pv vv].
  */
-#ifndef SL_PREDICTIONS_KALMAN_H
-#define SL_PREDICTIONS_KALMAN_H
+#pragma once
 
 #include <glib.h>
 
@@ -38,5 +37,3 @@ void sl_kalman_box_predict (SlKalmanBox *self, gboolean rigid);
 void sl_kalman_box_update (SlKalmanBox *self, const double box[4]);
 /** sl_kalman_box_corners: x_min, y_min, x_max, y_max; never without area. */
 void sl_kalman_box_corners (const SlKalmanBox *self, double corners[4]);
-
-#endif

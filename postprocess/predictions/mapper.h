@@ -4,8 +4,7 @@
  * Maps a decoder's result (0..1 of the model's input) to predictions with names, in pixels of the
  * frame.
  */
-#ifndef SL_PREDICTIONS_MAPPER_H
-#define SL_PREDICTIONS_MAPPER_H
+#pragma once
 
 #include <glib.h>
 
@@ -41,5 +40,3 @@ void sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *resu
                                 const SlLabels *labels, const char *const *names,
                                 const SlFrameGeometry *geometry, guint max_labels,
                                 SlPredictionView *prediction);
-
-#endif

@@ -4,8 +4,7 @@
  * Maps masks of single objects from the model's grid to a grid over the object's region of the
  * frame. Used by mapper.c, one thread at a time.
  */
-#ifndef SL_PREDICTIONS_OBJECT_MASK_MAP_H
-#define SL_PREDICTIONS_OBJECT_MASK_MAP_H
+#pragma once
 
 #include "postprocess/predictions/prediction.h"
 #include "postprocess/result.h"
@@ -31,5 +30,3 @@ void sl_object_mask_map_clear (SlObjectMaskMap *map);
 void sl_object_mask_map_run (SlObjectMaskMap *map, const SlInstanceMask *mask,
                              const SlDetection *box, const SlFrameGeometry *geometry,
                              const SlObjectView *object, SlObjectMask *out);
-
-#endif

@@ -3,8 +3,7 @@
  * A model's output tensors, undecoded, as JSON and text. Called by sl_prediction_append_json() and
  * sl_prediction_append_text().
  */
-#ifndef SL_PREDICTIONS_OUTPUTS_H
-#define SL_PREDICTIONS_OUTPUTS_H
+#pragma once
 
 #include "postprocess/result.h"
 
@@ -13,5 +12,3 @@
 void sl_outputs_append_json (GString *out, const SlOutputs *outputs);
 /** sl_outputs_append_text: a line each: name and shape. */
 void sl_outputs_append_text (GString *out, const SlOutputs *outputs);
-
-#endif

@@ -4,8 +4,7 @@
  * Converts a class mask of one object to parts of that object, one part for each class. Used by
  * slpostprocess, one thread at a time.
  */
-#ifndef SL_PREDICTIONS_PARTS_H
-#define SL_PREDICTIONS_PARTS_H
+#pragma once
 
 #include "models/labels.h"
 #include "postprocess/predictions/class_filter.h"
@@ -32,5 +31,3 @@ void sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask,
                               const SlFrameGeometry *geometry, const SlRect *region,
                               const SlLabels *labels, const char *const *names,
                               SlPredictionView *prediction);
-
-#endif

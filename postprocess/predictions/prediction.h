@@ -4,8 +4,7 @@
  * The predictions of one frame, with names and in pixels of the frame. Text, JSON and metas are
  * written from them.
  */
-#ifndef SL_PREDICTIONS_PREDICTION_H
-#define SL_PREDICTIONS_PREDICTION_H
+#pragma once
 
 #include <glib.h>
 
@@ -159,5 +158,3 @@ void sl_code_append_text (GString *out, const SlCodeView *code, gsize most);
  *    spaces: its code "symbology text", the labels of other models, and the objects that they found
  *    inside it. */
 void sl_prediction_append_text (GString *out, const SlPredictionView *prediction);
-
-#endif

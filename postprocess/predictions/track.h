@@ -8,8 +8,7 @@
  *
  * Memory grows with the number of boxes in a frame. SL_TRACK_MOST bounds memory and time.
  */
-#ifndef SL_PREDICTIONS_TRACK_H
-#define SL_PREDICTIONS_TRACK_H
+#pragma once
 
 #include <glib.h>
 
@@ -93,5 +92,3 @@ guint sl_tracker_expect (const SlTracker *tracker, SlTracked *out, guint room);
 guint sl_tracker_size (const SlTracker *tracker);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTracker, sl_tracker_free)
-
-#endif

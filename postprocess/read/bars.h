@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compares pictures of bars with the bars of texts, and reads the add-ons of EAN and UPC codes. */
-#ifndef SL_READ_BARS_H
-#define SL_READ_BARS_H
+#pragma once
 
 #include "postprocess/read/reader.h"
 
@@ -21,5 +20,3 @@ double sl_bars_add_on_room (const char *symbology);
  * FALSE where there is no add-on, or where rows do not agree on one. */
 gboolean sl_bars_add_on (const SlGray *gray, const char *symbology, const char *text,
                          char add_on[SL_READ_MAX_ADD_ON + 1]);
-
-#endif

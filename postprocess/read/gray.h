@@ -3,8 +3,7 @@
  * Gray pictures of one byte per pixel: parts of a frame, cropped, turned and enlarged for the
  * readers of codes.
  */
-#ifndef SL_READ_GRAY_H
-#define SL_READ_GRAY_H
+#pragma once
 
 #include <glib.h>
 
@@ -52,5 +51,3 @@ double sl_gray_direction (const SlGray *gray, gint ways, double *sure);
 /** sl_gray_bars: how far the upright bars of row @row, from column @from to @to, go: the first and
  * the last row that look like those beside them. */
 void sl_gray_bars (const SlGray *gray, gint from, gint to, gint row, gint *first, gint *last);
-
-#endif

@@ -3,8 +3,7 @@
 /*
  * Remembers the codes of tracked objects by their track ids, so that each object is read only once.
  */
-#ifndef SL_READ_MEMORY_H
-#define SL_READ_MEMORY_H
+#pragma once
 
 #include "postprocess/read/reader.h"
 
@@ -49,5 +48,3 @@ void sl_read_memory_note (SlReadMemory *memory, SlReadTrack *track, const SlRead
  * first for one interval. */
 void sl_read_memory_note_late (SlReadMemory *memory, SlReadTrack *track,
                                const SlReadPatience *patience);
-
-#endif

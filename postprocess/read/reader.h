@@ -3,8 +3,7 @@
  * What a reader of codes is: a row with functions that find what a gray picture says. zbar.c is
  * one, zxing/process.c another; a third library is a third row, in the table of scan.c.
  */
-#ifndef SL_READ_READER_H
-#define SL_READ_READER_H
+#pragma once
 
 #include <glib.h>
 
@@ -96,5 +95,3 @@ gboolean sl_read_is_inside (const SlReadHow *how, double x, double y);
 /** sl_read_decode_kanji: makes UTF-8 of what a QR code of any size says in Kanji mode alone, which
  * is Shift JIS; other codes stay as they are. */
 void sl_read_decode_kanji (SlReadCode *code);
-
-#endif

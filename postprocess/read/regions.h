@@ -5,8 +5,7 @@
  * margin, turned upright, enlarged where it is small, and passed to a reader. Several variants are
  * tried in order.
  */
-#ifndef SL_READ_REGIONS_H
-#define SL_READ_REGIONS_H
+#pragma once
 
 #include "postprocess/read/gray.h"
 #include "postprocess/read/scan.h"
@@ -69,5 +68,3 @@ SlScanResult sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, 
                                     guint kinds, gint64 deadline, SlReadCode *code);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRegionReader, sl_region_reader_free)
-
-#endif

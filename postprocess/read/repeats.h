@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef SL_READ_REPEATS_H
-#define SL_READ_REPEATS_H
+#pragma once
 
 #include "postprocess/read/gray.h"
 
@@ -9,5 +8,3 @@
  * on a lighter ground, the corners of the part are alike. Of codes it is about 0.2, and below 0.6.
  */
 double sl_gray_repeats (const SlGray *gray, const SlRect *part);
-
-#endif

@@ -3,8 +3,7 @@
  * Runs a reader on a thread of its own, so that the caller can stop waiting for it: libraries that
  * read codes have no time limit.
  */
-#ifndef SL_READ_SCAN_H
-#define SL_READ_SCAN_H
+#pragma once
 
 #include "postprocess/read/reader.h"
 
@@ -39,5 +38,3 @@ gint sl_scan_find (SlScan *scan, guint kinds, guint rank);
 SlGray *sl_scan_picture (SlScan *scan, gint64 deadline);
 /** sl_scan_run: looks at the picture. @code is filled where one is found before @deadline. */
 SlScanResult sl_scan_run (SlScan *scan, const SlReadHow *how, gint64 deadline, SlReadCode *code);
-
-#endif

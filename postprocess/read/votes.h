@@ -4,8 +4,7 @@
  * readings. Blurred or bent bars give the same wrong reading on many lines. So a text counts as
  * checked only when readers agree on it.
  */
-#ifndef SL_READ_VOTES_H
-#define SL_READ_VOTES_H
+#pragma once
 
 #include "postprocess/read/reader.h"
 
@@ -41,5 +40,3 @@ gboolean sl_votes_agree (const SlVotes *votes);
  * of most lines. It is checked where two readers agree and no other text was read, or where its
  * bars alone fit. */
 void sl_votes_choose (const SlVotes *votes, SlReadCode *code);
-
-#endif

@@ -3,8 +3,7 @@
  * Counts what the process asks the heap for: linking allocations.c puts counters in front of
  * glibc's malloc family.
  */
-#ifndef SL_TOOLS_BENCH_ALLOCATIONS_H
-#define SL_TOOLS_BENCH_ALLOCATIONS_H
+#pragma once
 
 #include <glib.h>
 
@@ -14,5 +13,3 @@ gint64 sl_allocations (void);
 /** sl_allocations_watch: calls @seen (nullable) on each of them, in the thread that allocates; what
  * @seen allocates is its own affair. */
 void sl_allocations_watch (void (*seen) (void));
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* sightline bench model --backends: a model in every backend that is here; --batch: several inputs
  * at once. */
-#ifndef SL_TOOLS_BENCH_BACKENDS_H
-#define SL_TOOLS_BENCH_BACKENDS_H
+#pragma once
 
 #include "models/model.h"
 
@@ -19,5 +18,3 @@ gboolean sl_bench_backends (const char *path, guint threads, const SlModelLoadOp
  * that gains most. FALSE with why there are no batches. */
 gboolean sl_bench_batch (const char *path, guint threads, guint batch,
                          const SlModelLoadOptions *how, gboolean json, GError **error);
-
-#endif

@@ -3,10 +3,7 @@
  * The benchmarks of `sightline bench`: each parses its own options, prints, and returns an exit
  * status.
  */
-#ifndef SL_TOOLS_BENCH_BENCH_H
-#define SL_TOOLS_BENCH_BENCH_H
+#pragma once
 
 /** sl_bench_model: a model's load, first and later runs. */
 int sl_bench_model (int argc, char **argv);
-
-#endif

@@ -3,8 +3,7 @@
  * Other runtimes for `sightline bench model --compare`: each runs in a process of its own, if the
  * user has it, and is asked for runs between those of ours.
  */
-#ifndef SL_TOOLS_BENCH_COMPARE_H
-#define SL_TOOLS_BENCH_COMPARE_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ const char *sl_peer_name (const SlPeer *peer);
 gboolean sl_peer_run (SlPeer *peer, guint n, double *times, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPeer, sl_peer_free)
-
-#endif

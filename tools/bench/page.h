@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Measured times as a page for a browser. */
-#ifndef SL_TOOLS_BENCH_PAGE_H
-#define SL_TOOLS_BENCH_PAGE_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ void sl_bench_page_add (GString *page, const char *title, const SlBenchTimes *ti
                         guint runs);
 /** sl_bench_page_write: ends @page and writes it. */
 gboolean sl_bench_page_write (GString *page, const char *path, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * beside what is compared with it, since clocks differ from machine to machine and from minute to
  * minute.
  */
-#ifndef SL_TOOLS_BENCH_PEAK_H
-#define SL_TOOLS_BENCH_PEAK_H
+#pragma once
 
 #include <glib.h>
 
@@ -26,5 +25,3 @@ typedef enum
  * 0 where no instruction is known
  */
 double sl_peak_measure (SlPeakKind kind, const char **instruction);
-
-#endif

@@ -3,8 +3,7 @@
  * What the normaliser is measured against: other ways to the same tensor, and the copy of its
  * bytes.
  */
-#ifndef SL_TOOLS_BENCH_PEERS_H
-#define SL_TOOLS_BENCH_PEERS_H
+#pragma once
 
 #include "tools/bench/test_picture.h"
 
@@ -29,5 +28,3 @@ SlBenchConverter *sl_bench_converter_new (const SlBenchPicture *picture,
 void sl_bench_converter_run (SlBenchConverter *converter, const uint8_t *memory, void *tensor);
 /** sl_bench_converter_free: NULL is legal. */
 void sl_bench_converter_free (SlBenchConverter *converter);
-
-#endif

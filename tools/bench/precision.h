@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* sightline bench model --precision: what it does to results. */
-#ifndef SL_TOOLS_BENCH_PRECISION_H
-#define SL_TOOLS_BENCH_PRECISION_H
+#pragma once
 
 #include "models/model.h"
 
@@ -9,5 +8,3 @@
  * how far results are apart; nothing where @how asks for floats. */
 gboolean sl_bench_precision (const char *path, guint threads, const SlModelLoadOptions *how,
                              gboolean json, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * The measurements behind `sightline bench preprocess`: formats x sizes x filters x outputs, one
  * thread, the normaliser, its peers and the copy of its bytes in turn.
  */
-#ifndef SL_TOOLS_BENCH_PREPROCESSING_H
-#define SL_TOOLS_BENCH_PREPROCESSING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,5 +27,3 @@ typedef struct
 
 /** sl_bench_preprocess: writes to @out; false when @format is none that is measured. */
 bool sl_bench_preprocess (const SlBenchPreprocess *bench, FILE *out);
-
-#endif

@@ -4,8 +4,7 @@
  * every time, packed in any format the normaliser reads; and what area and bilinear resizing make
  * of it in double precision.
  */
-#ifndef SL_TOOLS_BENCH_TEST_PICTURE_H
-#define SL_TOOLS_BENCH_TEST_PICTURE_H
+#pragma once
 
 #include "preprocess/normalize.h"
 
@@ -35,5 +34,3 @@ void sl_bench_picture_image (const SlBenchPicture *picture, const uint8_t *memor
  * or bilinear, whole picture upright, RGB. */
 double sl_bench_picture_error (const SlBenchPicture *picture, const SlNormalizeSpec *spec,
                                const void *tensor, int step);
-
-#endif

@@ -3,8 +3,7 @@
  * Things timed in turn, so that whatever else the machine does meets all of them: for `sightline
  * bench model` and the benchmarks.
  */
-#ifndef SL_TOOLS_BENCH_TIMING_H
-#define SL_TOOLS_BENCH_TIMING_H
+#pragma once
 
 #include <glib.h>
 
@@ -33,5 +32,3 @@ gboolean sl_timing_in_turn (const SlTimed *rows, guint n_rows, guint runs, guint
                             GError **error);
 /** sl_timing_sort: shortest first. */
 void sl_timing_sort (double *ms, guint n);
-
-#endif

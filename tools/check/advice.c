@@ -12,7 +12,6 @@
 #include "plugins/tensor/setting_properties.h"
 #include "predict/opendecoding.h"
 #include "tools/check/findings.h"
-#include "tools/options.h"
 #include "tools/contract_preview.h"
 
 static gboolean

@@ -3,8 +3,7 @@
  * What `sightline check` found out: facts, advice and problems, each about one part of the
  * pipeline.
  */
-#ifndef SL_TOOLS_CHECK_FINDINGS_H
-#define SL_TOOLS_CHECK_FINDINGS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -69,5 +68,3 @@ gboolean sl_check_ready (GstElement *pipeline, GArray *findings);
 void sl_check_caps (GstElement *pipeline, GArray *findings);
 /** sl_check_budget: memory, and time measured on frames like those predicted. */
 void sl_check_budget (GstElement *pipeline, GArray *findings);
-
-#endif

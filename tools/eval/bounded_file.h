@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Files of labels, which may be anything, read whole and no further than a limit. */
-#ifndef SL_TOOLS_EVAL_BOUNDED_FILE_H
-#define SL_TOOLS_EVAL_BOUNDED_FILE_H
+#pragma once
 
 #include <glib.h>
 
@@ -16,5 +15,3 @@
  */
 char *sl_bounded_file_read (const char *path, const char *what, gsize most, gsize *length,
                             GError **error);
-
-#endif

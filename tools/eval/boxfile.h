@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* True boxes of a picture, from the text or XML file beside it. */
-#ifndef SL_TOOLS_EVAL_BOXFILE_H
-#define SL_TOOLS_EVAL_BOXFILE_H
+#pragma once
 
 #include <glib.h>
 
@@ -22,5 +21,3 @@ char *sl_text_read (const char *path, GError **error);
 /** sl_box_file_read: (transfer full) (element-type SlNamedBox): boxes of the file @path, by its
  * name YOLO's text ("class cx cy w h" a line, 0..1) or Pascal VOC's XML. */
 GArray *sl_box_file_read (const char *path, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * Maps of classes: a PNG of one channel, gray or with a palette, whose values are the numbers of
  * classes, not colours. GStreamer's decoder would make colours of them.
  */
-#ifndef SL_TOOLS_EVAL_CLASS_MAP_H
-#define SL_TOOLS_EVAL_CLASS_MAP_H
+#pragma once
 
 #include <glib.h>
 
@@ -18,5 +17,3 @@ typedef struct
 /** sl_class_map_read: of up to 8 bits a pixel and 64 million pixels; messages start with @path.
  * Free @map->cells with g_free(). */
 gboolean sl_class_map_read (const char *path, SlClassMap *map, GError **error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* COCO's files of annotations ("instances", "person_keypoints"): pictures with their objects. */
-#ifndef SL_TOOLS_EVAL_COCO_H
-#define SL_TOOLS_EVAL_COCO_H
+#pragma once
 
 #include "tools/eval/ground_truth.h"
 
@@ -29,5 +28,3 @@ SlCoco *sl_coco_new (const char *path, GError **error);
 void sl_coco_free (SlCoco *coco);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlCoco, sl_coco_free)
-
-#endif

@@ -3,8 +3,7 @@
  * Pictures and their labels, with the class names of the data set. The evaluated model maps these
  * names to its classes.
  */
-#ifndef SL_TOOLS_EVAL_DATASET_H
-#define SL_TOOLS_EVAL_DATASET_H
+#pragma once
 
 #include "tools/evaluate/cells.h"
 #include "tools/eval/ground_truth.h"
@@ -65,5 +64,3 @@ gboolean sl_dataset_would_read (const char *path, const char *file);
 void sl_dataset_free (SlDataset *dataset);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDataset, sl_dataset_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A model that is evaluated: pictures in, figures out. */
-#ifndef SL_TOOLS_EVAL_EVALUATED_MODEL_H
-#define SL_TOOLS_EVAL_EVALUATED_MODEL_H
+#pragma once
 
 #include "tools/evaluate/cells.h"
 #include "tools/evaluate/classes.h"
@@ -65,5 +64,3 @@ GArray *sl_evaluated_model_matrix (const SlEvaluatedModel *contender, gdouble co
 gdouble sl_evaluated_model_ms (SlEvaluatedModel *contender);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEvaluatedModel, sl_evaluated_model_free)
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The labels of a picture: objects with boxes, and masks and keypoints where the data set has them.
  */
-#ifndef SL_TOOLS_EVAL_GROUND_TRUTH_H
-#define SL_TOOLS_EVAL_GROUND_TRUTH_H
+#pragma once
 
 #include "tools/evaluate/overlap.h"
 #include "tools/evaluate/runs.h"
@@ -30,5 +29,3 @@ typedef struct
 
 /** sl_ground_truth_new: (transfer full) (element-type SlGroundTruth): none yet. */
 GArray *sl_ground_truth_new (void);
-
-#endif

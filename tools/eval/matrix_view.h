@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A confusion matrix as SVG: rows are true classes, columns are predicted ones. */
-#ifndef SL_TOOLS_EVAL_MATRIX_VIEW_H
-#define SL_TOOLS_EVAL_MATRIX_VIEW_H
+#pragma once
 
 #include "tools/evaluate/matrix.h"
 
@@ -12,5 +11,3 @@ typedef char *(*SlClassName) (gconstpointer data, gint32 label);
  * errors are shown, and the others as one. A cell is as dark as its share of its row. */
 void sl_matrix_view_append (GString *page, const GArray *matrix, SlClassName name,
                             gconstpointer data);
-
-#endif

@@ -3,8 +3,7 @@
  * Found objects of pictures against true ones: by boxes and, where the model and the data set have
  * them, by masks and keypoints.
  */
-#ifndef SL_TOOLS_EVAL_MEASURES_H
-#define SL_TOOLS_EVAL_MEASURES_H
+#pragma once
 
 #include "core/base/affine.h"
 #include "tools/evaluate/matrix.h"
@@ -41,5 +40,3 @@ void sl_measures_clear (SlMeasures *measures);
  * of the model as labels. */
 void sl_measures_add (SlMeasures *measures, const GArray *truths, const SlResult *result,
                       const SlSight *sight);
-
-#endif

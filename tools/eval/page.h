@@ -3,8 +3,7 @@
  * The figures as a page for a browser: curves, calibration, confusion matrix, a table of classes
  * and the worst pictures of each model.
  */
-#ifndef SL_TOOLS_EVAL_PAGE_H
-#define SL_TOOLS_EVAL_PAGE_H
+#pragma once
 
 #include "tools/eval/report.h"
 
@@ -17,5 +16,3 @@
  * interrupted. */
 gboolean sl_eval_page_write (const SlEvalReport *report, const SlModelSettings *settings,
                              const char *path, GError **error);
-
-#endif

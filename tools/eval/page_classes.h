@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tables of eval's page. */
-#ifndef SL_TOOLS_EVAL_PAGE_CLASSES_H
-#define SL_TOOLS_EVAL_PAGE_CLASSES_H
+#pragma once
 
 #include "tools/eval/report.h"
 
@@ -10,5 +9,3 @@ void sl_page_summary_append (GString *page, const SlEvalReport *report);
 /** sl_page_classes_append: a row a class, the worst first; of many classes most are folded away.
  * @measure: of objects alone. */
 void sl_page_classes_append (GString *page, const SlEvaluatedModel *contender, SlMeasure measure);
-
-#endif

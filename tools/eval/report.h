@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How good models are, for people and as JSON. */
-#ifndef SL_TOOLS_EVAL_REPORT_H
-#define SL_TOOLS_EVAL_REPORT_H
+#pragma once
 
 #include "tools/eval/evaluated_model.h"
 
@@ -18,5 +17,3 @@ typedef struct
 void sl_eval_print (const SlEvalReport *report);
 /** sl_eval_print_json: all classes and confusions, one object. */
 void sl_eval_print_json (const SlEvalReport *report);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How well a model did on each picture: as CSV, and the worst ones as text and JSON. */
-#ifndef SL_TOOLS_EVAL_VERDICTS_H
-#define SL_TOOLS_EVAL_VERDICTS_H
+#pragma once
 
 #include "tools/eval/evaluated_model.h"
 
@@ -40,5 +39,3 @@ void sl_verdicts_print (const SlEvaluatedModel *contender, const SlDataset *data
 /** sl_verdicts_append_json: the same as the member "worst", after a comma. */
 void sl_verdicts_append_json (GString *out, const SlEvaluatedModel *contender,
                               const SlDataset *dataset, guint n);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Compares two maps of classes: intersection over union of each class, over all pictures. */
-#ifndef SL_EVALUATE_CELLS_H
-#define SL_EVALUATE_CELLS_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ void sl_cell_score_add (SlCellScore *score, const guint8 *truth, const guint8 *f
  * the labels or in the prediction, sorted by class number. @mean: their mean, with the sums of
  * their pixels, label -1; @right: share of correct pixels, NaN without pixels. */
 GArray *sl_cell_score_figures (const SlCellScore *score, SlCellFigures *mean, gdouble *right);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Top-1 and top-5 accuracy of picture classes. */
-#ifndef SL_EVALUATE_CLASSES_H
-#define SL_EVALUATE_CLASSES_H
+#pragma once
 
 #include <glib.h>
 
@@ -41,5 +40,3 @@ GArray *sl_class_score_figures (SlClassScore *score, SlClassFigures *all);
 GArray *sl_class_score_confusions (SlClassScore *score);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlClassScore, sl_class_score_free)
-
-#endif

@@ -4,8 +4,7 @@
  * How often answers of a confidence are right: precision, recall and F1 over the confidence, and
  * the calibration of the confidences.
  */
-#ifndef SL_EVALUATE_CURVE_H
-#define SL_EVALUATE_CURVE_H
+#pragma once
 
 #include <glib.h>
 
@@ -50,5 +49,3 @@ const SlCurvePoint *sl_curve_best (const GArray *curve);
  * FALSE without answers, or where a confidence is outside 0..1. */
 gboolean sl_calibration (const GArray *answers, SlCalibrationBin bins[SL_CALIBRATION_BINS],
                          gdouble *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /* Confusion matrices, and the one of found objects. */
-#ifndef SL_EVALUATE_MATRIX_H
-#define SL_EVALUATE_MATRIX_H
+#pragma once
 
 #include "tools/evaluate/objects.h"
 
@@ -34,5 +33,3 @@ void sl_object_pairs_add (SlObjectPairs *pairs, const SlEvalObject *truth, guint
 GArray *sl_object_pairs_matrix (const SlObjectPairs *pairs, gdouble confidence);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlObjectPairs, sl_object_pairs_free)
-
-#endif

@@ -4,8 +4,7 @@
  * Average precision and recall of found objects, computed as in COCO's evaluation (pycocotools).
  * The caller computes the overlap of two objects: of boxes, masks or keypoints (overlap.h, runs.h).
  */
-#ifndef SL_EVALUATE_OBJECTS_H
-#define SL_EVALUATE_OBJECTS_H
+#pragma once
 
 #include "tools/evaluate/curve.h"
 
@@ -85,5 +84,3 @@ GArray *sl_object_score_answers (const SlObjectScore *score);
 const GArray *sl_object_score_truths (const SlObjectScore *score);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlObjectScore, sl_object_score_free)
-
-#endif

@@ -4,8 +4,7 @@
  * The overlap of two objects, computed as in pycocotools: intersection over union of boxes, and
  * object keypoint similarity (OKS).
  */
-#ifndef SL_EVALUATE_OVERLAP_H
-#define SL_EVALUATE_OVERLAP_H
+#pragma once
 
 #include <glib.h>
 
@@ -34,5 +33,3 @@ gdouble sl_eval_box_overlap (const SlEvalBox *found, const SlEvalBox *truth, gbo
  * count. */
 gdouble sl_eval_point_overlap (const SlEvalPoint *found, const SlEvalPoint *truth,
                                const SlEvalBox *box, gdouble area);
-
-#endif

@@ -4,8 +4,7 @@
  * Masks of pixels as in COCO: run lengths along columns, alternating outside and inside, beginning
  * with outside.
  */
-#ifndef SL_EVALUATE_RUNS_H
-#define SL_EVALUATE_RUNS_H
+#pragma once
 
 #include <glib.h>
 
@@ -54,5 +53,3 @@ guint64 sl_runs_area (const SlRuns *runs);
 gdouble sl_runs_overlap (const SlRuns *found, const SlRuns *truth, gboolean crowd);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRuns, sl_runs_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The finding: readings in the order of their scores, and how certain the best one is. */
-#ifndef SL_TOOLS_FIT_FINDING_H
-#define SL_TOOLS_FIT_FINDING_H
+#pragma once
 
 #include "tools/fit/trial.h"
 #include "tools/fit/truth.h"
@@ -41,5 +40,3 @@ char *sl_finding_verdict (const SlFinding *finding);
 char *sl_finding_info (const SlFinding *finding, const SlModelOptions *options);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFinding, sl_finding_free)
-
-#endif

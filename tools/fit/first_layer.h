@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the first layer of a model tells of the pixels that it was trained with. */
-#ifndef SL_TOOLS_FIT_FIRST_LAYER_H
-#define SL_TOOLS_FIT_FIRST_LAYER_H
+#pragma once
 
 #include "tools/fit/layer.h"
 
@@ -27,5 +26,3 @@ gdouble sl_first_layer_norm (const SlFirstLayer *layer);
 gdouble sl_first_layer_lean (const SlFirstLayer *layer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFirstLayer, sl_first_layer_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the layers behind the first one tell of the pixels that a model was trained with. */
-#ifndef SL_TOOLS_FIT_LATER_LAYERS_H
-#define SL_TOOLS_FIT_LATER_LAYERS_H
+#pragma once
 
 #include "tools/fit/layer.h"
 
@@ -21,5 +20,3 @@ gboolean sl_later_layers_see (SlLaterLayers *layers, const void *tensor, GError 
 gdouble sl_later_layers_off (const SlLaterLayers *layers);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlLaterLayers, sl_later_layers_free)
-
-#endif

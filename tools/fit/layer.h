@@ -4,8 +4,7 @@
  * sums of each channel a mean near 0 and a spread near 1; its bias takes the mean of what the
  * weights made of those values away.
  */
-#ifndef SL_TOOLS_FIT_LAYER_H
-#define SL_TOOLS_FIT_LAYER_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -37,5 +36,3 @@ gfloat *sl_layer_floats (const SlTensor *tensor, gsize *n);
 gdouble sl_layer_median (gdouble *values, guint n);
 /** sl_layer_fit: @slope: the one expected. */
 void sl_layer_fit (const SlChannel *channels, guint n, gdouble slope, SlLayerFit *fit);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A contact sheet: the pictures with what the model says of them with the best readings, as one
  * HTML file that needs no other. */
-#ifndef SL_TOOLS_FIT_PAGE_H
-#define SL_TOOLS_FIT_PAGE_H
+#pragma once
 
 #include "tools/fit/finding.h"
 #include "tools/predict/inputs.h"
@@ -12,5 +11,3 @@
 gboolean sl_fit_page_write (const SlFinding *finding, const char *model,
                             const SlModelOptions *options, const GPtrArray *inputs,
                             const char *path, GError **error);
-
-#endif

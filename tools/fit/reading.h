@@ -3,8 +3,7 @@
  * Readings: ways in which a model may want its pictures. Each is a convention of pixel values, an
  * order of channels and a fit.
  */
-#ifndef SL_TOOLS_FIT_READING_H
-#define SL_TOOLS_FIT_READING_H
+#pragma once
 
 #include "models/contract.h"
 #include "preprocess/normalize.h"
@@ -79,5 +78,3 @@ void sl_reading_settings (const SlReading *reading, const SlModelSettings *given
 char *sl_reading_options (const SlReading *reading);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlReading, sl_reading_free)
-
-#endif

@@ -3,8 +3,7 @@
  * What a model says of a view of a picture, in coordinates of the picture, and how well such
  * sightings agree.
  */
-#ifndef SL_TOOLS_FIT_SIGHTING_H
-#define SL_TOOLS_FIT_SIGHTING_H
+#pragma once
 
 #include "core/base/affine.h"
 #include "postprocess/decoder.h"
@@ -62,5 +61,3 @@ typedef struct
 /** sl_sightings_score: @scores: of each picture, 0..1: how sure results are that all its views
  * share and that are not those of the other pictures as well. */
 void sl_sightings_score (const SlSightings *sightings, gdouble *scores);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A model that is tried with readings on pictures. */
-#ifndef SL_TOOLS_FIT_TRIAL_H
-#define SL_TOOLS_FIT_TRIAL_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -29,5 +28,3 @@ void sl_trial_weighed (const SlTrial *trial, SlWeighed *weighed);
 gboolean sl_trial_run (SlTrial *trial, SlReading *reading, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTrial, sl_trial_free)
-
-#endif

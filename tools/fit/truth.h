@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The share of the labels of pictures that a model finds with a reading. */
-#ifndef SL_TOOLS_FIT_TRUTH_H
-#define SL_TOOLS_FIT_TRUTH_H
+#pragma once
 
 #include "tools/fit/reading.h"
 #include "tools/predict/spawner.h"
@@ -17,5 +16,3 @@ typedef struct
 
 /** sl_fit_truth: sets @truth of the first of @readings (element-type SlReading). */
 gboolean sl_fit_truth (const SlFitTruth *truth, GPtrArray *readings, GError **error);
-
-#endif

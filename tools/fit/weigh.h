@@ -3,8 +3,7 @@
  * How likely each reading is: how usual it is, what the model's layers tell of the pixels that it
  * was trained with, and what it says of the pictures, together.
  */
-#ifndef SL_TOOLS_FIT_WEIGH_H
-#define SL_TOOLS_FIT_WEIGH_H
+#pragma once
 
 #include "tools/fit/layer.h"
 #include "tools/fit/reading.h"
@@ -27,5 +26,3 @@ void sl_weigh_values (const GPtrArray *readings, const SlWeighed *model);
 /** sl_weigh_fits: of readings that differ in the fit alone, the best has what its values have, the
  * others less by what the model says less. */
 void sl_weigh_fits (const GPtrArray *readings);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* slcamera as a source of `sightline predict`: converts its messages to messages of the program. */
-#ifndef SL_TOOLS_PREDICT_CAMERA_H
-#define SL_TOOLS_PREDICT_CAMERA_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -15,5 +14,3 @@ char *sl_camera_note (const GError *said, const char *uri);
 /** sl_camera_failed_attempt: (transfer full) (nullable): what went wrong, where @message tells of
  * an attempt that failed. */
 GError *sl_camera_failed_attempt (GstMessage *message);
-
-#endif

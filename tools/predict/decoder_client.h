@@ -3,8 +3,7 @@
  * Frames of one source after the other, decoded by a process of its own: a decoder that hangs or
  * crashes costs its source and no more.
  */
-#ifndef SL_TOOLS_PREDICT_DECODER_CLIENT_H
-#define SL_TOOLS_PREDICT_DECODER_CLIENT_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -41,5 +40,3 @@ GstSample *sl_decoder_client_until (SlDecoderClient *frames, gint64 deadline, GE
 guint64 sl_decoder_client_duration (const SlDecoderClient *frames);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDecoderClient, sl_decoder_client_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Frames with predictions on them -> pictures or a video with the predictions drawn. */
-#ifndef SL_TOOLS_PREDICT_DRAWING_H
-#define SL_TOOLS_PREDICT_DRAWING_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -25,5 +24,3 @@ gboolean sl_drawer_write (SlDrawer *drawer, GstSample *frame, gboolean moving, G
 gboolean sl_drawer_finish (SlDrawer *drawer, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDrawer, sl_drawer_free)
-
-#endif

@@ -3,8 +3,7 @@
  * What `sightline predict` was asked to look at: files, folders of pictures, URIs and cameras of
  * the command line, one entry each that can be opened.
  */
-#ifndef SL_TOOLS_PREDICT_INPUTS_H
-#define SL_TOOLS_PREDICT_INPUTS_H
+#pragma once
 
 #include <glib.h>
 
@@ -40,5 +39,3 @@ const SlInput *sl_inputs_find_file (GPtrArray *inputs, const char *path);
 gboolean sl_input_is_picture (const char *name);
 /** sl_inputs_find_model: (nullable): the first of @arguments that is a model and no picture. */
 const char *sl_inputs_find_model (char **arguments);
-
-#endif

@@ -3,8 +3,7 @@
  * Very many pictures: their names from a list, a line each, and which of them are this process's
  * share.
  */
-#ifndef SL_TOOLS_PREDICT_LISTING_H
-#define SL_TOOLS_PREDICT_LISTING_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ void sl_listing_free (SlListing *listing);
 const char *sl_listing_next (SlListing *listing, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlListing, sl_listing_free)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A model at work: one pipeline for the whole run of the program, fed frame by frame. */
-#ifndef SL_TOOLS_PREDICT_MODEL_PIPELINE_H
-#define SL_TOOLS_PREDICT_MODEL_PIPELINE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -54,5 +53,3 @@ const char *sl_frame_predictor_note (const SlFramePredictor *predictor);
 GstSample *sl_frame_predictor_result (SlFramePredictor *predictor);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFramePredictor, sl_frame_predictor_free)
-
-#endif

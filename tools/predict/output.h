@@ -3,8 +3,7 @@
  * The file that predictions are written to, and which sources it is done with: a run that was
  * killed goes on where its file ends.
  */
-#ifndef SL_TOOLS_PREDICT_OUTPUT_H
-#define SL_TOOLS_PREDICT_OUTPUT_H
+#pragma once
 
 #include "tools/predict/printing.h"
 
@@ -34,5 +33,3 @@ gboolean sl_output_write (SlOutput *output, const char *name, const char *uri, c
                           gsize bytes, GError **error);
 /** sl_output_resumed: sources that the file had when it was opened. */
 guint64 sl_output_resumed (const SlOutput *output);
-
-#endif

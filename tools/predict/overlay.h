@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The element that draws, where this build has it. */
-#ifndef SL_TOOLS_PREDICT_OVERLAY_H
-#define SL_TOOLS_PREDICT_OVERLAY_H
+#pragma once
 
 #include <gst/gst.h>
 
 /** sl_make_overlay: (transfer none) (nullable): an sloverlay added to @bin; NULL with @error set in
  * a build without. */
 GstElement *sl_make_overlay (GstBin *bin, GError **error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Predictions on stdout, or in a file: a table a source for people, JSON lines, or rows of CSV. */
-#ifndef SL_TOOLS_PREDICT_PRINTING_H
-#define SL_TOOLS_PREDICT_PRINTING_H
+#pragma once
 
 #include <glib.h>
 #include <stdio.h>
@@ -36,5 +35,3 @@ gboolean sl_report_frame (SlReport *report, const SlPredictionView *prediction, 
 /** sl_report_end: the source ended; @frames of it were printed. */
 void sl_report_end (SlReport *report, guint64 frames);
 void sl_report_clear (SlReport *report);
-
-#endif

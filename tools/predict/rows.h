@@ -3,8 +3,7 @@
  * Predictions as CSV (RFC 4180) of one flat table: a row an object or label, and a row without one
  * for a frame on which nothing was found.
  */
-#ifndef SL_TOOLS_PREDICT_ROWS_H
-#define SL_TOOLS_PREDICT_ROWS_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ gboolean sl_rows_append (GString *out, const SlPredictionView *prediction, GErro
 void sl_rows_append_text (GString *out, const char *text);
 /** sl_rows_parse: FALSE: @line is no row. */
 gboolean sl_rows_parse (const char *line, SlRowPlace *place);
-
-#endif

@@ -3,8 +3,7 @@
  * Frames in memory that two processes share: who decodes writes a frame into a slot, who predicts
  * reads it there and gives the slot back.
  */
-#ifndef SL_TOOLS_PREDICT_SLOTS_H
-#define SL_TOOLS_PREDICT_SLOTS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -43,5 +42,3 @@ void sl_slot_reader_unref (SlSlotReader *reader);
  * in it. */
 GstBuffer *sl_slot_reader_read (SlSlotReader *reader, guint number, int file, GstCaps *caps,
                                 GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * Processes that decode, so that a decoder which hangs or crashes on a damaged file can be got rid
  * of.
  */
-#ifndef SL_TOOLS_PREDICT_SPAWNER_H
-#define SL_TOOLS_PREDICT_SPAWNER_H
+#pragma once
 
 #include <glib.h>
 #include <sys/types.h>
@@ -24,5 +23,3 @@ gboolean sl_spawner_start (SlSpawner *spawner, int *socket, pid_t *process, GErr
 int sl_spawner_stop (SlSpawner *spawner, gboolean gone);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSpawner, sl_spawner_free)
-
-#endif

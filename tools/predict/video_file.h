@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Frames with predictions on them -> one MP4 file with the predictions drawn. */
-#ifndef SL_TOOLS_PREDICT_VIDEO_FILE_H
-#define SL_TOOLS_PREDICT_VIDEO_FILE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -19,5 +18,3 @@ gboolean sl_video_file_write (SlVideoFile *video, GstSample *frame, gboolean mov
                               GError **error);
 /** sl_video_file_finish: without a frame there is no file. */
 gboolean sl_video_file_finish (SlVideoFile *video, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * Messages between `sightline predict` and the process that decodes for it, over a socket that
  * keeps messages whole.
  */
-#ifndef SL_TOOLS_PREDICT_WIRE_H
-#define SL_TOOLS_PREDICT_WIRE_H
+#pragma once
 
 #include <glib.h>
 
@@ -47,5 +46,3 @@ gboolean sl_wire_receive (int socket, SlWire *message, char *text, int *file);
 /** sl_wire_poll: waits at most @ms, -1 = for ever, until something can be received or the other end
  * is gone. */
 gboolean sl_wire_poll (int socket, int ms);
-
-#endif

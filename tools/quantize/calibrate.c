@@ -11,7 +11,6 @@
 #include "core/base/half.h"
 #include "core/base/thread_count.h"
 #include "plugins/elements.h"
-#include "preprocess/normalize.h"
 #include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/frames.h"

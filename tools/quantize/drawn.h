@@ -3,8 +3,7 @@
  * A picture with what a model sees in it, drawn by `sightline predict --draw`: so it looks as it
  * does anywhere else.
  */
-#ifndef SL_TOOLS_QUANTIZE_DRAWN_H
-#define SL_TOOLS_QUANTIZE_DRAWN_H
+#pragma once
 
 #include "tools/options.h"
 
@@ -17,5 +16,3 @@ char *sl_drawn_new (const char *model, const SlModelSettings *settings, const ch
 /** sl_drawn_new_from: the same with results from the confidence @threshold on (nullable). */
 char *sl_drawn_new_from (const char *model, const SlModelSettings *settings, const char *threshold,
                          const char *path, const char *folder, GError **error);
-
-#endif

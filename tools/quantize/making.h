@@ -3,8 +3,7 @@
  * What `quantize` and `calibrate` have in common: the options that say how a model gets fewer bits,
  * and the file made until the two models agree as far as is asked for.
  */
-#ifndef SL_TOOLS_QUANTIZE_MAKING_H
-#define SL_TOOLS_QUANTIZE_MAKING_H
+#pragma once
 
 #include "models/quantize/quantize.h"
 #include "tools/options.h"
@@ -57,5 +56,3 @@ GBytes *sl_making_file (SlQuantizer *quantizer, const SlMakingOptions *making, S
  * nothing; @output is not to be written then. */
 gboolean sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport *report,
                                     const char *output, GError **error);
-
-#endif

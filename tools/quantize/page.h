@@ -3,8 +3,7 @@
  * The report as a page for a browser: one file that loads nothing, with pictures on which both
  * models' predictions are drawn.
  */
-#ifndef SL_TOOLS_QUANTIZE_PAGE_H
-#define SL_TOOLS_QUANTIZE_PAGE_H
+#pragma once
 
 #include "models/quantize/quantize.h"
 #include "tools/options.h"
@@ -28,5 +27,3 @@ typedef struct
 /** sl_page_write: to @path, whole or not at all; of pictures that cannot be drawn it says why.
  * FALSE with @error set, and without when the program was interrupted. */
 gboolean sl_page_write (const SlPage *page, const char *path, GError **error);
-
-#endif

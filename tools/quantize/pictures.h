@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pictures of folders as tensors of a model, decoded by a process of its own. */
-#ifndef SL_TOOLS_QUANTIZE_PICTURES_H
-#define SL_TOOLS_QUANTIZE_PICTURES_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -32,5 +31,3 @@ const void *sl_pictures_load_frame (SlPictures *pictures, GstSample *frame, GErr
 void sl_pictures_map (const SlPictures *pictures, SlAffine *map, gint *width, gint *height);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictures, sl_pictures_free)
-
-#endif

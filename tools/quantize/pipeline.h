@@ -3,8 +3,7 @@
  * What the model of a pipeline description sees: its camera, the part of the frames that the model
  * gets, and what the description says of the model.
  */
-#ifndef SL_TOOLS_QUANTIZE_PIPELINE_H
-#define SL_TOOLS_QUANTIZE_PIPELINE_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -31,5 +30,3 @@ gboolean sl_pipeline_is_description (const char *argument);
  */
 gboolean sl_pipeline_watch (const char *path, SlRunOptions *set, GstElement **camera,
                             SlModelOptions *model, SlNormalizeSpec *spec, GError **error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Frames of a video or a camera, kept to be seen again: a camera shows nothing twice. */
-#ifndef SL_TOOLS_QUANTIZE_RECORDING_H
-#define SL_TOOLS_QUANTIZE_RECORDING_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -13,5 +12,3 @@
  * million frames are looked at, for an hour; a camera is waited for two seconds a frame, whatever
  * its timestamps. NULL with @error set, and without when the program was interrupted. */
 GPtrArray *sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a quantised model costs and gains, for people and as JSON. */
-#ifndef SL_TOOLS_QUANTIZE_REPORT_H
-#define SL_TOOLS_QUANTIZE_REPORT_H
+#pragma once
 
 #include "models/quantize/quantize.h"
 
@@ -19,5 +18,3 @@ void sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned
 /** sl_quantize_print_json: the same, one object. */
 void sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned,
                              const char *output, guint threads);
-
-#endif

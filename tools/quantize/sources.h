@@ -2,8 +2,7 @@
 /*
  * What a model learns from or is compared on: pictures of a folder, or frames of a video or camera.
  */
-#ifndef SL_TOOLS_QUANTIZE_SOURCES_H
-#define SL_TOOLS_QUANTIZE_SOURCES_H
+#pragma once
 
 #include "tools/quantize/pictures.h"
 
@@ -28,5 +27,3 @@ void sl_sources_free (SlSources *sources);
 const void *sl_source_load (const SlSource *source, SlPictures *pictures);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSources, sl_sources_free)
-
-#endif

@@ -3,8 +3,7 @@
  * Black boxes of a running pipeline: each slinfer of it records, and writes what it has when
  * something goes wrong.
  */
-#ifndef SL_TOOLS_RUN_BOXES_H
-#define SL_TOOLS_RUN_BOXES_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -17,5 +16,3 @@ void sl_run_boxes_finish (void);
 /** sl_run_boxes_dump: has each write what it has; @reason: a sentence. Returns how many do.
  * @recording: (out) (optional): how many are to record */
 guint sl_run_boxes_dump (GstElement *pipeline, const char *reason, guint *recording);
-
-#endif

@@ -3,8 +3,7 @@
  * Counts the frames that elements of a running pipeline dropped, by reason. Drops of slpredict and
  * of camera connections are not included.
  */
-#ifndef SL_TOOLS_RUN_DROPS_H
-#define SL_TOOLS_RUN_DROPS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -32,5 +31,3 @@ void sl_drops_take_message (SlDrops *drops, GstMessage *message);
 void sl_drops_read (SlDrops *drops, guint64 counts[SL_N_DROPS]);
 /** sl_drop_name: "late", "queue" or "camera". */
 const char *sl_drop_name (SlDrop drop);
-
-#endif

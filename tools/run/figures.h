@@ -3,8 +3,7 @@
  * Measures the frame counts and the costs of running pipelines, for the table of --stats and for
  * HTTP clients.
  */
-#ifndef SL_TOOLS_RUN_FIGURES_H
-#define SL_TOOLS_RUN_FIGURES_H
+#pragma once
 
 #include "tools/run/worker.h"
 
@@ -34,5 +33,3 @@ void sl_figures_read (SlWorker *worker, SlFiguresBefore *before, double seconds,
                       SlFigures *figures);
 /** sl_stage_name: "preprocess", "inference", "decode" or "age". */
 const char *sl_stage_name (SlStage stage);
-
-#endif

@@ -3,8 +3,7 @@
  * Frames through a running pipeline, counted by pad probes, and how long each stage takes them,
  * read from SlFrameMeta. Streaming threads write, the supervisor reads.
  */
-#ifndef SL_TOOLS_RUN_FLOW_H
-#define SL_TOOLS_RUN_FLOW_H
+#pragma once
 
 #include "tools/run/drops.h"
 #include "tools/run/process.h"
@@ -51,5 +50,3 @@ void sl_flow_counts (SlFlow *flow, SlFlowCounts *counts);
 gboolean sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95);
 /** sl_flow_add_histogram: adds what @stage took all frames so far to @histogram. */
 void sl_flow_add_histogram (SlFlow *flow, SlStage stage, SlHistogram *histogram);
-
-#endif

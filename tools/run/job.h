@@ -3,8 +3,7 @@
  * A thread that changes the state of a pipeline, or ends its stream, because elements may take
  * their time over it, or never finish.
  */
-#ifndef SL_TOOLS_RUN_JOB_H
-#define SL_TOOLS_RUN_JOB_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -21,5 +20,3 @@ void sl_jobs_push (SlJobs *jobs, GstElement *pipeline, GstState state);
 void sl_jobs_push_end (SlJobs *jobs, GstElement *pipeline);
 /** sl_jobs_free: joins the thread. Nothing is called afterwards. */
 void sl_jobs_free (SlJobs *jobs);
-
-#endif

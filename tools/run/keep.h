@@ -5,8 +5,7 @@
  * in memory; over the end of the process in a file, where there is a folder for it. On the main
  * thread; a thread of its own writes the file.
  */
-#ifndef SL_TOOLS_RUN_KEEP_H
-#define SL_TOOLS_RUN_KEEP_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -34,5 +33,3 @@ void sl_keep_apply (SlKeep *keep, GstElement *pipeline);
 void sl_keep_tick (SlKeep *keep, GstElement *pipeline);
 /** sl_keep_save: begins to write what has changed. */
 void sl_keep_save (SlKeep *keep);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Lines about what happens to pipelines, on standard error: for people, or one JSON object each. */
-#ifndef SL_TOOLS_RUN_LOG_H
-#define SL_TOOLS_RUN_LOG_H
+#pragma once
 
 #include <glib.h>
 
@@ -34,5 +33,3 @@ const char *sl_run_log_level_name (SlLogLevel level);
 /** sl_run_log_set_before: called before each line, to take a table off the terminal; NULL for none.
  */
 void sl_run_log_set_before (void (*before) (gpointer), gpointer data);
-
-#endif

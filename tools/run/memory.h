@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Keeping a process small that starts and stops pipelines, and with them threads, for years. */
-#ifndef SL_TOOLS_RUN_MEMORY_H
-#define SL_TOOLS_RUN_MEMORY_H
+#pragma once
 
 #include <glib.h>
 
@@ -10,5 +9,3 @@
 void sl_memory_few_arenas (void);
 /** sl_memory_trim: gives what a stopped pipeline freed back to the system. Takes milliseconds. */
 void sl_memory_trim (void);
-
-#endif

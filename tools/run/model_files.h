@@ -3,8 +3,7 @@
  * The files that the models of a running pipeline were made of, so that a new model at the same
  * path can be taken up.
  */
-#ifndef SL_TOOLS_RUN_MODEL_FILES_H
-#define SL_TOOLS_RUN_MODEL_FILES_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -19,5 +18,3 @@ void sl_run_models_free (SlRunModels *models);
  * their paths with ", " between, "" for none. @missing: (out) (transfer full): likewise the paths
  * of those that are there no more; their models go on. */
 char *sl_run_models_reload (SlRunModels *models, char **missing);
-
-#endif

@@ -3,8 +3,7 @@
  * What a service manager is told: one datagram of VARIABLE=VALUE lines to the socket in
  * $NOTIFY_SOCKET, sd_notify(3)'s protocol.
  */
-#ifndef SL_TOOLS_RUN_NOTIFY_H
-#define SL_TOOLS_RUN_NOTIFY_H
+#pragma once
 
 #include <gio/gio.h>
 
@@ -29,5 +28,3 @@ void sl_manager_clear (SlManager *manager);
 /** sl_notify_watchdog_interval: microseconds between two WATCHDOG=1, half of $WATCHDOG_USEC; 0
  * without a watchdog. */
 guint64 sl_notify_watchdog_interval (void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the process costs, and how often something took how long. */
-#ifndef SL_TOOLS_RUN_PROCESS_H
-#define SL_TOOLS_RUN_PROCESS_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ typedef struct
 
 /** sl_histogram_add: one more that took @time microseconds. */
 void sl_histogram_add (SlHistogram *histogram, gint64 time);
-
-#endif

@@ -3,8 +3,7 @@
  * What `sightline run` and `sightline check` have in common: --set, and the elements that pipelines
  * may name.
  */
-#ifndef SL_TOOLS_RUN_SETTINGS_H
-#define SL_TOOLS_RUN_SETTINGS_H
+#pragma once
 
 #include <glib.h>
 
@@ -41,5 +40,3 @@ void sl_run_options_clear (SlRunOptions *options);
 void sl_run_register_elements (void);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlRunOptions, sl_run_options_clear)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What running pipelines do and cost: a table that is redrawn on a terminal, lines elsewhere. */
-#ifndef SL_TOOLS_RUN_STATS_H
-#define SL_TOOLS_RUN_STATS_H
+#pragma once
 
 #include "tools/run/worker.h"
 
@@ -16,5 +15,3 @@ void sl_stats_tick (SlStats *stats);
 /** sl_stats_summary: shows what the run came to: frames in all, restarts, processor time, most
  * memory. */
 void sl_stats_summary (SlStats *stats);
-
-#endif

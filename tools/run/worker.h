@@ -4,8 +4,7 @@
  * functions and callbacks on the main thread; state changes, which may block, happen on the
  * worker's own.
  */
-#ifndef SL_TOOLS_RUN_WORKER_H
-#define SL_TOOLS_RUN_WORKER_H
+#pragma once
 
 #include "pipelines/description/description.h"
 #include "tools/run/flow.h"
@@ -104,5 +103,3 @@ void sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals);
 /** sl_worker_flow: (transfer none) (nullable): of the pipeline that is running. */
 SlFlow *sl_worker_flow (SlWorker *worker);
 const char *sl_worker_state_name (SlWorkerState state);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a worker did with the requests for one model. */
-#ifndef SL_TOOLS_SERVE_FIGURES_H
-#define SL_TOOLS_SERVE_FIGURES_H
+#pragma once
 
 #include "tools/run/process.h"
 
@@ -53,5 +52,3 @@ guint sl_serve_figures_clients (SlServeFigures *figures, gint64 now);
 gint64 sl_serve_figures_age (const SlServeFigures *figures, guint percent);
 /** sl_serve_stage_name: "wait", "compute" or "age". */
 const char *sl_serve_stage_name (SlServeStage stage);
-
-#endif

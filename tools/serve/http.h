@@ -3,8 +3,7 @@
  * `sightline serve --http`: how the worker is, for browsers and for programs that watch machines. A
  * build without libsoup has these functions, too, and refuses to serve.
  */
-#ifndef SL_TOOLS_SERVE_HTTP_H
-#define SL_TOOLS_SERVE_HTTP_H
+#pragma once
 
 #include "tools/run/http/listen.h"
 #include "tools/serve/report.h"
@@ -18,5 +17,3 @@ void sl_serve_http_free (SlServeHttp *http);
 /** sl_serve_http_report: @report (transfer none): what is told from now on. The first one starts
  * the server's thread, and its address is logged. */
 void sl_serve_http_report (SlServeHttp *http, SlServeReport *report);
-
-#endif

@@ -3,8 +3,7 @@
  * The threads of a worker that compute, each with sessions of its own that share the models'
  * weights.
  */
-#ifndef SL_TOOLS_SERVE_JOBS_H
-#define SL_TOOLS_SERVE_JOBS_H
+#pragma once
 
 #include "tools/serve/serving.h"
 
@@ -14,5 +13,3 @@ SlServeJobs *sl_serve_jobs_start (SlServeWorker *worker, const SlServeSettings *
                                   GError **error);
 /** sl_serve_jobs_join: once the worker is stopping. */
 void sl_serve_jobs_join (SlServeJobs *jobs);
-
-#endif

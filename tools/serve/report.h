@@ -3,8 +3,7 @@
  * How a worker is at one moment: taken on the main thread, read by the server's. Never changed once
  * made.
  */
-#ifndef SL_TOOLS_SERVE_REPORT_H
-#define SL_TOOLS_SERVE_REPORT_H
+#pragma once
 
 #include "tools/run/process.h"
 #include "tools/serve/worker.h"
@@ -58,5 +57,3 @@ void sl_serve_text_status (GString *out, const SlServeReport *report);
 void sl_serve_text_metrics (GString *out, const SlServeReport *report);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlServeReport, sl_serve_report_unref)
-
-#endif

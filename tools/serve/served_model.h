@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A model that a worker serves: its announcement, its topics, and frames that wait for it. */
-#ifndef SL_TOOLS_SERVE_SERVED_MODEL_H
-#define SL_TOOLS_SERVE_SERVED_MODEL_H
+#pragma once
 
 #include "models/model.h"
 #include "pipelines/remote/broker.h"
@@ -76,5 +75,3 @@ void sl_served_model_announce_less (SlServedModel *served, guint encodings);
  * for its inputs. NULL with @error set where there is none. */
 SlWork *sl_work_new (SlServedModel *served, char *client, gint64 life_us, GError **error);
 void sl_work_free (SlWork *work);
-
-#endif

@@ -4,8 +4,7 @@
  * and answers go (broker_door.c: MQTT, zmq_door.c: ZeroMQ), the computing threads (jobs.c) and the
  * reports about both (report.c).
  */
-#ifndef SL_TOOLS_SERVE_SERVING_H
-#define SL_TOOLS_SERVE_SERVING_H
+#pragma once
 
 #include "tools/serve/served_model.h"
 
@@ -118,5 +117,3 @@ void sl_serve_worker_unref (gpointer worker);
 /** sl_serve_complain_some: messages of strangers about themselves: some are told, so that a flood
  * fills no log. @name: of the model, or the worker */
 void sl_serve_complain_some (SlServeWorker *worker, const char *name, const char *text);
-
-#endif

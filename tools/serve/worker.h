@@ -3,8 +3,7 @@
  * A worker: takes requests of a broker, runs models, answers. Threads of its own compute; the
  * broker's takes and announces.
  */
-#ifndef SL_TOOLS_SERVE_WORKER_H
-#define SL_TOOLS_SERVE_WORKER_H
+#pragma once
 
 #include "tools/serve/serving.h"
 
@@ -22,5 +21,3 @@ const char *sl_serve_worker_failed (SlServeWorker *worker);
  * most @timeout_us. */
 gboolean sl_serve_worker_drain (SlServeWorker *worker, gint64 timeout_us);
 void sl_serve_worker_free (SlServeWorker *worker);
-
-#endif

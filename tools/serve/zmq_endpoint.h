@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Addresses of ZeroMQ that `sightline serve --zmq` listens at. */
-#ifndef SL_TOOLS_SERVE_ZMQ_ENDPOINT_H
-#define SL_TOOLS_SERVE_ZMQ_ENDPOINT_H
+#pragma once
 
 #include <glib.h>
 
@@ -10,5 +9,3 @@
 gboolean sl_zmq_endpoint_check (const char *endpoint, GError **error);
 /** sl_zmq_endpoint_path: (transfer none) (nullable): the socket's path, NULL of tcp://. */
 const char *sl_zmq_endpoint_path (const char *endpoint);
-
-#endif

@@ -4,8 +4,7 @@
  * JSON header and the bytes of a picture; an answer is a JSON header and 20 rows of six floats.
  * Nothing here sends or receives.
  */
-#ifndef SL_TOOLS_SERVE_ZMQ_MESSAGE_H
-#define SL_TOOLS_SERVE_ZMQ_MESSAGE_H
+#pragma once
 
 #include "postprocess/predictions/prediction.h"
 #include "preprocess/image.h"
@@ -60,5 +59,3 @@ guint sl_zmq_rows (const SlPredictionView *prediction, const gint32 *ids, guint 
 char *sl_zmq_model_answer (SlZmqKind kind, const char *name, const char *file);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlZmqHeader, sl_zmq_header_clear)
-
-#endif

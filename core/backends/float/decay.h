@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* An exponential in registers: the argument is split into a power of two and a remainder, whose
  * exponential is a polynomial of degree 5. */
-#ifndef SL_CORE_BACKENDS_FLOAT_DECAY_H
-#define SL_CORE_BACKENDS_FLOAT_DECAY_H
+#pragma once
 
 #include "core/backends/float/simd.h"
 
@@ -29,5 +28,3 @@ decay (Vec x)
   sum = fused (sum, rest, broadcast (1));
   return times_power (sum, power);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Float layers on Sightline's kernels (internal to core): convolutions, fully connected layers,
  * additions, products, softmax, matrix products, and recurrent layers. */
-#ifndef SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
-#define SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
+#pragma once
 
 #include "core/backends/backend.h"
 #include "core/backends/float/isa.h"
@@ -43,5 +42,3 @@ typedef struct _SlFloatRecurrent SlFloatRecurrent;
 SlFloatRecurrent *sl_float_recurrent_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
 void sl_float_recurrent_run (SlFloatRecurrent *recurrent, const void *const *inputs,
                              void *const *outputs);
-
-#endif

@@ -4,8 +4,7 @@
  * instruction set. Sums are taken in single precision in the order of the window; instruction sets
  * with fused multiply-add round once a product.
  */
-#ifndef SL_CORE_BACKENDS_FLOAT_ISA_H
-#define SL_CORE_BACKENDS_FLOAT_ISA_H
+#pragma once
 
 #include "core/graph/op.h"
 
@@ -255,5 +254,3 @@ void sl_float_pairs_forbid (gboolean forbidden);
 /** sl_float_isas: every instruction set this build and this machine have, the base set first, the
  * best last. */
 guint sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS]);
-
-#endif

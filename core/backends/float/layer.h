@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A node as layer.c and pack.c prepare it for run.c. */
-#ifndef SL_CORE_BACKENDS_FLOAT_LAYER_H
-#define SL_CORE_BACKENDS_FLOAT_LAYER_H
+#pragma once
 
 #include "core/backends/float/float_layers.h"
 #include "core/backends/float/weights.h"
@@ -216,5 +215,3 @@ void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *nod
 /** sl_float_pack_part: the same of a part of a transposed convolution. */
 void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlPool *pool,
                          SlArena *arena);
-
-#endif

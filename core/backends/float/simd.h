@@ -5,8 +5,7 @@
  * instruction set: AVX-512, AVX2 with FMA, and what every processor has. Where SL_WIDENS is
  * defined, weights of 16 and 8 bits become floats as they are loaded.
  */
-#ifndef SL_CORE_BACKENDS_FLOAT_SIMD_H
-#define SL_CORE_BACKENDS_FLOAT_SIMD_H
+#pragma once
 
 #include "core/base/unroll.h"
 #include "core/backends/float/isa.h"
@@ -66,5 +65,3 @@ void SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, g
                                   gint32 channels, gfloat *const out[4]);
 void SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
                                    gfloat *out);
-
-#endif

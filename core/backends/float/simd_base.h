@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Registers of four floats by the compiler's vector extension, for the architecture's baseline:
  * SSE2, NEON, or scalars. */
-#ifndef SL_CORE_BACKENDS_FLOAT_SIMD_BASE_H
-#define SL_CORE_BACKENDS_FLOAT_SIMD_BASE_H
+#pragma once
 
 #include <math.h>
 #include <string.h>
@@ -238,5 +237,3 @@ store_sums (gfloat at[4], const Vec *values, const gint n, gfloat lo, gfloat hi)
 #endif
   store (at, smaller (broadcast (hi), larger (broadcast (lo), sums)));
 }
-
-#endif

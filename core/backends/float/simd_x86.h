@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Registers of AVX-512, and of AVX2 with FMA. */
-#ifndef SL_CORE_BACKENDS_FLOAT_SIMD_X86_H
-#define SL_CORE_BACKENDS_FLOAT_SIMD_X86_H
+#pragma once
 
 #include "core/backends/float/isa.h"
 
@@ -232,7 +231,5 @@ store_sums (gfloat at[4], const Vec *values, const gint n, gfloat lo, gfloat hi)
   const __m128 sums = _mm_add_ps (_mm256_castps256_ps128 (half), _mm256_extractf128_ps (half, 1));
   _mm_storeu_ps (at, _mm_min_ps (_mm_set1_ps (hi), _mm_max_ps (_mm_set1_ps (lo), sums)));
 }
-
-#endif
 
 #endif

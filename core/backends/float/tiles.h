@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The functions of a GEMM, one for each size of a tile. */
-#ifndef SL_CORE_BACKENDS_FLOAT_TILES_H
-#define SL_CORE_BACKENDS_FLOAT_TILES_H
+#pragma once
 
 #include "core/backends/float/simd.h"
 
@@ -56,5 +55,3 @@ typedef void (*TileFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel
     ROWS (multiply, 1), ROWS (multiply, 2), ROWS (multiply, 3), ROWS (multiply, 4), \
     SIX (multiply) EIGHT (multiply)                                                 \
   };
-
-#endif

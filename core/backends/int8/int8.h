@@ -4,8 +4,7 @@
  * depthwise convolutions, fully connected layers and additions of uint8 or int8 tensors, with
  * XNNPACK's results bit by bit. A layer is packed once at load; running it allocates nothing.
  */
-#ifndef SL_CORE_BACKENDS_INT8_INT8_H
-#define SL_CORE_BACKENDS_INT8_INT8_H
+#pragma once
 
 #include "core/backends/int8/isa.h"
 #include "core/backends/backend.h"
@@ -24,5 +23,3 @@ SlInt8Layer *sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode
  * threads it was packed for. */
 void sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs,
                         void *output);
-
-#endif

@@ -11,8 +11,7 @@
  * steps (GEMM) or passes (depthwise) over the same activations. In trained models one or two
  * weights of a layer need them.
  */
-#ifndef SL_CORE_BACKENDS_INT8_ISA_H
-#define SL_CORE_BACKENDS_INT8_ISA_H
+#pragma once
 
 #include <glib.h>
 
@@ -227,5 +226,3 @@ const SlInt8Isa *sl_int8_isa (void);
 void sl_int8_isa_force (const SlInt8Isa *isa);
 /** sl_int8_isas: every instruction set this build and this machine have, C first, the best last. */
 guint sl_int8_isas (const SlInt8Isa *isas[SL_INT8_MAX_ISAS]);
-
-#endif

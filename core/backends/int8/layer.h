@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What layer.c and pack.c make of a node, and run.c runs. */
-#ifndef SL_CORE_BACKENDS_INT8_LAYER_H
-#define SL_CORE_BACKENDS_INT8_LAYER_H
+#pragma once
 
 #include "core/backends/int8/int8.h"
 #include "core/backends/window.h"
@@ -116,5 +115,3 @@ void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node,
 /** sl_int8_density: the share of fours of a channel's weights, the first at a multiple of four,
  * that are not all zero; 1 where a weight less its zero point has nine bits. */
 gdouble sl_int8_density (const SlGraph *graph, const SlNode *node);
-
-#endif

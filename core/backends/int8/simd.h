@@ -4,8 +4,7 @@
  * LANES 32-bit sums, and tiles of at most MAX_ROWS rows. Each library that is built from them has
  * its own ending on these names.
  */
-#ifndef SL_CORE_BACKENDS_INT8_SIMD_H
-#define SL_CORE_BACKENDS_INT8_SIMD_H
+#pragma once
 
 #if defined(SL_INT8_FOR_NEON) || defined(SL_INT8_FOR_DOTPROD) || defined(SL_INT8_FOR_I8MM)
 #include "core/backends/int8/simd_neon.h"
@@ -59,6 +58,4 @@ void SL_SIMD (sl_int8_turn) (const guint8 *rows, gint32 n, gint32 depth, guint8 
 void SL_SIMD (sl_int8_sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end,
                                const guint8 *columns, gint32 rows, guint8 *c, gsize c_stride);
 #endif
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The register operations of the loops for Arm, with and without its dot products of signed bytes.
  */
-#ifndef SL_CORE_BACKENDS_INT8_SIMD_NEON_H
-#define SL_CORE_BACKENDS_INT8_SIMD_NEON_H
+#pragma once
 
 #include "core/backends/int8/isa.h"
 
@@ -293,7 +292,5 @@ weighted_sum (const SlInt8Add *add, const guint8 *a, const guint8 *b, Vec flip)
   const Vec below = vshrq_n_s32 (vsubq_s32 (sum, vdupq_n_s32 (add->lift)), 31);
   return vshlq_s32 (vaddq_s32 (sum, below), vdupq_n_s32 (-add->shift));
 }
-
-#endif
 
 #endif

@@ -6,8 +6,7 @@
  * activations are int16. Where activations are rounded here, AVX2 rounds them to seven bits, whose
  * byte products cannot overflow.
  */
-#ifndef SL_CORE_BACKENDS_INT8_SIMD_X86_H
-#define SL_CORE_BACKENDS_INT8_SIMD_X86_H
+#pragma once
 
 #include "core/backends/int8/isa.h"
 
@@ -377,7 +376,5 @@ weighted_sum (const SlInt8Add *add, const guint8 *a, const guint8 *b, Vec flip)
   const Vec below = V (srai_epi32) (V (sub_epi32) (sum, V (set1_epi32) (add->lift)), 31);
   return V (sra_epi32) (V (add_epi32) (sum, below), _mm_cvtsi32_si128 (add->shift));
 }
-
-#endif
 
 #endif

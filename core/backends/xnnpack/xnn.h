@@ -4,8 +4,7 @@
  * runtimes over runs of nodes. The subgraph API common to 2022-02 and later is used, and later
  * ones' cache of weights where it is.
  */
-#ifndef SL_CORE_BACKENDS_XNNPACK_XNN_H
-#define SL_CORE_BACKENDS_XNNPACK_XNN_H
+#pragma once
 
 #include "core/backends/backend.h"
 
@@ -42,5 +41,3 @@ void sl_xnn_threads_free (gpointer threads);
 /** sl_xnn_threads_rest: between parallel loops the threads spin, to be quick; this makes them sleep
  * until the next one. (nullable) @threads */
 void sl_xnn_threads_rest (gpointer threads);
-
-#endif

@@ -3,8 +3,7 @@
  * Broadcasting (internal to core): walks up to three inputs and one output together, row by row, by
  * NumPy's rules.
  */
-#ifndef SL_CORE_OPS_KERNELS_BROADCAST_H
-#define SL_CORE_OPS_KERNELS_BROADCAST_H
+#pragma once
 
 #include "core/ops/ops.h"
 
@@ -34,5 +33,3 @@ typedef struct
  * sl_kernel_broadcast() begins with @broadcast. */
 void sl_broadcast_init (SlBroadcast *broadcast, const SlGraph *graph, const SlNode *node,
                         guint n_inputs, SlRow row, const void *context);
-
-#endif

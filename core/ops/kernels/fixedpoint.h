@@ -5,8 +5,7 @@
  * of two, and round after each of the two; XNNPACK's elementwise kernels multiply by 8 fractional
  * bits and round once.
  */
-#ifndef SL_CORE_OPS_KERNELS_FIXEDPOINT_H
-#define SL_CORE_OPS_KERNELS_FIXEDPOINT_H
+#pragma once
 
 #include <glib.h>
 
@@ -41,5 +40,3 @@ sl_fixed8_multiply (gint32 x, gint32 multiplier)
 {
   return (x * multiplier + 128) >> 8;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * uint8; 8-bit values are widened to int32, computed on, and brought back by one multiplication in
  * single precision, rounded half to even.
  */
-#ifndef SL_CORE_OPS_KERNELS_KERNELS_H
-#define SL_CORE_OPS_KERNELS_KERNELS_H
+#pragma once
 
 #include <math.h>
 
@@ -151,5 +150,3 @@ void *sl_kernel_softmax_prepare (const SlGraph *graph, const SlNode *node, SlAre
 void sl_kernel_softmax (const SlKernelCall *call);
 void *sl_kernel_detection_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_detection (const SlKernelCall *call);
-
-#endif

@@ -4,8 +4,7 @@
  * operators. When a session is made, each such operator describes which elements of its inputs go
  * where, as boxes with strides on both sides; one kernel copies the boxes.
  */
-#ifndef SL_CORE_OPS_KERNELS_MOVES_H
-#define SL_CORE_OPS_KERNELS_MOVES_H
+#pragma once
 
 #include <string.h>
 
@@ -71,5 +70,3 @@ sl_copy_row (void *to, const void *from, gsize n)
 
 /** sl_kernel_moves: the kernel; the call's state is a SlMoves. */
 void sl_kernel_moves (const SlKernelCall *call);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Threads of a session for plain kernels (internal to core). */
-#ifndef SL_CORE_OPS_KERNELS_PARALLEL_H
-#define SL_CORE_OPS_KERNELS_PARALLEL_H
+#pragma once
 
 #include "core/ops/ops.h"
 
@@ -11,5 +10,3 @@ typedef void (*SlPart) (void *data, gsize first, gsize n);
 /** sl_parallel: runs @part over @n items, at least @tile of them at a time, on the threads of the
  * session; returns when all is done. */
 void sl_parallel (const SlKernelCall *call, gsize n, gsize tile, SlPart part, void *data);
-
-#endif

@@ -3,8 +3,7 @@
  * Predictions on frames that GStreamer's own elements crop, mirror, turn or put borders around:
  * these elements copy regions as they are, or leave them out.
  */
-#ifndef SL_PLUGINS_META_MAP_DOWNSTREAM_H
-#define SL_PLUGINS_META_MAP_DOWNSTREAM_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -14,5 +13,3 @@
  * out, with a warning. To be called again when others are linked; what is followed already is not
  * followed twice. */
 void sl_results_follow (GstPad *source);
-
-#endif

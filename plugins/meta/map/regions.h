@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Regions of interest that move with the pixels when a frame is made into another one. */
-#ifndef SL_PLUGINS_META_MAP_REGIONS_H
-#define SL_PLUGINS_META_MAP_REGIONS_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -24,5 +23,3 @@ void sl_buffer_add_mapped_region (GstBuffer *out, const GstVideoRegionOfInterest
 /** sl_meta_api_has_positions: whether metas of this API are about positions or memory of a frame,
  * and so wrong on another. */
 gboolean sl_meta_api_has_positions (GType api);
-
-#endif

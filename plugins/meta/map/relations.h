@@ -5,8 +5,7 @@
  * regions of interest are mapped. Also removes objects from it. Without gstreamer-analytics these
  * functions do nothing.
  */
-#ifndef SL_PLUGINS_META_MAP_RELATIONS_H
-#define SL_PLUGINS_META_MAP_RELATIONS_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -27,5 +26,3 @@ void sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffi
  * and entries of kinds other than those above. */
 void sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height,
                                GstVideoRegionOfInterestMeta *const *regions, guint n);
-
-#endif

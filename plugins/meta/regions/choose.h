@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which regions of interest of a frame a second model looks at. */
-#ifndef SL_PLUGINS_META_REGIONS_CHOOSE_H
-#define SL_PLUGINS_META_REGIONS_CHOOSE_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -43,5 +42,3 @@ gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, gui
  * x @height. TRUE when the frame has objects, as regions or as related objects of any element, or
  * the mark that a model found no object. */
 gboolean sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height);
-
-#endif

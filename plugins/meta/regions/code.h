@@ -6,8 +6,7 @@
  * checked=(boolean), quality=(int),
  *   corners=<8 doubles: x and y in 0..1 of the object's box>
  */
-#ifndef SL_PLUGINS_META_REGIONS_CODE_H
-#define SL_PLUGINS_META_REGIONS_CODE_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -19,5 +18,3 @@ void sl_region_set_code (GstVideoRegionOfInterestMeta *region, const SlCodeView 
 /** sl_region_read_code: FALSE where @region has no code, or one that makes no sense. @code points
  * into the region's structure. */
 gboolean sl_region_read_code (GstVideoRegionOfInterestMeta *region, SlCodeView *code);
-
-#endif

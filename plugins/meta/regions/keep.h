@@ -4,8 +4,7 @@
  * of GStreamer 1.22 copy regions, but not their parameters, so that confidences, ids and keypoints
  * would be lost.
  */
-#ifndef SL_PLUGINS_META_REGIONS_KEEP_H
-#define SL_PLUGINS_META_REGIONS_KEEP_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -13,5 +12,3 @@
  * parameters in copies of it, whatever their format and size. To be called once more when regions
  * were added. */
 void sl_buffer_keep_regions (GstBuffer *buffer);
-
-#endif

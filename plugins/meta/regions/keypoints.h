@@ -8,8 +8,7 @@
  *   of the region), confidence=<K floats>, point_names=<K strings>, point_connections=<names, two
  * for each bone>
  */
-#ifndef SL_PLUGINS_META_REGIONS_KEYPOINTS_H
-#define SL_PLUGINS_META_REGIONS_KEYPOINTS_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -32,5 +31,3 @@ void sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectV
  * @skeleton is set from the names in @region; it has 0 points where there are no names. */
 guint sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object,
                              GArray *points, SlReadSkeleton *skeleton);
-
-#endif

@@ -7,8 +7,7 @@
  * data_buffer=(variant of bytes: float32 0..1
  *   row by row over the region)
  */
-#ifndef SL_PLUGINS_META_REGIONS_MASK_H
-#define SL_PLUGINS_META_REGIONS_MASK_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -22,5 +21,3 @@ void sl_region_add_mask (GstVideoRegionOfInterestMeta *region, const SlObjectVie
  * sense. */
 void sl_region_read_mask (GstVideoRegionOfInterestMeta *region, GByteArray *cells,
                           SlObjectMask *mask);
-
-#endif

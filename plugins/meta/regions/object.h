@@ -3,8 +3,7 @@
  * One object, or one label of the whole frame, as a region of interest with structures that DL
  * Streamer's elements write, too.
  */
-#ifndef SL_PLUGINS_META_REGIONS_OBJECT_H
-#define SL_PLUGINS_META_REGIONS_OBJECT_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -51,5 +50,3 @@ void sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, GStringC
  * TRUE of it. */
 void sl_region_read_frame_label (GstVideoRegionOfInterestMeta *region, GStringChunk *texts,
                                  GArray *labels);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads masks of segmentations in a GstAnalyticsRelationMeta, written by any element. GStreamer has
  * such masks since 1.26.
  */
-#ifndef SL_PLUGINS_META_RELATIONS_MASKS_H
-#define SL_PLUGINS_META_RELATIONS_MASKS_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -22,5 +21,3 @@ gboolean sl_segmentation_read_object (gpointer relations, guint id, const SlObje
  * so or, without names, region 0. */
 gboolean sl_segmentation_read_frame (gpointer relations, guint id, gint width, gint height,
                                      GByteArray *cells, SlClassMask *mask, const char **names);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads a frame's GstAnalyticsRelationMeta, written by any element: object detections and the
  * entries related to them. Without gstreamer-analytics a frame has no such meta.
  */
-#ifndef SL_PLUGINS_META_RELATIONS_READ_H
-#define SL_PLUGINS_META_RELATIONS_READ_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -77,5 +76,3 @@ gboolean sl_buffer_has_none_related (GstBuffer *buffer);
  * that @region stands for, too; else @id is its id. */
 gboolean sl_buffer_find_related (GstBuffer *buffer, gint width, gint height,
                                  const GstVideoRegionOfInterestMeta *region, guint *id);
-
-#endif

@@ -3,8 +3,7 @@
  * Predictions as GstAnalyticsRelationMeta, beside the region metas. Without gstreamer-analytics
  * these functions do nothing.
  */
-#ifndef SL_PLUGINS_META_RELATIONS_WRITE_H
-#define SL_PLUGINS_META_RELATIONS_WRITE_H
+#pragma once
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -34,5 +33,3 @@ void sl_buffer_relate_labels (GstBuffer *buffer, gint width, gint height,
 /** sl_buffer_relate_part: adds @part as an object detection that the one of @whole contains. */
 void sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height,
                             const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part);
-
-#endif

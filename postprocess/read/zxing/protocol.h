@@ -4,8 +4,7 @@
  * input: a request and its pixels, an answer and its bytes, one after the other. Both sides are of
  * one build.
  */
-#ifndef SL_READ_ZXING_PROTOCOL_H
-#define SL_READ_ZXING_PROTOCOL_H
+#pragma once
 
 #include "postprocess/read/reader.h"
 
@@ -69,5 +68,3 @@ SlZxingAnswer sl_zxing_scan (SlZxing *zxing, const SlGray *picture, const SlRead
                              guint8 *bytes);
 
 G_END_DECLS
-
-#endif

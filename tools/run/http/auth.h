@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Decides which clients may send requests. Immutable. */
-#ifndef SL_TOOLS_RUN_HTTP_AUTH_H
-#define SL_TOOLS_RUN_HTTP_AUTH_H
+#pragma once
 
 #include <libsoup/soup.h>
 
@@ -16,5 +15,3 @@ gboolean sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message);
 /** sl_auth_check: (nullable): NULL when @message may be answered; else why not, with the status and
  * headers for that set. */
 const char *sl_auth_check (const SlAuth *auth, SoupServerMessage *message);
-
-#endif

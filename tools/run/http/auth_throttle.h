@@ -4,8 +4,7 @@
  * passwords are not checked for a while. So a client cannot guess faster without waiting for
  * answers or with many connections. Other clients are not delayed. Runs in the server's thread.
  */
-#ifndef SL_TOOLS_RUN_HTTP_AUTH_THROTTLE_H
-#define SL_TOOLS_RUN_HTTP_AUTH_THROTTLE_H
+#pragma once
 
 #include <libsoup/soup.h>
 
@@ -35,5 +34,3 @@ void sl_auth_throttle_delay (SlAuthThrottle *throttle, SoupServerMessage *messag
 /** sl_auth_throttle_expire: removes the messages whose connection has ended. Call it some times a
  * second. */
 void sl_auth_throttle_expire (SlAuthThrottle *throttle);
-
-#endif

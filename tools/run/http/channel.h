@@ -4,8 +4,7 @@
  * Pictures are made only for clients that are ready for one, and not faster than the settings say.
  * The server's thread, but for what says otherwise.
  */
-#ifndef SL_TOOLS_RUN_HTTP_CHANNEL_H
-#define SL_TOOLS_RUN_HTTP_CHANNEL_H
+#pragma once
 
 #include "pipelines/description/description.h"
 #include "tools/run/http/connections.h"
@@ -34,5 +33,3 @@ guint sl_channel_listeners (const SlChannel *channel);
 void sl_channel_snapshot (SlChannel *channel, SoupServerMessage *message);
 /** sl_channel_stream: answers @message with pictures, or predictions, one after the other. */
 void sl_channel_stream (SlChannel *channel, SoupServerMessage *message, gboolean pictures);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where and how to serve: by options of the program, else by [http] of the descriptions. */
-#ifndef SL_TOOLS_RUN_HTTP_CHOOSE_H
-#define SL_TOOLS_RUN_HTTP_CHOOSE_H
+#pragma once
 
 #include "tools/run/http/listen.h"
 
@@ -21,4 +20,3 @@ gboolean sl_http_choose (const SlHttpOptions *options, const GPtrArray *descript
 /** sl_http_check: FALSE with SL_ERROR_ARGUMENT set when [http] of @description asks for what cannot
  * be served, options of the program apart. */
 gboolean sl_http_check (const SlDescription *description, GError **error);
-#endif

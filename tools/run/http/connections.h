@@ -3,8 +3,7 @@
  * Connections from their arrival to their end: how many there may be, how long each may take, and
  * TLS. libsoup bounds neither. The server's thread.
  */
-#ifndef SL_TOOLS_RUN_HTTP_CONNECTIONS_H
-#define SL_TOOLS_RUN_HTTP_CONNECTIONS_H
+#pragma once
 
 #include <libsoup/soup.h>
 
@@ -33,5 +32,3 @@ void sl_connections_expire (SlConnections *connections);
  * full): below it. */
 GIOStream *sl_connections_steal (SlConnections *connections, SoupServerMessage *message,
                                  GSocket **socket);
-
-#endif

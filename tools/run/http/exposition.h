@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Prometheus's text exposition format, version 0.0.4: what all who write it have in common. */
-#ifndef SL_TOOLS_RUN_HTTP_EXPOSITION_H
-#define SL_TOOLS_RUN_HTTP_EXPOSITION_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -19,5 +18,3 @@ void sl_exposition_histogram (GString *out, const char *metric, const char *name
                               const char *stage, const SlHistogram *histogram);
 /** sl_exposition_process: metrics of the process. @started: seconds since 1970 */
 void sl_exposition_process (GString *out, const SlProcessFigures *process, gint64 started);
-
-#endif

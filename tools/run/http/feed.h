@@ -4,8 +4,7 @@
  * predictions always, a frame only when one is wanted, and then a reference to it. Streaming
  * threads take a lock that is held for pointers.
  */
-#ifndef SL_TOOLS_RUN_HTTP_FEED_H
-#define SL_TOOLS_RUN_HTTP_FEED_H
+#pragma once
 
 #include <gst/gst.h>
 
@@ -44,5 +43,3 @@ gboolean sl_feed_take_frame (SlFeed *feed, SlFeedFrame *frame);
 void sl_feed_frame_clear (SlFeedFrame *frame);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlFeedFrame, sl_feed_frame_clear)
-
-#endif

@@ -3,7 +3,6 @@
  * report twice a second. */
 #include "tools/run/http/http.h"
 
-#include "tools/run/http/choose.h"
 #include "tools/run/http/site.h"
 #include "tools/run/log.h"
 

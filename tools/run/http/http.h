@@ -3,8 +3,7 @@
  * `sightline run --http`: what the pipelines see and how they are, for browsers and for programs
  * that watch machines. A build without libsoup has these functions, too, and refuses to serve.
  */
-#ifndef SL_TOOLS_RUN_HTTP_HTTP_H
-#define SL_TOOLS_RUN_HTTP_HTTP_H
+#pragma once
 
 #include "pipelines/description/description.h"
 #include "tools/run/worker.h"
@@ -34,5 +33,3 @@ void sl_run_http_tick (SlRunHttp *http);
 void sl_run_http_adopt (SlRunHttp *http, SlWorker *worker, GstElement *pipeline);
 /** sl_run_http_drop: @worker's pipeline is let go; it is in NULL. */
 void sl_run_http_drop (SlRunHttp *http, SlWorker *worker);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where a server listens, and who reaches it there. */
-#ifndef SL_TOOLS_RUN_HTTP_LISTEN_H
-#define SL_TOOLS_RUN_HTTP_LISTEN_H
+#pragma once
 
 #include <gio/gio.h>
 
@@ -54,5 +53,3 @@ gboolean sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *ad
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlHttpOptions, sl_http_options_clear)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlHttpSettings, sl_http_settings_clear)
-
-#endif

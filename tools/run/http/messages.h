@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The newest lines of the log. Any thread. */
-#ifndef SL_TOOLS_RUN_HTTP_MESSAGES_H
-#define SL_TOOLS_RUN_HTTP_MESSAGES_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ void sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeli
 /** sl_messages_append_json: appends an array of objects with time (UTC), level, event, pipeline and
  * message, oldest first. */
 void sl_messages_append_json (SlMessages *messages, GString *out);
-
-#endif

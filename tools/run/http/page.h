@@ -3,8 +3,7 @@
  * The page that people see: page.html, which loads nothing from elsewhere and asks the server that
  * it came from for all it shows.
  */
-#ifndef SL_TOOLS_RUN_HTTP_PAGE_H
-#define SL_TOOLS_RUN_HTTP_PAGE_H
+#pragma once
 
 #include <glib.h>
 
@@ -15,5 +14,3 @@
 
 /** sl_http_page: (transfer none): HTML. */
 const char *sl_http_page (void);
-
-#endif

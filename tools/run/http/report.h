@@ -3,8 +3,7 @@
  * How all pipelines are at one moment, taken on the main thread, read by the server's. Never
  * changed once made.
  */
-#ifndef SL_TOOLS_RUN_HTTP_REPORT_H
-#define SL_TOOLS_RUN_HTTP_REPORT_H
+#pragma once
 
 #include "tools/run/figures.h"
 
@@ -105,5 +104,3 @@ gint64 sl_report_age (const SlReport *report, const SlReportPipeline *pipeline);
 GPtrArray *sl_report_health (const SlReport *report, gint64 now, guint stall);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlReport, sl_report_unref)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The thread that answers, for whichever command has something to show. */
-#ifndef SL_TOOLS_RUN_HTTP_SERVER_H
-#define SL_TOOLS_RUN_HTTP_SERVER_H
+#pragma once
 
 #include "pipelines/description/description.h"
 #include "tools/run/http/connections.h"
@@ -48,5 +47,3 @@ const char *sl_http_server_url (const SlHttpServer *server);
 void sl_http_answer (SoupServerMessage *message, guint status, const char *type, GString *text);
 void sl_http_answer_text (SoupServerMessage *message, guint status, const char *format, ...)
   G_GNUC_PRINTF (3, 4);
-
-#endif

@@ -3,8 +3,7 @@
  * What `sightline run` serves. Nothing that clients do there reaches the pipelines but the wish for
  * a frame.
  */
-#ifndef SL_TOOLS_RUN_HTTP_SITE_H
-#define SL_TOOLS_RUN_HTTP_SITE_H
+#pragma once
 
 #include "tools/run/http/channel.h"
 #include "tools/run/http/report.h"
@@ -23,5 +22,3 @@ SlRunSite *sl_run_site_new (const SlHttpSettings *settings, SlMessages *messages
 void sl_run_site_free (SlRunSite *site);
 /** sl_run_site_report: @report (transfer full): what is told from now on. Any thread. */
 void sl_run_site_report (SlRunSite *site, SlReport *report);
-
-#endif

@@ -3,8 +3,7 @@
  * A client that is sent one piece after the other for as long as it stays. At most one piece waits
  * for it; a client that takes none for SL_STREAM_PATIENCE seconds is let go. The server's thread.
  */
-#ifndef SL_TOOLS_RUN_HTTP_STREAM_H
-#define SL_TOOLS_RUN_HTTP_STREAM_H
+#pragma once
 
 #include <gio/gio.h>
 
@@ -33,5 +32,3 @@ gint64 sl_stream_idle (const SlStream *stream);
 /** sl_stream_expire: to be called some times a second: ends a stream whose client does not take
  * what waits for it. */
 void sl_stream_expire (SlStream *stream);
-
-#endif

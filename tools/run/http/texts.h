@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reports as texts: for Prometheus, and as JSON. */
-#ifndef SL_TOOLS_RUN_HTTP_TEXTS_H
-#define SL_TOOLS_RUN_HTTP_TEXTS_H
+#pragma once
 
 #include "sightline/predictions.h"
 #include "tools/run/http/messages.h"
@@ -15,5 +14,3 @@ void sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *new
 gboolean sl_text_health (GString *out, const SlReport *report, guint stall);
 /** sl_text_pipelines: appends everything that the page shows but for pictures and predictions. */
 void sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages *messages);
-
-#endif

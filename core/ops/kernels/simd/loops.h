@@ -4,8 +4,7 @@
  * compiled for each set, and a table of functions chosen at the first use. All of them compute in
  * integers, or in floats in one order and without contraction, so every set gives the same bytes.
  */
-#ifndef SL_CORE_OPS_KERNELS_SIMD_LOOPS_H
-#define SL_CORE_OPS_KERNELS_SIMD_LOOPS_H
+#pragma once
 
 #include <glib.h>
 
@@ -130,5 +129,3 @@ extern const SlSimdLoops sl_simd_loops_base, sl_simd_loops_avx2, sl_simd_loops_a
 const SlSimdLoops *sl_simd_loops (void);
 /** sl_simd_loops_all: every set this build and this processor have; returns how many, at most 3. */
 guint sl_simd_loops_all (const SlSimdLoops *sets[3]);
-
-#endif
