@@ -10,16 +10,6 @@
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
-/* Operands of a layer that may be such weights: input @data of the node says whether it computes in
- * floats. */
-static gboolean
-is_layer (SlOpType op, guint *data)
-{
-  *data = sl_op_data_at (op);
-  return sl_op_is_layer (op) || op == SL_OP_BATCH_MATMUL
-         || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
-}
-
 /* The tensor whose floats are made, of @graph. */
 typedef struct
 {

@@ -32,13 +32,6 @@ append_integer (GString *json, const char *name, gint64 number)
 }
 
 static void
-append_flag (GString *json, const char *name, gboolean flag)
-{
-  sl_json_append_key (json, name);
-  g_string_append (json, flag ? "true" : "false");
-}
-
-static void
 append_numbers (GString *json, const char *name, const gdouble *numbers, guint n)
 {
   sl_json_append_key (json, name);
