@@ -67,7 +67,7 @@ struct _SlZmqDoor
   SlNormalizer *normalizer; /* (nullable): for pictures like @image */
   SlImageInfo image;
   GByteArray *scratch;
-  char *told; /* (nullable): the model's name that a client was told of last */
+  char *told; /* (nullable): the model's name of the last client's request */
   guint n_told;
   /* Under the lock: */
   GMutex lock;
