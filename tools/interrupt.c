@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The flag, its signal handler, and the timer that the handler starts. SA_RESETHAND gives the
- * second signal its default effect; SA_RESTART keeps lines of results whole that are being written.
+ * The flag, its signal handler, and the timer that the handler starts. The second signal has its
+ * default effect: not by SA_RESETHAND, since another thread may get it while the handler erases the
+ * line of progress. SA_RESTART keeps lines of results whole that are being written.
  */
 #include "tools/interrupt.h"
 
@@ -20,9 +21,13 @@ static struct itimerspec limit;
 static void
 on_signal (int number)
 {
-  sl_progress_erase ();
+  const sig_atomic_t again = interrupted;
   interrupted = 1;
-  if (has_patience)
+  sl_progress_erase ();
+  if (again != 0) {
+    signal (number, SIG_DFL);
+    raise (number);
+  } else if (has_patience)
     timer_settime (patience, 0, &limit, NULL);
 }
 
@@ -49,8 +54,8 @@ sl_interrupt_catch (guint patience_ms)
   limit.it_value.tv_nsec = (long) (patience_ms % 1000) * 1000000;
   catch (SIGALRM, on_overdue, 0);
   has_patience = timer_create (CLOCK_MONOTONIC, &event, &patience) == 0;
-  catch (SIGINT, on_signal, SA_RESETHAND | SA_RESTART);
-  catch (SIGTERM, on_signal, SA_RESETHAND | SA_RESTART);
+  catch (SIGINT, on_signal, SA_RESTART);
+  catch (SIGTERM, on_signal, SA_RESTART);
 }
 
 gboolean
