@@ -57,9 +57,9 @@ add_nodes (SlOnnxWriter *w, GRand *rand, gint64 tokens)
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
 }
 
-/* (transfer full): the model of the file @name of @bytes. */
+/* (transfer full): the model of the file @name of @bytes; @kept: to make another model of it. */
 static SlModel *
-load (GBytes *bytes, const char *name)
+load (GBytes *bytes, const char *name, gboolean kept)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL),
@@ -67,7 +67,9 @@ load (GBytes *bytes, const char *name)
   g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
                                       (gssize) g_bytes_get_size (bytes), NULL));
   const SlModelSettings overrides = { .mean = "0", .std = "255" };
-  SlModel *model = sl_model_load (path, &overrides, &error);
+  SlModelLoadOptions options = sl_model_load_options (&overrides);
+  options.keep_activations = kept;
+  SlModel *model = sl_model_load_with (path, &overrides, &options, &error);
   g_assert_no_error (error);
   g_unlink (path);
   g_rmdir (folder);
@@ -100,7 +102,7 @@ quantizer_of (gint64 tokens)
   g_autoptr (GRand) rand = g_rand_new_with_seed (4);
   add_nodes (writer, rand, tokens);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  SlModel *model = load (bytes, "tokens.onnx");
+  SlModel *model = load (bytes, "tokens.onnx", TRUE);
   const SlQuantizeOptions options = { .method = SL_RANGE_MINMAX, .float_head = TRUE, .threads = 1 };
   SlQuantizer *quantizer = sl_quantizer_new (model, &options, &error);
   g_assert_no_error (error);
@@ -135,7 +137,7 @@ test_tokens (void)
   SlQuantizeReport report;
   g_autoptr (SlQuantizer) quantizer = quantizer_of (TOKENS);
   g_autoptr (GBytes) file = quantise (quantizer, &report);
-  SlModel *model = load (file, "tokens.tflite");
+  SlModel *model = load (file, "tokens.tflite", FALSE);
   const SlGraph *graph = sl_model_graph (model);
   guint layers = 0;
   g_assert_cmpuint (report.dynamic, ==, 2);
