@@ -51,9 +51,10 @@ sl_page_store_free (SlPageStore *store)
 static Block *
 add_block (SlPageStore *store, gsize bytes)
 {
-  const gboolean first = store->blocks->len == 0, alone = bytes > BLOCK_BYTES / 4;
-  Block block = { NULL, sl_pages_round (alone ? bytes : first ? FIRST_BYTES : BLOCK_BYTES), 0 };
-  block.memory = first && !alone ? sl_pages_new_small (block.bytes) : sl_pages_new (block.bytes);
+  const gboolean first = store->blocks->len == 0, alone = bytes > BLOCK_BYTES / 4,
+                 small = first && bytes <= FIRST_BYTES;
+  Block block = { NULL, sl_pages_round (alone ? bytes : small ? FIRST_BYTES : BLOCK_BYTES), 0 };
+  block.memory = small ? sl_pages_new_small (block.bytes) : sl_pages_new (block.bytes);
   if (block.memory == NULL)
     return NULL;
   const guint at = store->blocks->len - (alone && !first ? 1 : 0);

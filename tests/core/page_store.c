@@ -34,6 +34,20 @@ test_pieces (void)
       g_assert_cmpuint (pieces[i][k], ==, i + 1);
 }
 
+/* The first piece of a store, of any size, has all of its memory. */
+static void
+test_first (void)
+{
+  static const gsize sizes[] = { 8 * MIB, 8 * MIB + 1, 12 * MIB, 16 * MIB, 16 * MIB + 1, 70 * MIB };
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    g_autoptr (SlPageStore) store = sl_page_store_new ();
+    guint8 *piece = sl_page_store_take (store, sizes[i]), *next = sl_page_store_take (store, MIB);
+    memset (piece, 1, sizes[i]);
+    memset (next, 2, MIB);
+    g_assert_true (memcmp (piece, piece + 1, sizes[i] - 1) == 0);
+  }
+}
+
 static void
 test_no_memory (void)
 {
@@ -46,6 +60,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/page-store/pieces", test_pieces);
+  g_test_add_func ("/core/page-store/first", test_first);
   g_test_add_func ("/core/page-store/no-memory", test_no_memory);
   return g_test_run ();
 }

@@ -90,10 +90,10 @@ memory (const char *field)
 static gboolean
 can_measure (void)
 {
-  const char *preload = g_getenv ("LD_PRELOAD");
 #if defined TEST_ADDRESS_SANITIZER || defined TEST_THREAD_SANITIZER
   return FALSE;
 #else
+  const char *preload = g_getenv ("LD_PRELOAD");
   if (preload != NULL && strstr (preload, "vgpreload") != NULL)
     return FALSE;
 #endif
