@@ -485,8 +485,9 @@ test_external_work (void)
   g_assert_cmpint (ftruncate (fd, LARGE * LARGE * sizeof (gfloat)), ==, 0);
   close (fd);
   sl_tflite_make_old (data);
-  g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+  SlModel *model = sl_model_load (path, NULL, &error);
   g_assert_no_error (error);
+  sl_model_unref (model);
   g_unlink (data);
   sl_tflite_remove_temp (path);
 }
