@@ -206,17 +206,9 @@ ensure_loaded (SlPredictor *self, GError **error)
 }
 
 static gboolean
-same_image (const SlImageInfo *a, const SlImageInfo *b)
-{
-  return a->format == b->format && a->width == b->width && a->height == b->height
-         && a->matrix == b->matrix && a->full_range == b->full_range && a->site_h == b->site_h
-         && a->site_v == b->site_v;
-}
-
-static gboolean
 ensure_normalizer (SlPredictor *self, const SlImageInfo *image, GError **error)
 {
-  if (self->normalizer != NULL && same_image (&self->image, image))
+  if (self->normalizer != NULL && sl_image_info_same (&self->image, image))
     return TRUE;
   g_clear_pointer (&self->normalizer, sl_normalizer_free);
   const SlNormalizeStatus status = sl_normalizer_new (&self->normalizer, image, &self->spec);

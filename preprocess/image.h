@@ -98,6 +98,15 @@ typedef struct
   SlSite site_h, site_v;
 } SlImageInfo;
 
+/** sl_image_info_same: whether a normaliser for pictures of @a takes those of @b. */
+static inline bool
+sl_image_info_same (const SlImageInfo *a, const SlImageInfo *b)
+{
+  return a->format == b->format && a->width == b->width && a->height == b->height
+         && a->matrix == b->matrix && a->full_range == b->full_range && a->site_h == b->site_h
+         && a->site_v == b->site_v;
+}
+
 /** One picture: planes in GStreamer's order of its format (I420: Y U V, YV12: Y V U); strides in
  * bytes, negative allowed. Only the bytes of the picture's own samples are read, at any alignment;
  * a row of YUY2 or UYVY holds ceil (width / 2) * 4 bytes. */
