@@ -37,12 +37,18 @@ typedef struct
 /** ZeroMQ's names of connections. */
 #define SL_ZMQ_ROUTE 255
 
-/** SlZmqReply: how a request that came by ZeroMQ is answered. @route: the connection; @geometry:
- * from the model's input to the client's picture. */
+/** SlZmqRoute: a connection. */
 typedef struct
 {
-  guint8 route[SL_ZMQ_ROUTE];
-  guint route_size;
+  guint8 bytes[SL_ZMQ_ROUTE];
+  guint size;
+} SlZmqRoute;
+
+/** SlZmqReply: how a request that came by ZeroMQ is answered. @geometry: from the model's input to
+ * the client's picture. */
+typedef struct
+{
+  SlZmqRoute route;
   SlFrameGeometry geometry;
 } SlZmqReply;
 

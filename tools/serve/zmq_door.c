@@ -45,8 +45,7 @@
 
 typedef struct
 {
-  guint8 route[SL_ZMQ_ROUTE];
-  guint route_size;
+  SlZmqRoute route;
   char *text; /* (nullable): the answer about a model */
   gfloat rows[SL_ZMQ_ROWS][SL_ZMQ_COLUMNS];
 } Reply;
@@ -95,11 +94,10 @@ wake (SlZmqDoor *door)
 
 /* Takes @text (nullable). */
 static Reply *
-new_reply (const void *route, gsize route_size, char *text)
+new_reply (const SlZmqRoute *route, char *text)
 {
   Reply *reply = g_new0 (Reply, 1);
-  reply->route_size = (guint) MIN (route_size, SL_ZMQ_ROUTE);
-  memcpy (reply->route, route, reply->route_size);
+  reply->route = *route;
   reply->text = text;
   return reply;
 }
@@ -110,7 +108,7 @@ send_reply (SlZmqDoor *door, Reply *reply)
 {
   const char *header = reply->text != NULL ? reply->text : SL_ZMQ_ANSWER_HEADER;
   const int more = ZMQ_SNDMORE | ZMQ_DONTWAIT;
-  if (zmq_send (door->socket, reply->route, reply->route_size, more) >= 0
+  if (zmq_send (door->socket, reply->route.bytes, reply->route.size, more) >= 0
       && zmq_send (door->socket, "", 0, more) >= 0
       && zmq_send (door->socket, header, strlen (header), reply->text != NULL ? ZMQ_DONTWAIT : more)
            >= 0
@@ -120,15 +118,9 @@ send_reply (SlZmqDoor *door, Reply *reply)
 }
 
 static gboolean
-same_image (const SlImageInfo *a, const SlImageInfo *b)
-{
-  return a->format == b->format && a->width == b->width && a->height == b->height;
-}
-
-static gboolean
 ensure_normalizer (SlZmqDoor *door, const SlImageInfo *info, GError **error)
 {
-  if (door->normalizer != NULL && same_image (&door->image, info))
+  if (door->normalizer != NULL && sl_image_info_same (&door->image, info))
     return TRUE;
   g_clear_pointer (&door->normalizer, sl_normalizer_free);
   const SlNormalizeStatus status = sl_normalizer_new (&door->normalizer, info, &door->spec);
@@ -138,31 +130,39 @@ ensure_normalizer (SlZmqDoor *door, const SlImageInfo *info, GError **error)
                      info->height, sl_normalize_status_text (status));
 }
 
-/* (transfer full): the picture as a request; NULL with @error set. */
+/* (transfer full): the name of a connection, for what is counted by client. */
+static char *
+client_name (const SlZmqRoute *route)
+{
+  GString *name = g_string_new (NULL);
+  for (guint i = 0; i < route->size; i++)
+    g_string_append_printf (name, "%02x", route->bytes[i]);
+  return g_string_free (name, FALSE);
+}
+
+/* (transfer full): the picture of @part as a request; NULL with @error set. */
 static SlWork *
-take_picture (SlZmqDoor *door, const SlZmqHeader *header, const void *data, gsize size,
-              char *client, GError **error)
+take_picture (SlZmqDoor *door, const SlZmqHeader *header, zmq_msg_t *part, const SlZmqRoute *route,
+              GError **error)
 {
   SlImageInfo info;
   SlImage image;
   const gsize expected = sl_zmq_picture_bytes (header);
-  if (size != expected) {
-    g_free (client);
+  if (zmq_msg_size (part) != expected)
     return sl_fail_null (error, SL_ERROR_FORMAT,
                          "request: expected %" G_GSIZE_FORMAT
                          " bytes for the shape, got %" G_GSIZE_FORMAT,
-                         expected, size);
-  }
+                         expected, zmq_msg_size (part));
   if (header->is_float)
     g_byte_array_set_size (door->scratch, (guint) (expected / sizeof (gfloat)));
-  sl_zmq_picture_image (header, data, door->scratch->data, &info, &image);
+  sl_zmq_picture_image (header, zmq_msg_data (part), door->scratch->data, &info, &image);
   SlWork *work = ensure_normalizer (door, &info, error)
-                   ? sl_work_new (door->served, g_steal_pointer (&client), door->patience_us, error)
+                   ? sl_work_new (door->served, client_name (route), door->patience_us, error)
                    : NULL;
-  g_free (client);
   if (work == NULL)
     return NULL;
   sl_normalizer_run (door->normalizer, &image, work->inputs[0]);
+  work->reply.zmq.route = *route;
   work->reply.zmq.geometry = (SlFrameGeometry){ .affine = *sl_normalizer_map (door->normalizer),
                                                 .tensor_width = door->spec.width,
                                                 .tensor_height = door->spec.height,
@@ -180,17 +180,17 @@ has_room (SlServeWorker *worker)
 
 /* An answer without objects, and a line in the log. */
 static void
-refuse (SlZmqDoor *door, Reply *reply, const char *sentence)
+refuse (SlZmqDoor *door, const SlZmqRoute *route, const char *sentence)
 {
   g_mutex_lock (&door->worker->lock);
   door->served->figures.refused++;
   g_mutex_unlock (&door->worker->lock);
   sl_serve_complain_some (door->worker, door->served->name, sentence);
-  send_reply (door, reply);
+  send_reply (door, new_reply (route, NULL));
 }
 
 static void
-answer_about_model (SlZmqDoor *door, const SlZmqHeader *header, Reply *reply)
+answer_about_model (SlZmqDoor *door, const SlZmqHeader *header, const SlZmqRoute *route)
 {
   const char *name = header->name != NULL ? header->name : "";
   if (g_strcmp0 (door->told, name) != 0 && door->n_told++ < MAX_TOLD) {
@@ -205,8 +205,8 @@ answer_about_model (SlZmqDoor *door, const SlZmqHeader *header, Reply *reply)
     g_free (door->told);
     door->told = g_strdup (name);
   }
-  reply->text = sl_zmq_model_answer (header->kind, header->name, door->served->file);
-  send_reply (door, reply);
+  send_reply (
+    door, new_reply (route, sl_zmq_model_answer (header->kind, header->name, door->served->file)));
 }
 
 /* @parts: route, delimiter, and what is there of header and picture; @n of them. */
@@ -215,40 +215,29 @@ take_message (SlZmqDoor *door, zmq_msg_t *parts, guint n)
 {
   g_auto (SlZmqHeader) header = { 0 };
   g_autoptr (GError) error = NULL;
-  const void *route = zmq_msg_data (&parts[0]);
-  const gsize route_size = zmq_msg_size (&parts[0]);
-  if (n < 2 || zmq_msg_size (&parts[1]) > 0 || route_size > SL_ZMQ_ROUTE) {
+  SlZmqRoute route = { .size = (guint) MIN (zmq_msg_size (&parts[0]), SL_ZMQ_ROUTE) };
+  memcpy (route.bytes, zmq_msg_data (&parts[0]), route.size);
+  if (n < 2 || zmq_msg_size (&parts[1]) > 0)
     sl_serve_complain_some (
       door->worker, door->served->name,
       "request: expected an empty part in front, as sockets of type REQ send it");
-    return;
-  }
-  Reply *reply = new_reply (route, route_size, NULL);
-  if (n < 3)
-    refuse (door, reply, "request: expected a header and a picture, got neither");
+  else if (n < 3)
+    refuse (door, &route, "request: expected a header and a picture, got neither");
   else if (!sl_zmq_header_read (zmq_msg_data (&parts[2]), zmq_msg_size (&parts[2]), &header,
                                 &error))
-    refuse (door, reply, error->message);
+    refuse (door, &route, error->message);
   else if (header.kind != SL_ZMQ_PICTURE)
-    answer_about_model (door, &header, reply);
+    answer_about_model (door, &header, &route);
   else if (n < 4)
-    refuse (door, reply, "request: expected a picture after the header, got none");
+    refuse (door, &route, "request: expected a picture after the header, got none");
   else if (!has_room (door->worker))
-    refuse (door, reply, "request: too many wait here: take a faster model, or more --jobs");
+    refuse (door, &route, "request: too many wait here: take a faster model, or more --jobs");
   else {
-    GString *client = g_string_new (NULL);
-    for (gsize i = 0; i < route_size; i++)
-      g_string_append_printf (client, "%02x", ((const guint8 *) route)[i]);
-    SlWork *work = take_picture (door, &header, zmq_msg_data (&parts[3]), zmq_msg_size (&parts[3]),
-                                 g_string_free (client, FALSE), &error);
-    if (work == NULL) {
-      refuse (door, reply, error->message);
-      return;
-    }
-    memcpy (work->reply.zmq.route, reply->route, reply->route_size);
-    work->reply.zmq.route_size = reply->route_size;
-    free_reply (reply);
-    sl_serve_worker_take (door->worker, work);
+    SlWork *work = take_picture (door, &header, &parts[3], &route, &error);
+    if (work != NULL)
+      sl_serve_worker_take (door->worker, work);
+    else
+      refuse (door, &route, error->message);
   }
 }
 
@@ -331,7 +320,7 @@ answer (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *r
 {
   SlZmqDoor *door = worker->zmq;
   g_autoptr (GError) error = NULL;
-  Reply *reply = new_reply (work->reply.zmq.route, work->reply.zmq.route_size, NULL);
+  Reply *reply = new_reply (&work->reply.zmq.route, NULL);
   gboolean good = refusal == NULL;
   if (good) {
     g_mutex_lock (&door->lock);

@@ -41,7 +41,7 @@ gboolean sl_zmq_header_read (const char *text, gsize length, SlZmqHeader *header
 void sl_zmq_header_clear (SlZmqHeader *header);
 /** sl_zmq_picture_bytes: how many bytes the picture has. */
 gsize sl_zmq_picture_bytes (const SlZmqHeader *header);
-/** sl_zmq_picture_bytes_to_image: the picture of @header as the preprocessor takes it. Values of
+/** sl_zmq_picture_image: the picture of @header as the preprocessor takes it. Values of
  * uint8 stay where they are, at @data; floats become bytes in @scratch, a third of @data's size or
  * more: those of a picture with a value above 1 are 0..255, else 0..1. NaN is 0. */
 void sl_zmq_picture_image (const SlZmqHeader *header, const void *data, guint8 *scratch,
@@ -52,7 +52,7 @@ void sl_zmq_picture_image (const SlZmqHeader *header, const void *data, guint8 *
  * the number of rows. */
 guint sl_zmq_rows (const SlPredictionView *prediction, const gint32 *ids, guint n_ids,
                    gfloat rows[SL_ZMQ_ROWS][SL_ZMQ_COLUMNS]);
-/** sl_zmq_answer_header: the header of an answer with rows. */
+/** SL_ZMQ_ANSWER_HEADER: the header of an answer with rows. */
 #define SL_ZMQ_ANSWER_HEADER "{\"shape\":[20,6],\"dtype\":\"float32\"}"
 /** sl_zmq_model_answer: (transfer full): the answer to a model request or to model data of
  * @name (nullable). @file: the model that is served */
