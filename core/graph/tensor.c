@@ -46,6 +46,15 @@ sl_tensor_zero_point (const SlTensor *tensor)
 }
 
 gboolean
+sl_tensor_is_shifted (const SlTensor *tensor)
+{
+  for (guint i = 0; i < tensor->quant.count; i++)
+    if (tensor->quant.zero_point[i] != 0)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
 sl_tensor_same_shape (const SlTensor *a, const SlTensor *b)
 {
   if (a->rank != b->rank)

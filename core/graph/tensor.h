@@ -66,6 +66,8 @@ gsize sl_tensor_span (const SlTensor *tensor, guint first, guint end);
 gfloat sl_tensor_scale (const SlTensor *tensor);
 /** sl_tensor_zero_point: per-tensor zero point, 0 when not quantised per tensor. */
 gint32 sl_tensor_zero_point (const SlTensor *tensor);
+/** sl_tensor_is_shifted: whether a quantised tensor has a zero point other than 0. */
+gboolean sl_tensor_is_shifted (const SlTensor *tensor);
 /** sl_tensor_same_shape: whether rank and dimensions are equal. */
 gboolean sl_tensor_same_shape (const SlTensor *a, const SlTensor *b);
 /** sl_dims_same_but_ones: whether two shapes are the same when dimensions of 1 are left out. */

@@ -15,6 +15,7 @@
 #include "models/tflite/flatbuffer.h"
 #include "models/numbers.h"
 #include "models/reader.h"
+#include "models/tflite/hybrid.h"
 #include "models/tflite/metadata.h"
 #include "models/tflite/missing.h"
 #include "models/tflite/options.h"
@@ -581,52 +582,6 @@ read_signed_weights (Reader *reader, SlOpType op, gint32 *inputs, guint n, GErro
   return TRUE;
 }
 
-/* A convolution of float activations with 8-bit weights: TensorFlow Lite rounds the activations to
- * 8 bits first. XNNPACK, which takes the weights of type INT8, does so from the least number to the
- * most, and for each pixel of windows of one pixel; the kernel that takes older converters' weights
- * does so alike on both sides of zero. */
-static gboolean
-round_activations (Reader *reader, guint index, const SlWindow *window, gint32 *inputs, guint n,
-                   GError **error)
-{
-  const SlTensor *x = n >= 2 && inputs[0] >= 0 ? sl_graph_tensor (reader->graph, inputs[0]) : NULL;
-  const SlTensor *weights =
-    x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
-  if (reader->keep_activations || weights == NULL || x->dtype != SL_DTYPE_F32
-      || sl_dtype_size (weights->dtype) != 1 || weights->data == NULL || weights->quant.count == 0
-      || weights->rank != 4)
-    return TRUE;
-  const gboolean one_pixel = weights->dims[1] == 1 && weights->dims[2] == 1 && window->stride_h == 1
-                             && window->stride_w == 1;
-  const gboolean is_old = weights->dtype == SL_DTYPE_U8;
-  const SlOpParams params = { .fake_quantize = { .symmetric = is_old,
-                                                 .by_pixel = one_pixel && !is_old } };
-  SlTensor rounded = *x;
-  rounded.data = NULL;
-  const gint32 made = sl_graph_add_tensor (reader->graph, &rounded, error);
-  if (made < 0
-      || !sl_graph_add_node (reader->graph, SL_OP_FAKE_QUANTIZE, index, inputs, 1, &made, 1,
-                             &params, error))
-    return FALSE;
-  inputs[0] = made;
-  return TRUE;
-}
-
-/* Whether a fully connected layer of float activations rounds its rows to 8 bits, as its option
- * asymmetric_quantize_inputs says: only with constant symmetric weights of 8 bits. */
-static gboolean
-rounds_rows (const Reader *reader, const gint32 *inputs, guint n)
-{
-  const SlTensor *x = n >= 2 && inputs[0] >= 0 ? sl_graph_tensor (reader->graph, inputs[0]) : NULL;
-  const SlTensor *weights =
-    x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
-  gboolean symmetric = weights != NULL && weights->dtype == SL_DTYPE_I8 && weights->data != NULL
-                       && weights->quant.count > 0;
-  for (guint i = 0; symmetric && i < weights->quant.count; i++)
-    symmetric = weights->quant.zero_point[i] == 0;
-  return symmetric && x->dtype == SL_DTYPE_F32 && !reader->keep_activations;
-}
-
 /* MediaPipe's transposed convolution has data, weights and a bias, and no shape of the output,
  * which follows from its window. */
 static gboolean
@@ -708,11 +663,12 @@ read_operator (Reader *reader, guint index, GError **error)
                                                              cell's scale is said there */
     params.lstm.cell_scale = scale_of (reader, &in, code->op->first_state + 1);
   if (code->op->op == SL_OP_FULLY_CONNECTED)
-    params.fully_connected.dynamic =
-      params.fully_connected.dynamic && rounds_rows (reader, inputs, n_inputs);
+    params.fully_connected.dynamic = params.fully_connected.dynamic && !reader->keep_activations
+                                     && tfl_rounds_rows (reader->graph, inputs, n_inputs);
   return sl_fb_check (&reader->fb, error)
-         && (code->op->op != SL_OP_CONV_2D
-             || round_activations (reader, index, &params.window, inputs, n_inputs, error))
+         && (code->op->op != SL_OP_CONV_2D || reader->keep_activations
+             || tfl_round_activations (reader->graph, index, &params.window, inputs, n_inputs,
+                                       error))
          && read_signed_weights (reader, code->op->op, inputs, n_inputs, error)
          && sl_graph_add_node (reader->graph, code->op->op, index, inputs, n_inputs, outputs,
                                out.count, &params, error);

@@ -119,16 +119,6 @@ value_of (Builder *builder, gint32 tensor, uint32_t *id)
   return status;
 }
 
-/* XNNPACK takes int8 weights for symmetric and does not look at their zero points. */
-static gboolean
-is_shifted (const SlTensor *weights)
-{
-  for (guint i = 0; weights->dtype == SL_DTYPE_I8 && i < weights->quant.count; i++)
-    if (weights->quant.zero_point[i] != 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* Weights of convolutions and fully connected layers: 8-bit ones per tensor or, along @channel_dim,
  * per channel. */
 static enum xnn_status
@@ -136,7 +126,8 @@ define_weights (Builder *builder, const SlNode *node, gsize channel_dim, uint32_
 {
   const SlTensor *weights = sl_node_input (builder->graph, node, 1);
   size_t dims[SL_MAX_RANK];
-  if (is_shifted (weights))
+  /* XNNPACK takes int8 weights for symmetric and does not look at their zero points. */
+  if (weights->dtype == SL_DTYPE_I8 && sl_tensor_is_shifted (weights))
     return xnn_status_unsupported_parameter;
   if (weights->quant.count <= 1 || weights->dtype == SL_DTYPE_F32)
     return define_value (builder, weights, XNN_INVALID_VALUE_ID, 0, id);
