@@ -112,8 +112,8 @@ unmatched (const SlDecoderConfig *config)
     return "six rows and three single numbers may be the three stages of SSR-Net, whose age or gender is a sum over all of them, which "
            "no decoder computes";
   return are_pair (config)
-           ? "two rows of as many numbers belong together, as a product or as two lists of classes, and nothing says which: no decoder "
-             "computes the one, and decoders read one list"
+           ? "two rows of the same length may be two factors of a product or two lists of classes: no decoder multiplies "
+             "them, and decoders read one list"
            : NULL;
 }
 
