@@ -4,8 +4,7 @@
  * store(), which takes these as constants: define it always_inline, write SL_STORES behind it, and
  * .store = { SL_STORE_ROWS } in the table.
  */
-#ifndef SL_PREPROCESS_STORE_TABLE_H
-#define SL_PREPROCESS_STORE_TABLE_H
+#pragma once
 
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
@@ -35,5 +34,3 @@
   [SL_OUT_I8] = { store_i8_one, store_i8_planes, store_i8_interleaved },     \
   [SL_OUT_F32] = { store_f32_one, store_f32_planes, store_f32_interleaved }, \
   [SL_OUT_F16] = { store_f16_one, store_f16_planes, store_f16_interleaved }
-
-#endif

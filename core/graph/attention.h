@@ -4,8 +4,7 @@
  * times values. Operands and the output may lie in their tensors in any order, so that no tensor is
  * transposed for it.
  */
-#ifndef SL_CORE_GRAPH_ATTENTION_H
-#define SL_CORE_GRAPH_ATTENTION_H
+#pragma once
 
 #include "core/graph/strided.h"
 
@@ -50,5 +49,3 @@ sl_attention_keys (const SlAttention *a, gint32 i, gint32 keys)
 {
   return a->period > 0 ? MIN (keys, i % a->period + a->past + 1) : keys;
 }
-
-#endif

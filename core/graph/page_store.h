@@ -4,8 +4,7 @@
  * to core). Freeing the store gives all of it back to the system at once. The heap would keep it:
  * a process that replaces its model would grow.
  */
-#ifndef SL_CORE_GRAPH_PAGE_STORE_H
-#define SL_CORE_GRAPH_PAGE_STORE_H
+#pragma once
 
 #include <glib.h>
 
@@ -18,5 +17,3 @@ void sl_page_store_free (SlPageStore *store);
 void *sl_page_store_take (SlPageStore *store, gsize bytes);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPageStore, sl_page_store_free)
-
-#endif

@@ -4,8 +4,7 @@
  * one, of which it is made by operators that only move elements. Each dimension is a product of
  * factors with a step each, so that RESHAPE of TRANSPOSE is a view, too.
  */
-#ifndef SL_CORE_GRAPH_STRIDED_H
-#define SL_CORE_GRAPH_STRIDED_H
+#pragma once
 
 #include "core/graph/tensor.h"
 
@@ -50,5 +49,3 @@ gboolean sl_strided_broadcast (SlStrided *view, guint rank, const gint32 *dims);
 gint64 sl_strided_at (const SlStrided *view, guint dim, gsize i);
 /** sl_strided_step: the step of @dim if it is one for all its indices; FALSE where it is not. */
 gboolean sl_strided_step (const SlStrided *view, guint dim, gint64 *step);
-
-#endif

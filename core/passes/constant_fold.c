@@ -16,9 +16,8 @@
 #define ALWAYS_PART 128
 /* Larger ones may be this many times their inputs: int8 to float32. */
 #define GROWTH 4
-/* Work that folding may take, for any file, and for each byte of it and of
- * those beside it: enough to make float16
- * weights float32 and turn them around. */
+/* Work that folding may take, for any file, and for each byte of it and of those beside it: enough
+ * to make float16 weights float32 and transpose them. */
 #define ANY_WORK (G_GUINT64_CONSTANT (1) << 26)
 #define BYTE_WORK 32
 

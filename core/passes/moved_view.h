@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tensors as views of others, of which nodes make them that only move elements (internal to
  * core/passes). */
-#ifndef SL_CORE_PASSES_MOVED_VIEW_H
-#define SL_CORE_PASSES_MOVED_VIEW_H
+#pragma once
 
 #include "core/graph/strided.h"
 #include "core/passes/passes.h"
@@ -26,5 +25,3 @@ gboolean sl_moved_view (SlGraph *graph, const SlPassIndex *index, gint32 tensor,
 gboolean sl_pass_number (const SlGraph *graph, gint32 tensor, gdouble *value);
 /** sl_pass_scaled: whether @node is a tensor times, or divided by, one number. */
 gboolean sl_pass_scaled (const SlGraph *graph, const SlNode *node, gint32 *tensor, gdouble *factor);
-
-#endif

@@ -3,8 +3,7 @@
  * Networks of tokens (transformers, mixers): fully connected layers of many rows, each of which has
  * a range of its own, between normalisations that 8 bits would spoil.
  */
-#ifndef SL_QUANTIZE_TOKENS_H
-#define SL_QUANTIZE_TOKENS_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -16,5 +15,3 @@
  */
 void sl_tokens_plan (const SlGraph *graph, const gboolean *kept, gboolean *quantized,
                      gboolean *dynamic);
-
-#endif

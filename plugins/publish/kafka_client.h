@@ -4,8 +4,7 @@
  * a broker may accept connections and never answer. Questions are asked in a thread of their own,
  * and where a client does not end soon, a thread remains that ends it.
  */
-#ifndef SL_PLUGINS_PUBLISH_KAFKA_CLIENT_H
-#define SL_PLUGINS_PUBLISH_KAFKA_CLIENT_H
+#pragma once
 
 #include <gio/gio.h>
 #include <librdkafka/rdkafka.h>
@@ -31,5 +30,3 @@ gboolean sl_kafka_client_find_topic (SlKafkaClient *client, gint timeout_ms,
 /** sl_kafka_client_free: messages that were not sent are lost. It takes 0.3 s at most; what lasts
  * longer goes on in a thread. NULL is legal. */
 void sl_kafka_client_free (SlKafkaClient *client);
-
-#endif

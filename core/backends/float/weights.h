@@ -3,8 +3,7 @@
  * The weights of a layer as the graph has them (internal to core/backends/float): what their
  * values are, before they are packed. A matrix that is to be transposed is packed without that.
  */
-#ifndef SL_CORE_BACKENDS_FLOAT_WEIGHTS_H
-#define SL_CORE_BACKENDS_FLOAT_WEIGHTS_H
+#pragma once
 
 #include "core/graph/graph.h"
 
@@ -47,5 +46,3 @@ gboolean sl_float_source_bytes (const SlFloatSource *source);
 /** sl_float_step: the step if all @values are integer multiples of it, from -128 to 127 times, like
  * weights that a file stores in 8 bits; 0 = there is none. */
 gfloat sl_float_step (const gfloat *values, gsize n);
-
-#endif

@@ -4,8 +4,7 @@
  * divided into 255 steps, or 127. Every kernel that rounds rows takes scale and zero point from
  * here.
  */
-#ifndef SL_CORE_OPS_KERNELS_ROW_CODES_H
-#define SL_CORE_OPS_KERNELS_ROW_CODES_H
+#pragma once
 
 #include <glib.h>
 #include <math.h>
@@ -28,5 +27,3 @@ sl_row_codes (gfloat least, gfloat most, gint32 last)
     return (SlRowCodes){ 1, 1, 0 };
   return (SlRowCodes){ scale, inverse, MIN (rintf (-least / scale), (gfloat) last) };
 }
-
-#endif
