@@ -101,9 +101,7 @@ quantizer_of (gint64 tokens)
   add_nodes (writer, rand, tokens);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
   SlModel *model = load (bytes, "tokens.onnx");
-  const SlQuantizeOptions options = {
-    .method = SL_RANGE_MINMAX, .float_head = TRUE, .threads = 1
-  };
+  const SlQuantizeOptions options = { .method = SL_RANGE_MINMAX, .float_head = TRUE, .threads = 1 };
   SlQuantizer *quantizer = sl_quantizer_new (model, &options, &error);
   g_assert_no_error (error);
   sl_model_unref (model);
