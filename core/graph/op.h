@@ -343,7 +343,8 @@ typedef union
     gboolean keep_dims;
     gboolean by_reciprocal; /* as a convolution's */
     const gfloat *rest;     /* as a convolution's */
-    gboolean dynamic;       /* float rows are rounded to 8 bits for int8 weights */
+    gboolean dynamic;       /* float rows are rounded to 8 bits for weights of 8 bits */
+    gboolean whole;         /* they are whole numbers already, at most 255 apart in a row */
   } fully_connected;
   struct
   {

@@ -450,6 +450,21 @@ onnx_conv_integer (Lower *o)
                                  &(SlTensor){ .dtype = SL_DTYPE_F32 }));
 }
 
+/* @x times constant codes of weights: whole numbers are multiplied as such, so that no copy of the
+ * weights is of floats. */
+static gint32
+product_of_codes (Lower *o, gint32 x, gint32 weights)
+{
+  const SlOpParams params = { .fully_connected = {
+                                .keep_dims = TRUE, .dynamic = TRUE, .whole = TRUE } };
+  const SlTensor *a = lower_t (o, x), *b = lower_t (o, weights);
+  if (o->error != NULL || b->rank != 2 || a->rank < 1 || a->data != NULL
+      || a->dims[a->rank - 1] != b->dims[0])
+    return lower_product (o, x, weights);
+  return lower_emit (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ x, lower_swap_last (o, weights) },
+                     2, &params, SL_DTYPE_F32);
+}
+
 void
 onnx_mat_mul_integer (Lower *o)
 {
@@ -461,6 +476,10 @@ onnx_mat_mul_integer (Lower *o)
     return;
   }
   const gint32 weights = integer_weights (o, lower_plain (o, w), 3);
+  if (o->error == NULL && w->rank == 2 && x->zero >= 0) {
+    lower_set (o, 0, product_of_codes (o, lower_plain (o, x), weights), FALSE);
+    return;
+  }
   const gint32 real = o->error == NULL && w->rank == 2
                         ? weights
                         : lower_settled (o, SL_OP_DEQUANTIZE, &weights, 1, NULL,
@@ -487,7 +506,8 @@ onnx_mat_mul_integer_to_float (Lower *o)
     return;
   const gint32 weights = integer_weights (o, lower_plain (o, w), 5),
                a = lower_plain (o, lower_required (o, 2));
-  const gint32 sums = lower_product (o, lower_plain (o, x), weights);
+  const gint32 sums =
+    (x->zero >= 0 ? product_of_codes : lower_product) (o, lower_plain (o, x), weights);
   lower_set (o, 0, sums_as_reals (o, sums, a, lower_plain (o, lower_required (o, 3)), 6), FALSE);
 }
 
@@ -502,7 +522,7 @@ onnx_dynamic_quantize_mat_mul (Lower *o)
   const gint32 x = lower_plain (o, lower_required (o, 0));
   if (o->error != NULL || !lower_emit_all (o, SL_OP_DYNAMIC_QUANTIZE, &x, 1, NULL, types, codes, 3))
     return;
-  const gint32 sums = lower_product (o, codes[0], integer_weights (o, lower_plain (o, w), 3));
+  const gint32 sums = product_of_codes (o, codes[0], integer_weights (o, lower_plain (o, w), 3));
   lower_set (o, 0, sums_as_reals (o, sums, codes[1], lower_plain (o, lower_required (o, 2)), 4),
              FALSE);
 }

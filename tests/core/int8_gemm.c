@@ -286,7 +286,7 @@ check_round (GRand *rand, const SlInt8Isa *isa, gsize n, gfloat first)
     least = fmin (least, (double) values[i]);
     most = fmax (most, (double) values[i]);
   }
-  isa->round (values, n, to.data, &row);
+  isa->round (values, n, FALSE, to.data, &row);
   const double scale = most > least ? (most - least) / isa->last : 1;
   g_assert_cmpfloat_with_epsilon ((double) row.scale / scale, 1, 1e-5);
   g_assert_cmpfloat_with_epsilon ((double) -row.lean, rint (-least / scale), 1);
@@ -311,6 +311,26 @@ test_round (gconstpointer data)
       check_round (rand, isa, n, firsts[i]);
 }
 
+/* Whole numbers stay what they are, also where a row has not all of them. */
+static void
+test_round_whole (gconstpointer data)
+{
+  const SlInt8Isa *isa = data;
+  gfloat values[77];
+  gint16 codes[G_N_ELEMENTS (values)];
+  SlInt8Row row;
+  const gint32 most = isa->last;
+  for (gint32 least = -most; least <= 0; least += 3) {
+    for (gint32 i = 0; i < (gint32) G_N_ELEMENTS (values); i++)
+      values[i] = (gfloat) (least + i * 7 % (most + 1));
+    isa->round (values, G_N_ELEMENTS (values), TRUE, codes, &row);
+    g_assert_cmpfloat (row.scale, ==, 1);
+    for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+      g_assert_cmpfloat (stored (isa, (const guint8 *) codes, i) + (double) row.lean, ==,
+                         (double) values[i]);
+  }
+}
+
 /* NaN and infinity make their row's scale NaN, at every place. */
 static void
 test_round_nan (gconstpointer data)
@@ -322,7 +342,7 @@ test_round_nan (gconstpointer data)
     for (gint k = 0; k < 3; k++) {
       SlInt8Row row;
       values[i] = k == 0 ? NAN : k == 1 ? INFINITY : -INFINITY;
-      isa->round (values, G_N_ELEMENTS (values), codes, &row);
+      isa->round (values, G_N_ELEMENTS (values), FALSE, codes, &row);
       g_assert_true (isnan (row.scale));
       values[i] = 1;
     }
@@ -346,6 +366,7 @@ TEST_MAIN (int argc, char **argv)
     for (const SlInt8Isa *isa = isas[i]; isa != NULL; isa = isa->rounding) {
       add_test ("int8-floats", isa == isas[i] ? i : n + i, isa, test_floats);
       add_test ("int8-round", isa == isas[i] ? i : n + i, isa, test_round);
+      add_test ("int8-round-whole", isa == isas[i] ? i : n + i, isa, test_round_whole);
       add_test ("int8-round-nan", isa == isas[i] ? i : n + i, isa, test_round_nan);
     }
   }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fully connected layers of floats with int8 weights: each row of activations is rounded to 8 bits
- * by its own range, all rows first, and the sums of products become floats by the scales of row and
- * channel. No copy of the weights is of floats.
+ * Fully connected layers of floats with weights of 8 bits: each row of activations is rounded to 8
+ * bits by its own range, all rows first, and the sums of products become floats by the scales of
+ * row and channel. No copy of the weights is of floats.
  */
 #include "core/backends/int8/layer.h"
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 /* Deeper sums could leave 32 bits. */
-#define MAX_DEPTH (G_MAXINT32 / (255 * 128))
+#define MAX_DEPTH (G_MAXINT32 / (255 * 255))
 /* Rows of a work item of the rounding, and activations that it takes a thread a microsecond. */
 #define ROUNDED_ROWS 16
 #define ROUNDED 8e3
@@ -34,8 +34,8 @@ gboolean
 sl_int8_dynamic_supports (const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *weights = sl_node_input (graph, node, 1), *bias = sl_node_input (graph, node, 2);
-  return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_F32 && weights->dtype == SL_DTYPE_I8
-         && weights->dims[1] <= MAX_DEPTH && (bias == NULL || bias->dtype == SL_DTYPE_F32)
+  return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_F32 && weights->dims[1] <= MAX_DEPTH
+         && (bias == NULL || bias->dtype == SL_DTYPE_F32)
          && !sl_activation_is_curve (sl_node_fused_activation (node));
 }
 
@@ -73,7 +73,7 @@ round_rows (const void *data, guint item, guint thread)
   const gsize depth = (gsize) layer->depth, first = (gsize) item * ROUNDED_ROWS,
               end = MIN (first + ROUNDED_ROWS, (gsize) layer->rows);
   for (gsize r = first; r < end; r++)
-    layer->isa->round (run->x + r * depth, depth, run->codes + r * row_bytes (layer),
+    layer->isa->round (run->x + r * depth, depth, layer->whole, run->codes + r * row_bytes (layer),
                        &run->rows[r]);
 }
 

@@ -167,9 +167,11 @@ typedef struct
  * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to
  * before @end, into rows
  *        at @c. Reads up to @unit - 1 elements past a row.
- * @rounding: (nullable): the instruction set whose next two functions take layers of floats instead
+ * @rounding: (nullable): the instruction set whose next two functions take layers of floats
+ * instead, unless these are whole numbers
  * @last: the last quantised value of a row that @round rounds
- * @round: @n floats to u(a), or to 0..@last as int16, which reads and writes nothing behind them
+ * @round: @n floats to u(a), or to 0..@last as int16, which reads and writes nothing behind them;
+ * @whole: they are whole numbers, at most 255 apart, which stay what they are
  * @gemm_floats: as @gemm, of such rows without a flip, into rows of floats at @c: ((sum * scale) +
  * the channel's lean * the row's lean) * the row's scale + rest
  * @depthwise: one output pixel; four pointers to a pixel for each quad
@@ -194,7 +196,7 @@ struct _SlInt8Isa
   void (*gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride,
                 gint32 rows, guint8 *c, gsize c_stride);
   gint32 last;
-  void (*round) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
+  void (*round) (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row);
   void (*gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
                        gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c, gsize c_stride);
   void (*depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);

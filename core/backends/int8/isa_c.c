@@ -63,7 +63,7 @@ gemm_c (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize s
 }
 
 static void
-round_c (const gfloat *from, gsize n, void *to, SlInt8Row *row)
+round_c (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row)
 {
   guint8 *codes = to;
   gfloat least = 0, most = 0, sum = 0;
@@ -73,7 +73,7 @@ round_c (const gfloat *from, gsize n, void *to, SlInt8Row *row)
     sum += from[i];
   }
   const gfloat poison = (most - least + sum) * 0;
-  const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8);
+  const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8, whole);
   *row = (SlInt8Row){ as.scale + poison, -as.zero };
   for (gsize i = 0; i < n; i++) {
     const gfloat code = poison == 0 ? rintf (from[i] * as.inverse) + as.zero : 0;

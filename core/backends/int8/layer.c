@@ -334,7 +334,8 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   const SlGraph *graph = host->graph;
   SlInt8Layer *layer = sl_arena_alloc (host->arena, sizeof *layer);
   const SlTensor *input = sl_node_input (graph, node, 0);
-  if (sl_int8_is_dynamic (node) && isa->rounding != NULL)
+  layer->whole = sl_int8_is_dynamic (node) && node->params.fully_connected.whole;
+  if (sl_int8_is_dynamic (node) && isa->rounding != NULL && !layer->whole)
     isa = isa->rounding;
   const gsize element = isa->int16 ? 2 : 1;
   layer->isa = isa;

@@ -42,6 +42,7 @@ typedef enum
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels
  * @flip: what brings the input's quantised values to the instruction set's signedness, 0 or 0x80
  * @scratch: the host's, at least @scratch_bytes for each thread
+ * @whole: (dynamic) the input is whole numbers
  * @cost_us: about how long it takes one thread
  * @bytes: (add) of the output
  * @pad: (depthwise) a row of pixels of the input's zero point
@@ -50,7 +51,7 @@ struct _SlInt8Layer
 {
   const SlInt8Isa *isa;
   SlInt8Mode mode;
-  gboolean is_signed;
+  gboolean is_signed, whole;
   SlWindowShape window;
   gint32 images, rows, depth, channels;
   gint32 n_panels, tile_rows, chunk_panels, line;

@@ -101,12 +101,12 @@ put (void *to, gsize at, gsize n, Vec codes)
 }
 
 void
-SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, void *to, SlInt8Row *row)
+SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row)
 {
   gfloat least = 0, most = 0, sum = 0, last[STEP] = { 0 };
   find_range (from, n, &least, &most, &sum);
   const gfloat poison = (most - least + sum) * 0;
-  const SlRowCodes as = sl_row_codes (least, most, ROUNDED_MOST);
+  const SlRowCodes as = sl_row_codes (least, most, ROUNDED_MOST, whole);
   *row = (SlInt8Row){ as.scale + poison, -as.zero };
   const SlInt8Output output = {
     .zero_point = (gint16) as.zero, .lo = 0, .hi = ROUNDED_MOST, .flip = FLIP

@@ -42,7 +42,8 @@ finish_floats (const FloatFinish *f, const SlInt8Row *row, Vec sums, gint32 left
   store_floats (to, left, at_most (f->hi, at_least (f->lo, value)));
 }
 
-void SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
+void SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, gboolean whole, void *to,
+                              SlInt8Row *row);
 void SL_SIMD (sl_int8_gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
                                     gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c,
                                     gsize c_stride);

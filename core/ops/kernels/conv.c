@@ -178,13 +178,16 @@ multiply_dynamic (const SlKernelCall *call)
       total += row[i];
     }
     const gfloat poison = (most - least + total) * 0; /* NaN where some number is not finite */
-    const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8);
+    const SlRowCodes as =
+      sl_row_codes (least, most, G_MAXUINT8, call->node->params.fully_connected.whole);
     for (gsize c = 0; c < channels; c++) {
-      const gint8 *w = (const gint8 *) call->inputs[1] + c * depth;
+      const gsize channel = weights->quant.count > 1 ? c : 0;
+      const gint32 zero = weights->quant.zero_point[channel];
       gint64 sum = 0;
       for (gsize i = 0; poison == 0 && i < depth; i++)
-        sum += (gint64) rintf (row[i] * as.inverse) * w[i];
-      const gfloat scale = weights->quant.scale[weights->quant.count > 1 ? c : 0];
+        sum += (gint64) rintf (row[i] * as.inverse)
+               * (sl_load_8bit (call->inputs[1], weights->dtype, c * depth + i) - zero);
+      const gfloat scale = weights->quant.scale[channel];
       store (call, conv, (gint32) c, r * channels + c, 0, (gfloat) sum * scale * as.scale + poison);
     }
   }

@@ -18,10 +18,12 @@ typedef struct
 } SlRowCodes;
 
 /** sl_row_codes: of values from @least, at most 0, to @most, at least 0, both finite; quantised
- * values are 0..@last. */
+ * values are 0..@last. @whole: values are whole numbers, no more than @last apart. */
 static inline SlRowCodes
-sl_row_codes (gfloat least, gfloat most, gint32 last)
+sl_row_codes (gfloat least, gfloat most, gint32 last, gboolean whole)
 {
+  if (whole)
+    return (SlRowCodes){ 1, 1, MIN (rintf (-least), (gfloat) last) };
   const gfloat scale = (most - least) / (gfloat) last, inverse = 1 / scale;
   if (!(scale > 0) || !isfinite (scale) || !isfinite (inverse))
     return (SlRowCodes){ 1, 1, 0 };
