@@ -11,7 +11,6 @@
 static inline const char *
 sl_zoo_name (const char *model)
 {
-  return model != NULL && g_str_has_prefix (model, SL_ZOO_PREFIX)
-           ? model + sizeof SL_ZOO_PREFIX - 1
-           : NULL;
+  return model != NULL && g_str_has_prefix (model, SL_ZOO_PREFIX) ? model + sizeof SL_ZOO_PREFIX - 1
+                                                                  : NULL;
 }

@@ -128,7 +128,8 @@ check_keys (GKeyFile *file, const char *path, GError **error)
     gboolean found = FALSE;
     for (guint j = 0; j < G_N_ELEMENTS (known) && !found; j++)
       found = strcmp (keys[i], known[j]) == 0;
-    g_autofree char *near = found ? NULL : sl_suggest_nearest (keys[i], known, G_N_ELEMENTS (known));
+    g_autofree char *near =
+      found ? NULL : sl_suggest_nearest (keys[i], known, G_N_ELEMENTS (known));
     if (!found)
       return sl_fail (error, SL_ERROR_FORMAT, "%s: [" GROUP "] %s: unknown key%s", path, keys[i],
                       near);
@@ -184,8 +185,8 @@ check_row (const SlZooRow *row, const char *path, GError **error)
     return sl_fail (error, SL_ERROR_FORMAT,
                     "%s: [" GROUP "] labels-source, parts: expected a source in a package", path);
   if (row->parts != NULL && row->slice.length > 0)
-    return sl_fail (error, SL_ERROR_FORMAT,
-                    "%s: [" GROUP "] slice and parts: expected one of them", path);
+    return sl_fail (error, SL_ERROR_FORMAT, "%s: [" GROUP "] slice and parts: expected one of them",
+                    path);
   if (row->slice.length > 0 && row->size > 0 && row->slice.length != row->size)
     return sl_fail (error, SL_ERROR_FORMAT,
                     "%s: [" GROUP "] slice: expected as many bytes as size, %" G_GUINT64_FORMAT
@@ -197,8 +198,9 @@ check_row (const SlZooRow *row, const char *path, GError **error)
 static gboolean
 read_row (GKeyFile *file, SlZooRow *row, const char *path, GError **error)
 {
-  guint64 *const slice[] = { &row->slice.first, &row->slice.length },
-                 *const labels[] = { &row->labels_slice.first, &row->labels_slice.length };
+  guint64 *const slice[] = { &row->slice.first, &row->slice.length }, *const labels[] = {
+    &row->labels_slice.first, &row->labels_slice.length
+  };
   if (!check_keys (file, path, error) || !read_texts (file, row, path, error)
       || !read_numbers (file, "slice", 2, slice, path, error)
       || !read_numbers (file, "labels-slice", 2, labels, path, error)
@@ -219,6 +221,7 @@ sl_zoo_row_parse (const char *name, const char *text, const char *path, GError *
   g_autoptr (SlZooRow) row = g_new0 (SlZooRow, 1);
   g_autoptr (GError) cause = NULL;
   row->name = g_strdup (name);
+  row->text = g_strdup (text);
   if (!g_key_file_load_from_data (file, text, strlen (text), G_KEY_FILE_KEEP_COMMENTS, &cause))
     return sl_fail_null (error, SL_ERROR_FORMAT, "%s: not a key file: %s", path, cause->message);
   if (!read_row (file, row, path, error))
@@ -239,6 +242,7 @@ sl_zoo_row_free (SlZooRow *row)
     g_free (*(char **) G_STRUCT_MEMBER_P (row, texts[i].offset));
   g_free (row->name);
   g_free (row->info);
+  g_free (row->text);
   g_free (row);
 }
 
@@ -291,8 +295,8 @@ refuse_name (const char *name, GError **error)
     return NULL;
   g_autofree char *near =
     sl_suggest_nearest (name, (const char *const *) names, g_strv_length (names));
-  return sl_fail_null (error, SL_ERROR_ARGUMENT,
-                       "the zoo has no model '%s'%s; sightline zoo lists its models", name, near);
+  return sl_fail_null (error, SL_ERROR_ARGUMENT, "the zoo (sightline zoo) has no model '%s'%s",
+                       name, near);
 }
 
 SlZooRow *

