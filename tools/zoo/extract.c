@@ -89,7 +89,8 @@ enter_slice (Input *input, const SlZooSlice *slice, GError **error)
     return TRUE;
   if (input->left != G_MAXUINT64 && end > input->left)
     return sl_fail (error, SL_ERROR_FORMAT,
-                    "expected a file of at least %" G_GUINT64_FORMAT " bytes, got %" G_GUINT64_FORMAT,
+                    "expected a file of at least %" G_GUINT64_FORMAT
+                    " bytes, got %" G_GUINT64_FORMAT,
                     end, input->left);
   input->left = slice->first;
   while (input->left > 0) {
@@ -101,8 +102,8 @@ enter_slice (Input *input, const SlZooSlice *slice, GError **error)
     input->left -= (guint64) n;
   }
   if (input->left > 0)
-    return sl_fail (error, SL_ERROR_FORMAT, "expected a file of at least %" G_GUINT64_FORMAT " bytes",
-                    end);
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "expected a file of at least %" G_GUINT64_FORMAT " bytes", end);
   input->left = slice->length;
   return TRUE;
 }

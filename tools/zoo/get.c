@@ -44,7 +44,8 @@ copy_file (const char *from, const char *to, const char *name, GError **error)
 static char *
 copy_model (const SlZooRow *row, const char *path, const char *to, GError **error)
 {
-  g_autofree char *from = g_path_get_dirname (path), *labels = g_strconcat (row->name, ".txt", NULL),
+  g_autofree char *from = g_path_get_dirname (path),
+                  *labels = g_strconcat (row->name, ".txt", NULL),
                   *info = g_strconcat (row->file, ".modelinfo", NULL);
   if (g_mkdir_with_parents (to, 0755) != 0)
     return sl_fail_null (error, SL_ERROR_OPEN, "--to %s: cannot be made: %s", to,
@@ -60,8 +61,7 @@ static gboolean
 is_needed_again (const GPtrArray *rows, guint i)
 {
   const SlZooRow *row = g_ptr_array_index (rows, i);
-  const char *slash = strrchr (row->source, '@'),
-             *end = slash != NULL ? strchr (slash, '/') : NULL;
+  const char *slash = strrchr (row->source, '@'), *end = slash != NULL ? strchr (slash, '/') : NULL;
   const gsize length = end != NULL ? (gsize) (end - row->source) + 1 : strlen (row->source) + 1;
   for (guint j = i + 1; j < rows->len; j++) {
     const SlZooRow *later = g_ptr_array_index (rows, j);

@@ -48,8 +48,7 @@ proxy_uri (const char *stated)
 {
   if (stated == NULL)
     return NULL;
-  return strstr (stated, "://") != NULL ? g_strdup (stated)
-                                        : g_strconcat ("http://", stated, NULL);
+  return strstr (stated, "://") != NULL ? g_strdup (stated) : g_strconcat ("http://", stated, NULL);
 }
 
 /* (transfer full) (nullable): what the environment says of proxies; NULL where it says nothing. */
@@ -59,7 +58,7 @@ open_proxies (void)
   const char *all = environment ("all_proxy", "ALL_PROXY"),
              *secure = environment ("https_proxy", "HTTPS_PROXY"),
              *plain = environment ("http_proxy", NULL), /* upper case is for CGI scripts' headers */
-    *none = environment ("no_proxy", "NO_PROXY");
+               *none = environment ("no_proxy", "NO_PROXY");
   if (all == NULL && secure == NULL && plain == NULL)
     return NULL;
   g_autofree char *by_default = proxy_uri (all), *for_https = proxy_uri (secure),
@@ -85,8 +84,8 @@ open_session (GError **error)
   if (cause != NULL)
     return sl_fail_null (error, SL_ERROR_OPEN, "npm's setting cafile: %s: %s", authorities,
                          cause->message);
-  SoupSession *session =
-    soup_session_new_with_options ("timeout", TIMEOUT_S, "user-agent", "sightline/" SL_VERSION, NULL);
+  SoupSession *session = soup_session_new_with_options ("timeout", TIMEOUT_S, "user-agent",
+                                                        "sightline/" SL_VERSION, NULL);
   soup_session_remove_feature_by_type (session, SOUP_TYPE_CONTENT_DECODER);
   if (database != NULL)
     g_object_set (session, "tls-database", database, NULL);
@@ -99,8 +98,7 @@ open_session (GError **error)
 static gboolean
 refuse_connection (const char *uri, const GError *cause, GError **error)
 {
-  if (g_error_matches (cause, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED)
-      || cause->domain == G_TLS_ERROR)
+  if (g_error_matches (cause, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED) || cause->domain == G_TLS_ERROR)
     return sl_fail (error, SL_ERROR_OPEN,
                     "%s: the server's certificate is not trusted: %s; state the certificates of a "
                     "proxy or mirror by npm_config_cafile",
@@ -141,7 +139,8 @@ next_hop (SoupMessage *message, const char *uri, GError **error)
     location != NULL ? g_uri_resolve_relative (uri, location, SOUP_HTTP_URI_FLAGS, NULL) : NULL;
   const gboolean is_secure = g_str_has_prefix (uri, "https://");
   if (next != NULL
-      && (g_str_has_prefix (next, "https://") || (!is_secure && g_str_has_prefix (next, "http://"))))
+      && (g_str_has_prefix (next, "https://")
+          || (!is_secure && g_str_has_prefix (next, "http://"))))
     return next;
   sl_fail (error, SL_ERROR_OPEN, "%s: the server sends on to '%s': expected an https address", uri,
            next != NULL ? next : "nowhere");
@@ -213,7 +212,8 @@ write_bytes (Attempt *attempt, const char *bytes, gsize n, GError **error)
       continue;
     if (written < 0)
       return sl_fail (error, SL_ERROR_OPEN,
-                      "%s: cannot be written after %" G_GUINT64_FORMAT " of up to %" G_GUINT64_FORMAT
+                      "%s: cannot be written after %" G_GUINT64_FORMAT
+                      " of up to %" G_GUINT64_FORMAT
                       " bytes: %s; make room and run the command again, it continues",
                       download->part, attempt->at, download->most, g_strerror (errno));
     bytes += written;
@@ -274,9 +274,10 @@ run_attempt (Attempt *attempt, GError **error)
     return FALSE;
   const guint status = soup_message_get_status (message);
   SoupMessageHeaders *headers = soup_message_get_response_headers (message);
-  const gboolean goes_on = status == SOUP_STATUS_PARTIAL_CONTENT
-                           && soup_message_headers_get_content_range (headers, &first, &last, &total)
-                           && (guint64) first == attempt->at;
+  const gboolean goes_on =
+    status == SOUP_STATUS_PARTIAL_CONTENT
+    && soup_message_headers_get_content_range (headers, &first, &last, &total)
+    && (guint64) first == attempt->at;
   if (attempt->at > 0
       && (status == SOUP_STATUS_REQUESTED_RANGE_NOT_SATISFIABLE
           || (status == SOUP_STATUS_PARTIAL_CONTENT && !goes_on))) {

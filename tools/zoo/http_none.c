@@ -6,8 +6,9 @@
 gboolean
 sl_zoo_download (const SlZooDownload *download, GError **error)
 {
-  return sl_fail (error, SL_ERROR_UNSUPPORTED,
-                  "this build has no libsoup, which downloads %s; build with -Dhttp=enabled, or set "
-                  "SIGHTLINE_ZOO_MIRROR to a folder that has the file",
-                  download->uri);
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
+    "this build has no libsoup, which downloads %s; build with -Dhttp=enabled, or set "
+    "SIGHTLINE_ZOO_MIRROR to a folder that has the file",
+    download->uri);
 }

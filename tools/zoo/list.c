@@ -169,8 +169,9 @@ print_table (const GPtrArray *rows)
     task = MAX (task, (guint) strlen (row->task));
   }
   printf ("%s%-*s  %-*s  %6s  %-9s  %5s  %-12s  %-4s  %s%s\n",
-          sl_terminal_style (stdout, SL_STYLE_HEADING), (int) name, "name", (int) task, "task", "MB",
-          "input", "ms", "licence", "here", "gives", sl_terminal_style (stdout, SL_STYLE_PLAIN));
+          sl_terminal_style (stdout, SL_STYLE_HEADING), (int) name, "name", (int) task, "task",
+          "MB", "input", "ms", "licence", "here", "gives",
+          sl_terminal_style (stdout, SL_STYLE_PLAIN));
   for (guint i = 0; i < rows->len; i++) {
     const SlZooRow *row = g_ptr_array_index (rows, i);
     g_autofree char *size = size_text (row->size);

@@ -46,7 +46,7 @@ find_registry (const char *package)
 {
   const char *slash = strchr (package, '/');
   g_autofree char *scope =
-    package[0] == '@' ? g_strndup (package, (gsize) (slash - package)) : NULL,
+                    package[0] == '@' ? g_strndup (package, (gsize) (slash - package)) : NULL,
                   *key = g_strconcat (scope != NULL ? scope : "", ":registry", NULL);
   char *stated = scope != NULL ? npmrc_line (key) : NULL;
   if (stated == NULL)

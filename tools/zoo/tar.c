@@ -222,8 +222,7 @@ next_member (SlTar *tar, Member *member, GError **error)
       return FALSE;
     if (header[0] == '\0')
       return TRUE;
-    if (!parse_header (header, member, error)
-        || !read_notes (tar, member, &notes, &stated, error))
+    if (!parse_header (header, member, error) || !read_notes (tar, member, &notes, &stated, error))
       return FALSE;
   } while (notes);
   tar->left = member->size;
