@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The folder .work of the cache has what is not done: part files, named by the hash of their
- * address; folders NAME-XXXXXX, which become NAME in one step; locks, which the kernel releases
- * when a process dies. So a process that is killed leaves nothing that is taken for a model, and
- * the next one continues its part file.
+ * The folder .work of the cache has what is not done: downloads, KEY.part and, when all of them is
+ * there, KEY.whole, KEY being the hash of their address; folders NAME-XXXXXX, which become NAME in
+ * one step; locks, which the kernel releases when a process dies. So a process that is killed
+ * leaves nothing that is taken for a model, and the next one continues its part file.
  */
 #include "tools/zoo/fetch.h"
 
@@ -104,18 +104,21 @@ find_here (const Fetch *fetch)
   return g_strcmp0 (hash, fetch->sha256) == 0 ? g_steal_pointer (&path) : NULL;
 }
 
+/* All of the file at @source becomes @whole. @continued: a process before this one began it. */
 static gboolean
-download (const Fetch *fetch, const SlZooSource *source, const char *part, gboolean *continued,
-          GError **error)
+download (const Fetch *fetch, const SlZooSource *source, const char *part, const char *whole,
+          gboolean *continued, GError **error)
 {
   const guint64 most = fetch->row->download > 0 ? fetch->row->download : MOST_DOWNLOAD;
   const SlZooDownload request = { source->place, part, fetch->row->name, most };
-  struct stat state;
-  const gboolean there = g_lstat (part, &state) == 0 && state.st_size > 0;
-  *continued = there;
-  if (there && (guint64) state.st_size == fetch->row->download)
+  const gboolean is_whole = g_file_test (whole, G_FILE_TEST_EXISTS);
+  *continued = is_whole || g_file_test (part, G_FILE_TEST_EXISTS);
+  if (is_whole)
     return TRUE;
-  return sl_zoo_download (&request, error);
+  if (!sl_zoo_download (&request, error))
+    return FALSE;
+  return g_rename (part, whole) == 0
+         || sl_fail (error, SL_ERROR_OPEN, "%s: cannot be written: %s", whole, g_strerror (errno));
 }
 
 /* The paths of the model in the archive; NULL-terminated, NULL where it is none. */
@@ -198,32 +201,40 @@ make (Fetch *fetch, const SlZooSource *source, const char *place, GError **error
 
 /* Downloads, and once more from the start where a continued download has other bytes. */
 static gboolean
+fetch_keyed (Fetch *fetch, const SlZooSource *source, const char *key, gboolean keep,
+             GError **error)
+{
+  g_autofree char *part_name = g_strconcat (key, ".part", NULL),
+                  *part = g_build_filename (fetch->work, part_name, NULL),
+                  *whole_name = g_strconcat (key, ".whole", NULL),
+                  *whole = g_build_filename (fetch->work, whole_name, NULL);
+  for (gboolean continued = TRUE;;) {
+    g_autoptr (GError) cause = NULL;
+    if (!download (fetch, source, part, whole, &continued, error))
+      return FALSE;
+    const gboolean good = make (fetch, source, whole, &cause);
+    const gboolean other = g_error_matches (cause, SL_ERROR, SL_ERROR_FORMAT)
+                           || g_error_matches (cause, SL_ERROR, SL_ERROR_LIMIT);
+    if ((good && !keep) || other)
+      unlink (whole);
+    if (good)
+      return TRUE;
+    if (continued && other)
+      continue;
+    g_propagate_prefixed_error (error, g_steal_pointer (&cause), "%s: ", source->place);
+    return FALSE;
+  }
+}
+
+static gboolean
 fetch_remote (Fetch *fetch, const SlZooSource *source, gboolean keep, GError **error)
 {
   g_autofree char *hash = g_compute_checksum_for_string (G_CHECKSUM_SHA256, source->place, -1),
-                  *key = g_strndup (hash, 16), *name = g_strconcat (key, ".part", NULL),
-                  *part = g_build_filename (fetch->work, name, NULL);
-  gboolean good = FALSE, continued = TRUE;
+                  *key = g_strndup (hash, 16);
   int fd = -1;
   if (!lock (fetch, key, &fd, error))
     return FALSE;
-  while (!good && continued) {
-    g_autoptr (GError) cause = NULL;
-    if (!download (fetch, source, part, &continued, error))
-      break;
-    good = make (fetch, source, part, &cause);
-    const gboolean other = g_error_matches (cause, SL_ERROR, SL_ERROR_FORMAT)
-                           || g_error_matches (cause, SL_ERROR, SL_ERROR_LIMIT);
-    if (!good && continued && other) {
-      unlink (part);
-      continue;
-    }
-    if (!good)
-      g_propagate_prefixed_error (error, g_steal_pointer (&cause), "%s: ", source->place);
-    if ((good && !keep) || other)
-      unlink (part);
-    break;
-  }
+  const gboolean good = fetch_keyed (fetch, source, key, keep, error);
   close (fd);
   return good;
 }

@@ -115,15 +115,23 @@ refuse_connection (const char *uri, const GError *cause, GError **error)
                   uri, cause->message);
 }
 
-/* An answer without the file. */
+/* An answer without the file. One to https without a certificate is the proxy's. */
 static gboolean
-refuse_status (const char *uri, guint status, const char *reason, GError **error)
+refuse_status (const char *uri, SoupMessage *message, GError **error)
 {
-  const char *what = status == SOUP_STATUS_NOT_FOUND
+  const guint status = soup_message_get_status (message);
+  const char *reason = soup_message_get_reason_phrase (message);
+  const gboolean by_proxy = status == SOUP_STATUS_PROXY_AUTHENTICATION_REQUIRED
+                            || (g_str_has_prefix (uri, "https://")
+                                && soup_message_get_tls_peer_certificate (message) == NULL);
+  const char *what = status == SOUP_STATUS_PROXY_AUTHENTICATION_REQUIRED
+                       ? "the proxy asks for a password; state it in https_proxy"
+                     : by_proxy
+                       ? "the proxy refused the connection; correct https_proxy, or name the host "
+                         "in no_proxy"
+                     : status == SOUP_STATUS_NOT_FOUND
                        ? "the server does not have this file; set SIGHTLINE_ZOO_MIRROR to one that "
                          "has it, or npm_config_registry"
-                     : status == SOUP_STATUS_PROXY_AUTHENTICATION_REQUIRED
-                       ? "the proxy asks for a password; state it in https_proxy"
                        : "try again later, or set SIGHTLINE_ZOO_MIRROR to another server";
   return sl_fail (error, SL_ERROR_OPEN, "%s: expected the file, got the status %u%s%s: %s", uri,
                   status, reason != NULL ? " " : "", reason != NULL ? reason : "", what);
@@ -287,7 +295,7 @@ run_attempt (Attempt *attempt, GError **error)
                        download->uri);
   }
   if (status != SOUP_STATUS_OK && !goes_on)
-    return refuse_status (download->uri, status, soup_message_get_reason_phrase (message), error);
+    return refuse_status (download->uri, message, error);
   if (!goes_on && !restart (attempt, error))
     return FALSE;
   const goffset length = soup_message_headers_get_content_length (headers);
@@ -322,5 +330,7 @@ sl_zoo_download (const SlZooDownload *download, GError **error)
   }
   if (attempt.fd >= 0)
     close (attempt.fd);
+  if (!good && attempt.at == 0)
+    unlink (download->part);
   return good;
 }

@@ -68,7 +68,8 @@ read_bytes (SlTar *tar, void *bytes, gsize n, GError **error)
                     "the archive unpacks to more than %" G_GUINT64_FORMAT
                     " bytes: it is not what the row describes",
                     tar->most);
-  if (!g_input_stream_read_all (tar->stream, bytes, n, &got, NULL, &cause))
+  if (!g_input_stream_read_all (tar->stream, bytes, n, &got, NULL, &cause)
+      && !g_error_matches (cause, G_IO_ERROR, G_IO_ERROR_PARTIAL_INPUT))
     return sl_fail (error, SL_ERROR_FORMAT,
                     "the archive is damaged after %" G_GUINT64_FORMAT " unpacked bytes: %s",
                     tar->at + got, cause->message);
