@@ -28,7 +28,10 @@ append_member (GByteArray *to, const char *name, char type, const char *bytes, g
   append_octal (header + 124, 11, n);
   memset (header + 148, ' ', 8);
   header[156] = type;
-  memcpy (header + 257, "ustar\0" "00", 8);
+  memcpy (header + 257,
+          "ustar\0"
+          "00",
+          8);
   for (guint i = 0; i < BLOCK; i++)
     sum += (guint8) header[i];
   append_octal (header + 148, 6, sum);
