@@ -684,6 +684,14 @@ def test_tls():
         one_sentence(zoo.get("one", "--to", zoo.folder, env={"npm_config_cafile": "/nowhere", "XDG_CACHE_HOME": zoo.folder}).expect(1, "npm's setting cafile: /nowhere"))
 
 
+def test_no_tls_library():
+    zoo = Zoo(GIO_MODULE_DIR=work("nowhere"))
+    zoo.row()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = "https://127.0.0.1:%d" % server.getsockname()[1]
+        one_sentence(zoo.get("one", env={"npm_config_registry": address}).expect(1, "no library for https is here: install glib-networking and ca-certificates"))
+
+
 def test_never_from_https_to_http():
     with Server(certificate()) as secure, Server() as plain:
         zoo = Zoo(secure, npm_config_cafile=certificate()[0])

@@ -98,7 +98,11 @@ open_session (GError **error)
 static gboolean
 refuse_connection (const char *uri, const GError *cause, GError **error)
 {
-  if (g_error_matches (cause, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED) || cause->domain == G_TLS_ERROR)
+  if (g_error_matches (cause, G_TLS_ERROR, G_TLS_ERROR_UNAVAILABLE))
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "%s: no library for https is here: install glib-networking and ca-certificates",
+                    uri);
+  if (cause->domain == G_TLS_ERROR)
     return sl_fail (error, SL_ERROR_OPEN,
                     "%s: the server's certificate is not trusted: %s; state the certificates of a "
                     "proxy or mirror by npm_config_cafile",
