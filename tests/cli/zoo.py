@@ -179,6 +179,8 @@ def test_get():
         zoo.check_whole()
         assert server.requests == [(place, None)]
         assert zoo.get("zoo:one").expect(0).out.strip() == path and len(server.requests) == 1
+        assert json.loads(zoo.run("zoo", "one", "--measure", "--json").expect(0).out)["measured_ms"] > 0
+        assert "ms         0." in zoo.run("zoo", "one", "--measure").expect(0).out
         assert path in zoo.run("inspect", "zoo:one").expect(0).out
         assert "letterbox" in zoo.run("inspect", "zoo:one").expect(0).out
         picture = png("zoo.png", 64, 48, (9, 9, 9))

@@ -9,13 +9,14 @@
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
+#include "tools/zoo/measure.h"
 
 #define NAME "zoo"
 
 typedef struct
 {
   char *task;
-  gboolean json;
+  gboolean json, measure;
 } Options;
 
 static const char *
@@ -36,6 +37,16 @@ static char *
 size_text (guint64 size)
 {
   return size == 0 ? g_strdup ("-") : g_strdup_printf ("%.1f", (gdouble) size / 1e6);
+}
+
+/* (transfer full): milliseconds of the row, or measured here; "-" = unknown. */
+static char *
+time_text (const SlZooRow *row, const Options *options)
+{
+  const gdouble ms = options->measure && is_here (row) ? sl_zoo_measure (row) : -1;
+  if (ms >= 0)
+    return g_strdup_printf ("%.*f", ms < 10 ? 2 : 1, ms);
+  return g_strdup (options->measure ? "-" : text_of (row->ms));
 }
 
 static void
@@ -60,8 +71,9 @@ append_bool (GString *json, const char *key, gboolean value)
 }
 
 static void
-print_json (const SlZooRow *row)
+print_json (const SlZooRow *row, const Options *options)
 {
+  const gdouble measured = options->measure && is_here (row) ? sl_zoo_measure (row) : -1;
   g_autoptr (GString) json = g_string_new ("{");
   append_text (json, "name", row->name);
   append_text (json, "task", row->task);
@@ -77,6 +89,8 @@ print_json (const SlZooRow *row)
   append_text (json, "gives", row->gives);
   if (row->ms != NULL)
     sl_json_append_number (json, "ms", g_ascii_strtod (row->ms, NULL), 6);
+  if (measured >= 0)
+    sl_json_append_number (json, "measured_ms", measured, 6);
   append_bool (json, "tried", row->tried);
   append_bool (json, "decoded", sl_zoo_row_decodes (row));
   append_bool (json, "here", is_here (row));
@@ -93,9 +107,10 @@ print_line (const char *name, const char *value)
 
 /* Everything of one row, with the key file that is written beside the model. */
 static void
-print_row (const SlZooRow *row)
+print_row (const SlZooRow *row, const Options *options)
 {
   g_autofree char *size = size_text (row->size), *download = size_text (row->download),
+                  *ms = time_text (row, options),
                   *sizes = g_strdup_printf ("%s MB, in a download of %s MB", size, download);
   g_autoptr (GError) error = NULL;
   g_autofree char *model = g_strconcat (SL_ZOO_PREFIX, row->name, NULL),
@@ -104,7 +119,7 @@ print_row (const SlZooRow *row)
   print_line ("task", row->task);
   print_line ("size", sizes);
   print_line ("input", row->input);
-  print_line ("ms", row->ms);
+  print_line ("ms", ms);
   print_line ("licence", row->licence);
   print_line ("page", row->page);
   print_line ("source", row->source);
@@ -160,7 +175,7 @@ refuse_task (const char *task)
 }
 
 static void
-print_table (const GPtrArray *rows)
+print_table (const GPtrArray *rows, const Options *options)
 {
   guint name = 4, task = 4;
   for (guint i = 0; i < rows->len; i++) {
@@ -174,10 +189,10 @@ print_table (const GPtrArray *rows)
           sl_terminal_style (stdout, SL_STYLE_PLAIN));
   for (guint i = 0; i < rows->len; i++) {
     const SlZooRow *row = g_ptr_array_index (rows, i);
-    g_autofree char *size = size_text (row->size);
+    g_autofree char *size = size_text (row->size), *ms = time_text (row, options);
     printf ("%-*s  %-*s  %6s  %-9s  %5s  %-12s  %-4s  %s\n", (int) name, row->name, (int) task,
-            row->task, size, text_of (row->input), text_of (row->ms), row->licence,
-            is_here (row) ? "yes" : "", row->tried ? text_of (row->gives) : "not tried");
+            row->task, size, text_of (row->input), ms, row->licence, is_here (row) ? "yes" : "",
+            row->tried ? text_of (row->gives) : "not tried");
   }
 }
 
@@ -191,9 +206,9 @@ list (const Options *options)
   if (rows->len == 0 && options->task != NULL)
     return refuse_task (options->task);
   for (guint i = 0; options->json && i < rows->len; i++)
-    print_json (g_ptr_array_index (rows, i));
+    print_json (g_ptr_array_index (rows, i), options);
   if (!options->json)
-    print_table (rows);
+    print_table (rows, options);
   return SL_EXIT_OK;
 }
 
@@ -206,9 +221,9 @@ show (const char *given, const Options *options)
   if (row == NULL)
     return sl_complain (NAME, "%s", error->message);
   if (options->json)
-    print_json (row);
+    print_json (row, options);
   else
-    print_row (row);
+    print_row (row, options);
   return SL_EXIT_OK;
 }
 
@@ -219,6 +234,8 @@ run_zoo (int argc, char **argv)
   const GOptionEntry entries[] = {
     SL_TEXT_ENTRY ("task", &options.task, "Only models of this task, such as 'face detection'",
                    "TASK"),
+    SL_SWITCH_ENTRY ("measure", &options.measure,
+                     "Time the models that are here, on one thread of this machine"),
     SL_SWITCH_ENTRY ("json", &options.json, "A JSON object a line instead of a table"),
     { NULL }
   };
