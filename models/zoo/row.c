@@ -269,14 +269,12 @@ GStrv
 sl_zoo_rows_names (GError **error)
 {
   const char *folder = sl_zoo_rows_folder (), *file;
-  g_autoptr (GError) cause = NULL;
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, &cause);
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
   if (dir == NULL)
-    return sl_fail_null (
-      error, SL_ERROR_OPEN,
-      "%s: the table of models is not there: %s; install Sightline, or set " VARIABLE
-      " to a folder of rows",
-      folder, cause->message);
+    return sl_fail_null (error, SL_ERROR_OPEN,
+                         "the table of models is not at %s; install Sightline, or set " VARIABLE
+                         " to a folder of rows",
+                         folder);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   while ((file = g_dir_read_name (dir)) != NULL)
     if (g_str_has_suffix (file, ENDING) && file[0] != '.')

@@ -11,6 +11,7 @@
 
 #include "core/base/fail.h"
 #include "core/base/zoo_name.h"
+#include "models/zoo/cache.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
@@ -56,7 +57,7 @@ copy_model (const SlZooRow *row, const char *path, const char *to, GError **erro
   return g_build_filename (to, row->file, NULL);
 }
 
-/* Whether a later one of @rows is in the same package as number @i. */
+/* Whether a later one of @rows that is not here is in the same package as number @i. */
 static gboolean
 is_needed_again (const GPtrArray *rows, guint i)
 {
@@ -65,7 +66,8 @@ is_needed_again (const GPtrArray *rows, guint i)
   const gsize length = end != NULL ? (gsize) (end - row->source) + 1 : strlen (row->source) + 1;
   for (guint j = i + 1; j < rows->len; j++) {
     const SlZooRow *later = g_ptr_array_index (rows, j);
-    if (strncmp (later->source, row->source, length) == 0)
+    g_autoptr (SlZooRow) here = sl_zoo_cached_row (later->name);
+    if (here == NULL && strncmp (later->source, row->source, length) == 0)
       return TRUE;
   }
   return FALSE;

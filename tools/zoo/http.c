@@ -15,6 +15,7 @@
 #include "core/base/fail.h"
 #include "tools/interrupt.h"
 #include "tools/progress.h"
+#include "tools/zoo/proxy.h"
 #include "tools/zoo/source.h"
 
 #define TIMEOUT_S 30 /* without a byte */
@@ -32,47 +33,6 @@ typedef struct
   gboolean stays;
 } Attempt;
 
-/* (nullable): @upper (nullable): the variable's other spelling. */
-static const char *
-environment (const char *lower, const char *upper)
-{
-  const char *stated = g_getenv (lower);
-  if ((stated == NULL || *stated == '\0') && upper != NULL)
-    stated = g_getenv (upper);
-  return stated != NULL && *stated != '\0' ? stated : NULL;
-}
-
-/* (transfer full) (nullable): "HOST:PORT" is the proxy http://HOST:PORT. */
-static char *
-proxy_uri (const char *stated)
-{
-  if (stated == NULL)
-    return NULL;
-  return strstr (stated, "://") != NULL ? g_strdup (stated) : g_strconcat ("http://", stated, NULL);
-}
-
-/* (transfer full) (nullable): what the environment says of proxies; NULL where it says nothing. */
-static GProxyResolver *
-open_proxies (void)
-{
-  const char *all = environment ("all_proxy", "ALL_PROXY"),
-             *secure = environment ("https_proxy", "HTTPS_PROXY"),
-             *plain = environment ("http_proxy", NULL), /* upper case is for CGI scripts' headers */
-               *none = environment ("no_proxy", "NO_PROXY");
-  if (all == NULL && secure == NULL && plain == NULL)
-    return NULL;
-  g_autofree char *by_default = proxy_uri (all), *for_https = proxy_uri (secure),
-                  *for_http = proxy_uri (plain);
-  g_auto (GStrv) ignored = g_strsplit_set (none != NULL ? none : "", ", ", -1);
-  GProxyResolver *resolver = g_simple_proxy_resolver_new (by_default, ignored);
-  GSimpleProxyResolver *simple = G_SIMPLE_PROXY_RESOLVER (resolver);
-  if (for_https != NULL)
-    g_simple_proxy_resolver_set_uri_proxy (simple, "https", for_https);
-  if (for_http != NULL)
-    g_simple_proxy_resolver_set_uri_proxy (simple, "http", for_http);
-  return resolver;
-}
-
 static SoupSession *
 open_session (GError **error)
 {
@@ -80,7 +40,6 @@ open_session (GError **error)
   g_autofree char *authorities = sl_zoo_npm_setting ("cafile");
   g_autoptr (GTlsDatabase) database =
     authorities != NULL ? g_tls_file_database_new (authorities, &cause) : NULL;
-  g_autoptr (GProxyResolver) proxies = open_proxies ();
   if (cause != NULL)
     return sl_fail_null (error, SL_ERROR_OPEN, "npm's setting cafile: %s: %s", authorities,
                          cause->message);
@@ -89,8 +48,7 @@ open_session (GError **error)
   soup_session_remove_feature_by_type (session, SOUP_TYPE_CONTENT_DECODER);
   if (database != NULL)
     g_object_set (session, "tls-database", database, NULL);
-  if (proxies != NULL)
-    g_object_set (session, "proxy-resolver", proxies, NULL);
+  sl_zoo_proxy_use (session);
   return session;
 }
 
@@ -172,6 +130,7 @@ request (const Attempt *attempt, SoupMessage **message, GError **error)
     if (asked == NULL)
       return sl_fail_null (error, SL_ERROR_ARGUMENT, "%s: not an address of a file", uri);
     soup_message_add_flags (asked, SOUP_MESSAGE_NO_REDIRECT);
+    sl_zoo_proxy_watch (asked);
     if (attempt->at > 0)
       soup_message_headers_set_range (soup_message_get_request_headers (asked),
                                       (goffset) attempt->at, -1);
