@@ -624,7 +624,7 @@ def test_terminal():
     with Server() as server:
         zoo = Zoo(server)
         zoo.row()
-        environment = {name: zoo.environment[name] for name in ("SIGHTLINE_ZOO", "XDG_CACHE_HOME", "HOME", "npm_config_registry", "no_proxy")}
+        environment = {name: zoo.environment[name] for name in ("GIO_USE_PROXY_RESOLVER", "SIGHTLINE_ZOO", "XDG_CACHE_HOME", "HOME", "npm_config_registry", "no_proxy")}
         status, _, screen = Terminal("get", "one", both=True, columns=400, **environment).end()
         assert status == 0 and "licence MIT (https://example.org/one)" in screen and "try: sightline predict --model zoo:one PICTURE" in screen, screen
 
