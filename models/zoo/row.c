@@ -222,7 +222,7 @@ sl_zoo_row_parse (const char *name, const char *text, const char *path, GError *
   g_autoptr (GError) cause = NULL;
   row->name = g_strdup (name);
   row->text = g_strdup (text);
-  if (!g_key_file_load_from_data (file, text, strlen (text), G_KEY_FILE_KEEP_COMMENTS, &cause))
+  if (!g_key_file_load_from_data (file, text, strlen (text), G_KEY_FILE_NONE, &cause))
     return sl_fail_null (error, SL_ERROR_FORMAT, "%s: not a key file: %s", path, cause->message);
   if (!read_row (file, row, path, error))
     return NULL;

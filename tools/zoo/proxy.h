@@ -8,5 +8,6 @@
 /** sl_zoo_proxy_use: @session takes the proxies that the environment states; where it states none,
  * the system's stay. */
 void sl_zoo_proxy_use (SoupSession *session);
-/** sl_zoo_proxy_watch: where the proxy of @message asks for a password, it gets the environment's. */
+/** sl_zoo_proxy_watch: where the proxy of @message asks for a password, it gets the environment's.
+ */
 void sl_zoo_proxy_watch (SoupMessage *message);
