@@ -8,10 +8,12 @@
 
 #include "core/base/printable.h"
 #include "core/base/thread_count.h"
+#include "core/base/zoo_name.h"
 #include "models/backend.h"
 #include "models/backend_choice.h"
 #include "models/default.h"
 #include "models/model_private.h"
+#include "models/zoo/cache.h"
 #include "core/base/fail.h"
 
 /* Whether Sightline is to run the model itself. */
@@ -131,17 +133,29 @@ load_chosen (const char *path, const SlModelSettings *overrides, const SlLoadReq
   return sl_model_load_settled (path, overrides, &named, error);
 }
 
+/* (transfer full) (nullable): the file that @path (nullable) names: the default model's, one of the
+ * zoo, or itself. */
+static char *
+find_file (const char *path, GError **error)
+{
+  if (path == NULL)
+    return sl_default_model_find (error);
+  if (sl_zoo_name (path) == NULL)
+    return g_strdup (path);
+  char *file = sl_zoo_find (path, error);
+  if (file == NULL)
+    g_prefix_error (error, "%s: ", path);
+  return file;
+}
+
 SlModel *
 sl_model_load_with (const char *path, const SlModelSettings *overrides,
                     const SlModelLoadOptions *options, GError **error)
 {
-  g_autofree char *found = NULL;
-  if (path == NULL) {
-    found = sl_default_model_find (error);
-    if (found == NULL)
-      return NULL;
-    path = found;
-  }
+  g_autofree char *found = find_file (path, error);
+  if (found == NULL)
+    return NULL;
+  path = found;
   SlLoadRequest request = { .options = *options };
   SlModelLoadOptions *settled = &request.options;
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
@@ -173,7 +187,7 @@ GStrv
 sl_model_files (const char *path)
 {
   g_autoptr (GStrvBuilder) files = g_strv_builder_new ();
-  g_autofree char *model = path != NULL ? g_strdup (path) : sl_default_model_find (NULL);
+  g_autofree char *model = find_file (path, NULL);
   g_autofree char *info = model != NULL ? sl_modelinfo_find_file (model) : NULL;
   if (model != NULL)
     g_strv_builder_add (files, model);

@@ -17,7 +17,7 @@ typedef struct _SlModel SlModel;
 /**
  * sl_model_load:
  * @path: (nullable): the model file; its format is told by its bytes; NULL = the one that comes
- * with Sightline
+ * with Sightline; "zoo:NAME" = one that sightline get fetched
  * @overrides: (nullable): what properties say about the contract
  *
  * Reads the file into memory, so that it may be overwritten or deleted afterwards, converts it to a

@@ -38,7 +38,7 @@ static const SlSetting table[] = {
   { ROW ("model", "Model", FILE, FILES, PROPERTIES, model),
     .help =
       "Path of the model file (" ENDINGS
-      "), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with "
+      "), such as model=ssd.tflite, or zoo:NAME, which sightline get fetched; unset = the finder of codes (QR, barcodes) that comes with "
       "Sightline",
     .element_help =
       ". What it does not say about its input and output is read from MODEL.modelinfo beside it. While frames flow, a new "

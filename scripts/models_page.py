@@ -4,7 +4,6 @@
 
     scripts/models_page.py SIGHTLINE SHARED > docs/models.md
     scripts/models_page.py --check SHARED      reads the tables alone and names the models: fails on a table that is not as expected
-    scripts/models_page.py --public SIGHTLINE SHARED FOLDER    tries the models of scripts/public_models.txt that lie in FOLDER
 
 A model is tried with the options of LINES, else with those of the range that most have; A model counts where the program decodes a picture
 with them. Milliseconds are the least of five runs of `sightline bench model` on one thread.
@@ -15,13 +14,14 @@ import re
 import subprocess
 import sys
 
+import zoo
+
 TABLES = (("models", "README.md", 0, 2, None), ("formats", "README.md", 0, 2, 3), ("wild", "README.md", 0, 3, 4))
 FOLDERS = {"models": "models", "formats": "formats/models", "wild": "wild/models"}
 MODEL = re.compile(r"\.(tflite|onnx|pt2|pt|ptl|torchscript)$")
 PICTURE = "images/face.jpg"
 LIMIT = 30
 RANGE = "--mean 0 --std 255"
-PUBLIC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "public_models.txt")
 # Pixels as the models' makers state them, or as `sightline fit` finds them on pictures of the test data (scripts/fit_rate.py).
 IMAGENET = "--mean 123.675,116.28,103.53 --std 58.395,57.12,57.375"
 LINES = {
@@ -91,38 +91,24 @@ def models(shared):
 
 
 def public_models():
-    """(file, package, licence, picture, options, answer) of each model of the table of public packages."""
-    with open(PUBLIC, encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("#"):
-                continue
-            cells = [cell.strip() for cell in line.split("|")]
-            if len(cells) != 6 or not all(cells[:4] + cells[5:]):
-                sys.exit("%s: expected file | package | licence | picture | options | answer, got: %s" % (PUBLIC, line.strip()))
-            yield cells
-
-
-def try_public(program, shared, folder):
-    """Says of each model of the table that is in a folder whether it still is decoded or refused as the table says. Whether all are."""
-    alphabet = write_alphabet(6623)
-    good = True
-    for file, _, _, picture, options, answer in public_models():
-        path = os.path.join(folder, file)
-        if not os.path.exists(path):
-            print("- %s: not in %s" % (file, folder))
-            continue
-        status, out, err = run(program, "predict", "--model", path, *options.replace("ALPHABET", alphabet).split(),
-                               os.path.join(shared, "images", picture))
-        as_said = (status != 0) == answer.startswith("no: ")
-        good = good and as_said
-        print("%s %s: %s" % ("ok" if as_said else "NOT", file, (out if status == 0 else err).strip().split("\n")[-1][:120]))
-    os.remove(alphabet)
-    return good
+    """The rows of the zoo whose model lies in a package."""
+    return [row for row in zoo.rows() if row.source.startswith("npm:")]
 
 
 def public_lines():
-    for file, package, licence, _, options, answer in public_models():
-        yield "| %s | %s | %s | %s | %s |" % (file, package, licence, "`%s`" % options if options else "", answer)
+    for row in public_models():
+        options = "`%s`" % row.stated if row.stated else ""
+        yield "| %s | %s | %s | %s | %s | %s |" % (row.file, row.name, row.package, row.licence, options, row.gives)
+
+
+def public_section():
+    public = public_models()
+    yield "\n## Models in public packages\n"
+    yield "Models of npm packages that no test has. They are rows of the [zoo](zoo.md): `sightline get` fetches them, and their key files state the"
+    yield "options. `scripts/zoo.py --try SIGHTLINE SHARED` tries them again.\n"
+    yield "%d of %d are decoded.\n" % (sum(row.decodes for row in public), len(public))
+    yield "| model | name | package | licence stated there | options | what it gives |\n|---|---|---|---|---|---|"
+    yield from public_lines()
 
 
 def write_alphabet(n):
@@ -170,12 +156,10 @@ def processor():
 
 def main(args):
     if len(args) == 2 and args[0] == "--check":
-        print("\n".join([model[0] for model in models(args[1])] + [model[0] for model in public_models()]))
+        print("\n".join([model[0] for model in models(args[1])] + [row.file for row in public_models()]))
         return
-    if len(args) == 4 and args[0] == "--public":
-        sys.exit(0 if try_public(*args[1:]) else 1)
     if len(args) != 2:
-        sys.exit("usage: scripts/models_page.py SIGHTLINE SHARED | --check SHARED | --public SIGHTLINE SHARED FOLDER")
+        sys.exit("usage: scripts/models_page.py SIGHTLINE SHARED | --check SHARED")
     program, shared = args
     alphabet = write_alphabet(86)
     lines, works = [], 0
@@ -196,13 +180,7 @@ def main(args):
     print("%d of %d are decoded.\n" % (works, len(lines)))
     print("| model | from | licence stated there | options | ms |\n|---|---|---|---|---|")
     print("\n".join(lines))
-    public = list(public_models())
-    print("\n## Models in public packages\n")
-    print("Models of npm packages that no test has; the options are those that the messages ask for. `scripts/models_page.py --public SIGHTLINE SHARED")
-    print("FOLDER` tries them again where FOLDER has their files (`npm pack`; those of MediaPipe lie in `.data` files, too).\n")
-    print("%d of %d are decoded.\n" % (sum(not model[5].startswith("no: ") for model in public), len(public)))
-    print("| model | package | licence stated there | options | what it gives |\n|---|---|---|---|---|")
-    print("\n".join(public_lines()))
+    print("\n".join(public_section()))
 
 
 if __name__ == "__main__":

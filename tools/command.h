@@ -24,6 +24,8 @@ typedef struct
 } SlCommand;
 
 extern const SlCommand sl_command_predict;
+extern const SlCommand sl_command_get;
+extern const SlCommand sl_command_zoo;
 extern const SlCommand sl_command_inspect;
 extern const SlCommand sl_command_infer;
 extern const SlCommand sl_command_bench;

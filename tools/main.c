@@ -26,6 +26,8 @@ static const struct
   gboolean listens;
 } commands[] = {
   { "predict", NULL },
+  { "get", NULL },
+  { "zoo", NULL },
   { "inspect", &sl_command_inspect },
   { "infer", &sl_command_infer },
   { "convert", &sl_command_convert },
@@ -123,7 +125,7 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, fit, eval, bench, run, check, replay or serve (see sightline --help)",
+      "'%s' is not a command; expected predict, get, zoo, inspect, infer, convert, quantize, calibrate, fit, eval, bench, run, check, replay or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

@@ -20,6 +20,7 @@
 #include "core/base/suggest.h"
 #include "postprocess/decoder.h"
 #include "tools/command.h"
+#include "tools/zoo/allow.h"
 
 void
 sl_model_options_clear (SlModelOptions *options)
@@ -38,7 +39,7 @@ sl_model_options_entries (SlModelOptions *options, guint groups)
                                       [SL_SETTING_CHOICE] = G_OPTION_ARG_STRING };
   guint n, found = 0;
   const SlSetting *table = sl_settings_table (&n);
-  GOptionEntry *entries = g_new0 (GOptionEntry, n + 1);
+  GOptionEntry *entries = g_new0 (GOptionEntry, n + 2);
   for (guint i = 0; i < n; i++) {
     const SlSetting *row = &table[i];
     gpointer place = G_STRUCT_MEMBER_P (&options->settings, row->offset);
@@ -52,6 +53,8 @@ sl_model_options_entries (SlModelOptions *options, guint groups)
                       .description = row->option_help,
                       .arg_description = row->value_name };
   }
+  entries[found] = (GOptionEntry) SL_SWITCH_ENTRY (
+    SL_ZOO_ALLOW, &options->allow_download, "Fetch models named zoo:NAME that are not here yet");
   return entries;
 }
 
@@ -151,6 +154,15 @@ describe (const char *command, const char *arguments, const char *summary, const
   puts (json->str);
 }
 
+static gboolean
+allows_download (const GOptionEntry *entries)
+{
+  for (; entries != NULL && entries->long_name != NULL; entries++)
+    if (strcmp (entries->long_name, SL_ZOO_ALLOW) == 0)
+      return *(gboolean *) entries->arg_data;
+  return FALSE;
+}
+
 int
 sl_options_parse (const char *command, const char *arguments, const char *summary,
                   const char *details, int argc, char **argv, const GOptionEntry *entries,
@@ -189,6 +201,8 @@ sl_options_parse (const char *command, const char *arguments, const char *summar
     fputs (text, stdout);
     return SL_EXIT_OK;
   }
+  if (allows_download (more) && !sl_zoo_allow (command, argc, argv))
+    return SL_EXIT_FAILED;
   GPtrArray *left = g_ptr_array_new ();
   for (guint i = 1; copy[0] != NULL && copy[i] != NULL; i++)
     if (i > 1 || strcmp (copy[i], "--") != 0)

@@ -14,6 +14,7 @@ typedef struct
   guint threads;                   /* once checked 1..SL_MAX_THREADS, or 0 for auto */
   gboolean flags[SL_MAX_SETTINGS]; /* of options without a value, by row of the table; once checked
                                       they are in @settings */
+  gboolean allow_download;         /* sl_options_parse() has done it */
 } SlModelOptions;
 
 void sl_model_options_clear (SlModelOptions *options);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/zoo_name.h"
 #include "core/base/fail.h"
 #include "pipelines/description/substitute.h"
 #include "core/base/suggest.h"
@@ -288,7 +289,7 @@ take_value (SlParameterSet *set, Declared *declared, const char *value, GError *
 static char *
 beside (const char *file, char *value)
 {
-  if (g_path_is_absolute (value))
+  if (g_path_is_absolute (value) || sl_zoo_name (value) != NULL)
     return value;
   g_autofree char *folder = g_path_get_dirname (file);
   char *path =

@@ -11,6 +11,11 @@ import sys
 
 import commands
 
+# Commands whose arguments are names of the zoo, and those names.
+ZOO_COMMANDS = ("get", "zoo")
+ROWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "models", "zoo", "rows")
+ZOO_NAMES = " ".join(sorted(name[:-len(".ini")] for name in os.listdir(ROWS) if name.endswith(".ini")))
+
 BASH = """# SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of sightline for bash, made from the program's own tables of options.
 _sightline ()
@@ -38,6 +43,8 @@ _sightline ()
     if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then
       compopt -o nospace 2>/dev/null
     fi
+  elif [[ $command == @ZOO@ ]]; then
+    mapfile -t COMPREPLY < <(compgen -W '@ZOO_NAMES@' -- "$word")
   else
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
@@ -78,6 +85,7 @@ def bash(names, parts):
                 patterns = "|".join("'%s:%s'" % (command, name) for name in names_of(option))
                 values += "    %s) return ;;\n" % patterns
     text = BASH.replace("@NAMES@", " ".join(name for name, _ in names))
+    text = text.replace("@ZOO@", "@(%s)" % "|".join(ZOO_COMMANDS)).replace("@ZOO_NAMES@", ZOO_NAMES)
     return text.replace("@FIRST@", first).replace("@OPTIONS@", options).replace("@VALUES@", values)
 
 
@@ -100,7 +108,8 @@ def zsh_option(option):
 
 
 def zsh_part(part):
-    lines = [line for option in part.options for line in zsh_option(option)] + ["'*:%s:_files'" % (zsh_quote(part.arguments).replace(":", "\\:") or "argument")]
+    lines = [line for option in part.options for line in zsh_option(option)] + ["'*:%s:%s'" % (
+        zsh_quote(part.arguments).replace(":", "\\:") or "argument", "(%s)" % ZOO_NAMES if part.words[0] in ZOO_COMMANDS else "_files")]
     return "_arguments -s \\\n" + " \\\n".join("        " + line for line in lines)
 
 
@@ -145,6 +154,7 @@ def fish(names, parts):
         seen = "__fish_seen_subcommand_from " + name
         lines.append("complete -c sightline -n %s -f -a %s" % (fish_quote(seen + "; and not __fish_seen_subcommand_from " + " ".join(words)),
                                                              fish_quote(" ".join(words))))
+    lines.append("complete -c sightline -n %s -f -a %s" % (fish_quote("__fish_seen_subcommand_from " + " ".join(ZOO_COMMANDS)), fish_quote(ZOO_NAMES)))
     for part in parts:
         condition = fish_quote("; and ".join("__fish_seen_subcommand_from " + word for word in part.words))
         for option in part.options:

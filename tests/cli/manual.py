@@ -145,6 +145,18 @@ def test_zsh():
     assert done.returncode == 0 and done.stderr == "", done.stderr
 
 
+def test_names_of_models():
+    """Each shell offers the rows of the zoo to get and zoo."""
+    wanted = {name[:-4] for name in os.listdir(os.path.join(harness.ROOT, "models", "zoo", "rows"))}
+    fish = re.search(r"'__fish_seen_subcommand_from get zoo' -f -a '([^']*)'", read(make("completion"), "fish", "sightline.fish"))
+    assert set(fish[1].split()) == wanted, fish
+    for command in ("get", "zoo"):
+        zsh = re.search(r"^    %s\)\n.*?'\*:[^:']*:\(([^)]*)\)'" % command, read(make("completion"), "zsh", "_sightline"), flags=re.M | re.S)
+        assert set(zsh[1].split()) == wanted, zsh
+        if shutil.which("bash") is not None:
+            assert bash_completes(["sightline", command, ""]) == wanted, command
+
+
 def test_decoders():
     """Each shell offers the decoders of the page, in each command that has --decoder."""
     table = read(harness.ROOT, "docs", "predictions.md").split("\n## Decoders\n")[1].split("\n## ")[0]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""TAP: scripts/models_page.py still reads the tables of the test data, and docs/models.md has each of their models. Skipped without the data."""
+"""TAP: scripts/models_page.py still reads the tables of the test data, and docs/models.md has each of their models;
+skipped without the data. docs/zoo.md has the rows of the zoo as they are."""
 import os
 import subprocess
 import sys
@@ -8,11 +9,11 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 SHARED = os.environ.get("SIGHTLINE_TEST_DATA", os.path.join(ROOT, "..", "shared"))
 
 
-def main():
-    print("1..1")
+def check_models():
+    """TAP of docs/models.md; whether it is good."""
     if not os.path.isdir(os.path.join(SHARED, "wild")):
         print("ok 1 models # SKIP no " + SHARED)
-        return
+        return True
     done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "models_page.py"), "--check", SHARED], stdout=subprocess.PIPE,
                           text=True, check=False)
     names = done.stdout.split("\n")[:-1]
@@ -23,7 +24,22 @@ def main():
     for name in missing:
         print("# not in docs/models.md, run scripts/models_page.py: " + name)
     print(("" if good else "not ") + "ok 1 models")
-    sys.exit(0 if good else 1)
+    return good
+
+
+def check_zoo():
+    """TAP of docs/zoo.md; whether it is good."""
+    done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "scripts", "zoo.py"), "--check"], stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        print("# " + done.stderr.strip())
+    print(("" if done.returncode == 0 else "not ") + "ok 2 zoo")
+    return done.returncode == 0
+
+
+def main():
+    print("1..2", flush=True)
+    results = [check_models(), check_zoo()]
+    sys.exit(0 if all(results) else 1)
 
 
 main()
