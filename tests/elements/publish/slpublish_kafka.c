@@ -361,8 +361,11 @@ test_warnings (void)
   g_autofree char *closed = location_of (&cluster, "closed"),
                   *nowhere = location_of (&cluster, "nowhere"),
                   *tls = g_strdup_printf ("kafkas://me:secret@%s/boxes", brokers);
-  check_warning (closed, "", "Kafka topic closed: Broker: Topic authorization failed",
-                 ": make the topic, or give this user the right to write to it; trying again");
+  /* The mock cluster lists partitions of a topic that it refuses, which no broker does. A client of
+   * librdkafka 2.8 has none of them then, and crashes; that of 2.0 skips them. */
+  if (rd_kafka_version () < 0x02010000)
+    check_warning (closed, "", "Kafka topic closed: Broker: Topic authorization failed",
+                   ": make the topic, or give this user the right to write to it; trying again");
   check_warning (nowhere, "", "Kafka topic nowhere: Broker: Unknown topic or partition",
                  ": make the topic, or give this user the right to write to it; trying again");
   check_warning (tls, "", "Kafka broker sasl_ssl://127.0.0.1:", "trying again");
