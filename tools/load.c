@@ -47,7 +47,9 @@ sl_command_load (const char *name)
     /* C++ libraries that are opened later need the whole of one unwinder; GStreamer brings another,
      * which libstdc++ would get and they would not. */
     dlopen ("libgcc_s.so.1", RTLD_NOW | RTLD_GLOBAL);
-    modules[serves] = dlopen (path, RTLD_NOW | RTLD_LOCAL);
+    /* The module is linked with -z now, so it is bound at once; most functions of the 70 libraries
+     * that it brings are never called. */
+    modules[serves] = dlopen (path, RTLD_LAZY | RTLD_LOCAL);
   }
   void *module = modules[serves];
   if (module == NULL) {

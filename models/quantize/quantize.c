@@ -365,6 +365,7 @@ add_power (Power *power, const SlTensor *tensor, const gfloat *want, const void 
   const gfloat scale = sl_tensor_scale (tensor);
   const gint32 zero_point = sl_tensor_zero_point (tensor);
   const gboolean floats = tensor->dtype == SL_DTYPE_F32, is_signed = tensor->dtype == SL_DTYPE_I8;
+  Power sum = *power;
   for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
     const gint32 code = floats      ? 0
                         : is_signed ? ((const gint8 *) got)[i]
@@ -373,9 +374,10 @@ add_power (Power *power, const SlTensor *tensor, const gfloat *want, const void 
     /* Infinity that stays what it is, as in a mask, says nothing of the others. */
     if (isinf (want[i]) && want[i] == value)
       continue;
-    power->signal += (gdouble) want[i] * (gdouble) want[i];
-    power->noise += (gdouble) (want[i] - value) * (gdouble) (want[i] - value);
+    sum.signal += (gdouble) want[i] * (gdouble) want[i];
+    sum.noise += (gdouble) (want[i] - value) * (gdouble) (want[i] - value);
   }
+  *power = sum;
 }
 
 static gboolean

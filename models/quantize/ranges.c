@@ -116,6 +116,17 @@ bins_per (SlRange range)
   return width > 0 ? (gfloat) (SL_RANGE_BINS / width) : 0;
 }
 
+/* Adds each channel's share of its mean and of its mean square over @rows. */
+static void
+add_moments (gdouble *restrict means, gdouble *restrict variances, const gfloat *restrict values,
+             guint channels, gdouble rows)
+{
+  for (guint c = 0; c < channels; c++) {
+    means[c] += (gdouble) values[c] / rows;
+    variances[c] += (gdouble) values[c] * (gdouble) values[c] / rows;
+  }
+}
+
 /* @over: what the histogram covers */
 static void
 count (SlObserved *seen, SlRange over, const gfloat *values, gsize n, guint channels)
@@ -126,14 +137,10 @@ count (SlObserved *seen, SlRange over, const gfloat *values, gsize n, guint chan
     seen->means = g_new0 (gdouble, channels);
     seen->variances = g_new0 (gdouble, channels);
   }
-  for (gsize row = 0; row < n; row += channels) {
-    for (guint c = 0; c < channels; c++) {
-      const gfloat value = values[row + c];
-      seen->bins[bin_of (value, low, per)]++;
-      seen->means[c] += (gdouble) value / (gdouble) (n / channels);
-      seen->variances[c] += (gdouble) value * (gdouble) value / (gdouble) (n / channels);
-    }
-  }
+  for (gsize i = 0; i < n; i++)
+    seen->bins[bin_of (values[i], low, per)]++;
+  for (gsize row = 0; row < n; row += channels)
+    add_moments (seen->means, seen->variances, values + row, channels, (gdouble) (n / channels));
 }
 
 void
@@ -230,12 +237,20 @@ sl_ranges_get (const SlRanges *ranges, gint32 tensor)
   return seen->bins != NULL ? seen : NULL;
 }
 
-/* Squared error of the values of @seen in @range, behind @curve. */
+/* Slope of @curve at @x, over one @step. */
 static gdouble
-error_of (const SlObserved *seen, SlRange range, SlCurve curve)
+slope_at (SlCurve curve, gdouble x, gdouble step)
+{
+  return step > 0 ? (curve (x + step / 2) - curve (x - step / 2)) / step : 1;
+}
+
+/* Squared error of the values of @seen in @range, behind @curve, added to @error. INFINITY as soon
+ * as that is @most or more: most places of an edge are given up after a few bins. */
+static gdouble
+error_of (const SlObserved *seen, SlRange range, SlCurve curve, gdouble error, gdouble most)
 {
   const gdouble step = (range.high - range.low) / STEPS, inner = step * step / 12;
-  gdouble error = 0;
+  gdouble sum = 0;
   for (guint i = 0; i < SL_RANGE_BINS; i++) {
     if (seen->bins[i] == 0)
       continue;
@@ -243,19 +258,23 @@ error_of (const SlObserved *seen, SlRange range, SlCurve curve)
     gdouble off = x - edge, slope = 1;
     if (curve != NULL) {
       off = x != edge ? curve (x) - curve (edge) : 0;
-      slope = step > 0 ? (curve (edge + step / 2) - curve (edge - step / 2)) / step : 1;
+      slope = slope_at (curve, edge, step);
     }
-    error += (gdouble) seen->bins[i] * (off * off + inner * slope * slope);
+    sum += (gdouble) seen->bins[i] * (off * off + inner * slope * slope);
+    if (error + sum >= most)
+      return INFINITY;
   }
-  return error;
+  return error + sum;
 }
 
+/* The sum over @observed, or INFINITY where it is @most or more. */
 static gdouble
-error_of_all (const SlObserved *const *observed, guint n, SlRange range, SlCurve curve)
+error_of_all (const SlObserved *const *observed, guint n, SlRange range, SlCurve curve,
+              gdouble most)
 {
   gdouble error = 0;
   for (guint i = 0; i < n; i++)
-    error += error_of (observed[i], range, curve);
+    error = error_of (observed[i], range, curve, error, most);
   return error;
 }
 
@@ -265,14 +284,14 @@ sl_ranges_noise (const SlObserved *observed, SlRange range)
   guint64 all = 0;
   for (guint i = 0; i < SL_RANGE_BINS; i++)
     all += observed->bins[i];
-  return error_of (observed, range, NULL) / (gdouble) MAX (all, 1);
+  return error_of (observed, range, NULL, 0, INFINITY) / (gdouble) MAX (all, 1);
 }
 
 static SlRange
 least_squares (const SlObserved *const *observed, guint n, SlRange whole, SlCurve curve)
 {
   SlRange best = whole;
-  gdouble least = error_of_all (observed, n, best, curve);
+  gdouble least = error_of_all (observed, n, best, curve, INFINITY);
   for (guint round = 0; round < ROUNDS; round++) {
     const SlRange before = best;
     for (guint k = 0; k < 2 * PLACES; k++) {
@@ -280,7 +299,7 @@ least_squares (const SlObserved *const *observed, guint n, SlRange whole, SlCurv
       SlRange tried = best;
       *(k % 2 == 0 ? &tried.high : &tried.low) = part * (k % 2 == 0 ? whole.high : whole.low);
       const gdouble error =
-        tried.high > tried.low ? error_of_all (observed, n, tried, curve) : INFINITY;
+        tried.high > tried.low ? error_of_all (observed, n, tried, curve, least) : INFINITY;
       if (error < least) {
         least = error;
         best = tried;

@@ -17,7 +17,6 @@
 #define SMALL "video/x-raw,format=I420,width=32,height=24,framerate=25/1"
 #define FRAME (40 * GST_MSECOND)
 #define UPSTREAM_LATENCY (20 * GST_MSECOND)
-#define PATIENCE (60 * G_TIME_SPAN_SECOND)
 
 static const guint8 colour[3] = { 90, 60, 200 };
 
@@ -161,12 +160,10 @@ take_log (Log *log)
 static void
 wait_for (Log *log, const char *word)
 {
-  const gint64 end = g_get_monotonic_time () + PATIENCE;
   for (gboolean found = FALSE; !found; g_usleep (1000)) {
     g_mutex_lock (&log->lock);
     found = strstr (log->text->str, word) != NULL;
     g_mutex_unlock (&log->lock);
-    g_assert_cmpint (g_get_monotonic_time (), <, end);
   }
 }
 
@@ -482,7 +479,7 @@ run_traced (const char *line)
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (bus, PATIENCE * GST_USECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);

@@ -11,8 +11,6 @@
 #include "tests/support/program.h"
 
 #define CAPS "video/x-raw,format=RGB,width=40,height=30,framerate=25/1"
-/* A model is loaded while frames flow; a busy machine may take that long for it. */
-#define PATIENCE (100 * G_USEC_PER_SEC)
 
 typedef struct
 {
@@ -83,8 +81,7 @@ static void
 see_switch (Fixture *fixture, const char *before, const char *after)
 {
   char word[16];
-  const gint64 deadline = g_get_monotonic_time () + PATIENCE;
-  while (g_get_monotonic_time () < deadline) {
+  for (;;) {
     see_green (fixture, word);
     if (strcmp (word, after) == 0)
       break;
@@ -100,7 +97,7 @@ static void
 assert_changed (Fixture *fixture, const char *before, const char *after)
 {
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-    fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING);
+    fixture->bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING);
   g_assert_nonnull (message);
   const GstStructure *structure = gst_message_get_structure (message);
   g_assert_true (gst_structure_has_name (structure, "model-changed"));
@@ -141,8 +138,7 @@ test_same_file (void)
   assert_green (&fixture, "green\n");
   g_object_set (fixture.infer, "model", fixture.models[0], NULL);
   g_autoptr (GstMessage) message = NULL;
-  const gint64 deadline = g_get_monotonic_time () + PATIENCE;
-  while (message == NULL && g_get_monotonic_time () < deadline) {
+  while (message == NULL) {
     assert_green (&fixture, "green\n");
     message = gst_bus_timed_pop_filtered (fixture.bus, GST_MSECOND, GST_MESSAGE_ELEMENT);
   }
@@ -184,7 +180,7 @@ static void
 assert_warning (Fixture *fixture, const char *const has[3])
 {
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-    fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
+    fixture->bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
@@ -257,9 +253,8 @@ test_before_first (void)
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GstCaps) before = gst_pad_query_caps (sink, NULL);
   g_object_set (infer, "decoder", "vector", NULL);
-  const gint64 deadline = g_get_monotonic_time () + PATIENCE;
   gboolean offered = FALSE;
-  while (!offered && g_get_monotonic_time () < deadline) {
+  while (!offered) {
     g_autoptr (GstCaps) now = gst_pad_query_caps (sink, NULL);
     offered = !gst_caps_is_equal (now, before);
     g_usleep (1000);
@@ -269,8 +264,8 @@ test_before_first (void)
   g_autoptr (GstBuffer) buffer = test_tensor_buffer (picture, sizeof picture);
   g_signal_emit_by_name (source, "push-buffer", buffer, &flow);
   g_assert_cmpint (flow, ==, GST_FLOW_OK);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-    bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
   g_assert_true (message != NULL && gst_message_has_name (message, "model-changed"));
   gst_element_set_state (pipeline, GST_STATE_NULL);
   test_assert_no_error (bus);
@@ -289,8 +284,7 @@ test_many (void)
     see_green (&fixture, word);
     g_assert_true (strcmp (word, "green\n") == 0 || strcmp (word, "vert\n") == 0);
   }
-  const gint64 deadline = g_get_monotonic_time () + PATIENCE;
-  while (strcmp (word, "vert\n") != 0 && g_get_monotonic_time () < deadline)
+  while (strcmp (word, "vert\n") != 0)
     see_green (&fixture, word);
   g_assert_cmpstr (word, ==, "vert\n");
   test_assert_no_error (fixture.bus);
@@ -329,7 +323,7 @@ test_overwritten (gconstpointer data)
     assert_green (&fixture, "green\n");
   g_autoptr (GError) error = NULL;
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-    fixture.bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
+    fixture.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
   g_assert_nonnull (message);
   gst_message_parse_warning (message, &error, NULL);
   g_assert_true (g_str_has_prefix (error->message, before));
@@ -384,8 +378,8 @@ wait_between (GstDebugCategory *category, GstDebugLevel level, const char *file,
   between->armed = FALSE;
   g_object_set (between->fixture->infer, "model", "/nowhere/b.tflite", NULL);
   between->waited = TRUE;
-  g_autoptr (GstMessage) warning = gst_bus_timed_pop_filtered (
-    between->fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING);
+  g_autoptr (GstMessage) warning =
+    gst_bus_timed_pop_filtered (between->fixture->bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (warning);
   gst_message_parse_warning (warning, &error, NULL);
@@ -417,8 +411,8 @@ test_twice (void)
   g_assert_cmpstr (model, ==, fixture.models[1]);
   g_assert_cmpstr (labels, ==, fixture.french);
   g_object_set (fixture.infer, "labels", has[0], NULL);
-  g_autoptr (GstMessage) warning = gst_bus_timed_pop_filtered (
-    fixture.bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING);
+  g_autoptr (GstMessage) warning =
+    gst_bus_timed_pop_filtered (fixture.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING);
   g_assert_nonnull (warning);
   g_object_get (fixture.infer, "model", &after, NULL);
   g_assert_cmpstr (after, ==, fixture.models[1]);

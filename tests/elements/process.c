@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE (100 * G_USEC_PER_SEC)
-
 void
 test_die_with_parent (gpointer data)
 {
@@ -57,13 +55,11 @@ test_wait_listening (guint port)
 {
   g_autoptr (GSocketClient) client = g_socket_client_new ();
   g_socket_client_set_enable_proxy (client, FALSE);
-  const gint64 until = g_get_monotonic_time () + PATIENCE;
   for (;;) {
     g_autoptr (GSocketConnection) connection =
       g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
     if (connection != NULL)
       return;
-    g_assert_cmpint (g_get_monotonic_time (), <, until);
     g_usleep (20000);
   }
 }

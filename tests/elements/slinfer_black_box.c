@@ -14,7 +14,6 @@
 #define PICTURE_BYTES 48
 #define PICTURE_CAPS \
   "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
-#define PATIENCE (200 * G_USEC_PER_SEC)
 
 /* A disk that takes its time: nothing is on it while somebody holds this. */
 static GMutex disk;
@@ -56,10 +55,9 @@ on_dumped (GstElement *element, const char *path, guint inferences, const char *
 static void
 wait_for_dump (Fixture *f, guint n)
 {
-  const gint64 end = g_get_monotonic_time () + PATIENCE;
   g_mutex_lock (&f->lock);
   while (f->dumped < n)
-    g_assert_true (g_cond_wait_until (&f->changed, &f->lock, end));
+    g_cond_wait (&f->changed, &f->lock);
   g_mutex_unlock (&f->lock);
 }
 
@@ -185,10 +183,8 @@ test_set_while_playing (void)
   gst_harness_set_src_caps_str (f.harness, PICTURE_CAPS);
   push (&f, 1);
   g_object_set (f.harness->element, "black-box", f.folder, NULL);
-  const gint64 end = g_get_monotonic_time () + PATIENCE;
   g_autofree char *path = NULL;
   for (guint8 i = 2; path == NULL; i++) {
-    g_assert_cmpint (g_get_monotonic_time (), <, end);
     push (&f, i);
     path = dump (&f, "later");
     g_usleep (1000);
@@ -241,8 +237,7 @@ test_handler_stops (void)
   push (&f, 1);
   g_signal_connect (f.harness->element, "dumped", G_CALLBACK (stop), &stopped);
   g_autofree char *path = dump (&f, "stop");
-  const gint64 end = g_get_monotonic_time () + PATIENCE;
-  while (g_atomic_int_get (&stopped) == 0 && g_get_monotonic_time () < end)
+  while (g_atomic_int_get (&stopped) == 0)
     g_usleep (1000);
   g_assert_cmpint (g_atomic_int_get (&stopped), ==, 1);
   g_assert_cmpint (gst_element_set_state (f.harness->element, GST_STATE_PLAYING), !=,
@@ -262,10 +257,8 @@ test_swap_while_writing (void)
   g_mutex_lock (&disk);
   g_autofree char *path = dump (&f, "swapped");
   g_object_set (f.harness->element, "black-box", NULL, NULL);
-  const gint64 end = g_get_monotonic_time () + PATIENCE;
   g_autoptr (GstMessage) changed = NULL;
   while (changed == NULL) {
-    g_assert_cmpint (g_get_monotonic_time (), <, end);
     push (&f, 2);
     changed = gst_bus_pop_filtered (f.bus, GST_MESSAGE_ELEMENT);
     g_usleep (1000);
@@ -289,9 +282,7 @@ test_no_folder (void)
   gst_harness_set_src_caps_str (f.harness, PICTURE_CAPS);
   g_autoptr (GError) error = NULL;
   g_autoptr (GstMessage) warning = NULL;
-  const gint64 end = g_get_monotonic_time () + PATIENCE;
   for (guint8 i = 1; warning == NULL; i++) {
-    g_assert_cmpint (g_get_monotonic_time (), <, end);
     push (&f, i);
     warning = gst_bus_pop_filtered (f.bus, GST_MESSAGE_WARNING);
   }

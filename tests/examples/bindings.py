@@ -323,8 +323,9 @@ def test_docstrings():
 
 def test_iteration():
     text = "videotestsrc pattern=blue num-buffers=5 ! video/x-raw,format=RGB ! " + CHAIN
-    with Pipeline.new_from_string(text, {"model": model("one_box.tflite")}) as pipeline:
-        pipeline.props.max_predictions = 10
+    pipeline = Pipeline.new_from_string(text, {"model": model("one_box.tflite")})
+    pipeline.props.max_predictions = 10  # before the start: the default is fewer than frames here
+    with pipeline:
         assert [[o.label for o in found] for found in pipeline] == [["blue"]] * 5
     assert pipeline.get_state() in (State.STOPPED, State.ENDED)
     broken = Pipeline.new_from_string("videotestsrc ! identity error-after=3 ! " + CHAIN, {"model": model("one_box.tflite")})

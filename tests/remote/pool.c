@@ -208,9 +208,7 @@ test_camera_push_and_pull (const TestCamera *camera, guint from, guint to)
 void
 test_camera_wait_count (const TestCamera *camera, const char *property, guint64 least)
 {
-  const gint64 until = g_get_monotonic_time () + TEST_PATIENCE;
   while (test_camera_count (camera, property) < least) {
-    g_assert_cmpint (g_get_monotonic_time (), <, until);
     g_usleep (10000);
   }
 }
@@ -226,9 +224,7 @@ n_workers (const TestCamera *camera)
 void
 test_camera_wait_workers (const TestCamera *camera, guint n)
 {
-  const gint64 until = g_get_monotonic_time () + TEST_PATIENCE;
   while (n_workers (camera) != n) {
-    g_assert_cmpint (g_get_monotonic_time (), <, until);
     g_usleep (10000);
   }
 }
@@ -237,8 +233,7 @@ char *
 test_wait_text (GstBus *bus, GstMessageType type, const char *fragment)
 {
   for (;;) {
-    g_autoptr (GstMessage) message =
-      gst_bus_timed_pop_filtered (bus, TEST_PATIENCE * GST_USECOND, type);
+    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, type);
     g_autoptr (GError) error = NULL;
     g_assert_nonnull (message);
     if (type == GST_MESSAGE_ERROR)

@@ -12,7 +12,6 @@
 #include "tests/elements/process.h"
 #include "tests/elements/support.h"
 
-#define TEST_PATIENCE (100 * G_USEC_PER_SEC)
 #define TEST_PICTURE_CAPS \
   "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
 

@@ -40,7 +40,7 @@ make_jpeg (const char *size)
   if (sink == NULL)
     return NULL;
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  gst_element_get_state (pipeline, NULL, NULL, 100 * GST_SECOND);
+  gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
   g_object_get (sink, "last-sample", &sample, NULL);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   GstMapInfo map;

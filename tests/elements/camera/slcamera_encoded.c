@@ -14,7 +14,6 @@
 #define RTSP "SIGHTLINE_RTSP_SERVER"
 #define HTTP "SIGHTLINE_MJPEG_SERVER"
 #define FAST "reconnect-min=50 reconnect-max=200 stall-timeout=5000"
-#define PATIENCE (100 * GST_SECOND)
 #define AVC "video/x-h264,stream-format=avc,alignment=au"
 #define HVC "video/x-h265,stream-format=hvc1,alignment=au"
 
@@ -57,7 +56,7 @@ pull (GstElement *pipeline, const char *name, guint n)
   GPtrArray *samples = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_sample_unref);
   g_autoptr (GstElement) sink = element_of (pipeline, name);
   while (samples->len < n) {
-    GstSample *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), PATIENCE);
+    GstSample *sample = gst_app_sink_pull_sample (GST_APP_SINK (sink));
     if (sample == NULL)
       break;
     g_ptr_array_add (samples, sample);
@@ -207,7 +206,7 @@ write_file (const char *path, const char *make)
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
@@ -486,7 +485,7 @@ test_taken_no_more (gconstpointer data)
     if (i != 1)
       continue;
     g_autoptr (GstMessage) message =
-      *live ? gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_EOS) : NULL;
+      *live ? gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS) : NULL;
     g_assert_true (!*live || message != NULL);
   }
   g_assert_false (encoded.crowded);

@@ -76,7 +76,7 @@ make_jpeg (void)
   g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_autoptr (GstSample) sample = NULL;
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  gst_element_get_state (pipeline, NULL, NULL, 100 * GST_SECOND);
+  gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
   g_object_get (sink, "last-sample", &sample, NULL);
   GstBuffer *jpeg = gst_buffer_copy_deep (gst_sample_get_buffer (sample));
   gst_element_set_state (pipeline, GST_STATE_NULL);

@@ -12,7 +12,6 @@
 #include "tests/elements/process.h"
 #include "tests/support/sanitized.h"
 
-#define PATIENCE_S 100
 /* It takes 2 s at most; whatever a camera may be waiting for lasts 20 s and more. Between them,
  * since other processes run, too; under valgrind, what is being parsed meanwhile takes seconds by
  * itself. */
@@ -197,22 +196,17 @@ test_camera_play (TestCamera *camera, GstState state)
 static GstStructure *
 wait_for (TestCamera *camera, const char *state, const char *reason)
 {
-  const gint64 deadline = g_get_monotonic_time () + PATIENCE_S * G_USEC_PER_SEC;
-  g_autoptr (GString) seen = g_string_new (NULL);
-  while (g_get_monotonic_time () < deadline) {
+  for (;;) {
     g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-      camera->bus, GST_SECOND / 10, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-    const GstStructure *structure = message != NULL ? gst_message_get_structure (message) : NULL;
-    if (structure == NULL)
-      continue;
-    g_autofree char *text = gst_structure_to_string (structure);
-    g_string_append_printf (seen, "; %s", text);
-    if (gst_structure_has_name (structure, "slcamera")
+      camera->bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    const GstStructure *structure = gst_message_get_structure (message);
+    g_autofree char *text = structure != NULL ? gst_structure_to_string (structure) : NULL;
+    g_test_message ("%s", text != NULL ? text : "end of stream");
+    if (structure != NULL && gst_structure_has_name (structure, "slcamera")
         && g_str_equal (gst_structure_get_string (structure, "state"), state)
         && strstr (gst_structure_get_string (structure, "reason"), reason) != NULL)
       return gst_structure_copy (structure);
   }
-  g_error ("no message 'slcamera' with state %s and reason '%s'; got%s", state, reason, seen->str);
 }
 
 GstStructure *
@@ -231,25 +225,20 @@ test_camera_expect (TestCamera *camera, const char *state, const char *fragment)
 void
 test_camera_wait_frames (TestCamera *camera, guint n)
 {
-  const gint64 deadline = g_get_monotonic_time () + PATIENCE_S * G_USEC_PER_SEC;
   g_mutex_lock (&camera->lock);
   const guint goal = camera->frames + n;
   while (camera->frames < goal)
-    if (!g_cond_wait_until (&camera->cond, &camera->lock, deadline))
-      g_error ("%u frames within %d s, expected %u", camera->frames, PATIENCE_S, goal);
+    g_cond_wait (&camera->cond, &camera->lock);
   g_mutex_unlock (&camera->lock);
 }
 
 void
 test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *fragment)
 {
-  g_autoptr (GString) seen = g_string_new (NULL);
   for (;;) {
     g_autoptr (GstMessage) message =
-      gst_bus_timed_pop_filtered (camera->bus, PATIENCE_S * GST_SECOND, type);
+      gst_bus_timed_pop_filtered (camera->bus, GST_CLOCK_TIME_NONE, type);
     g_autoptr (GError) error = NULL;
-    if (message == NULL)
-      g_error ("no message with \"%s\" came, only%s", fragment, seen->str);
     if (type == GST_MESSAGE_ERROR)
       gst_message_parse_error (message, &error, NULL);
     else if (type == GST_MESSAGE_WARNING)
@@ -262,16 +251,14 @@ test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *frag
       return;
     if (type == GST_MESSAGE_ERROR)
       g_error ("\"%s\" is not in the message \"%s\"", fragment, error->message);
-    g_string_append_printf (seen, " \"%s\"", error->message);
   }
 }
 
 void
 test_camera_wait_eos (TestCamera *camera)
 {
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (camera->bus, PATIENCE_S * GST_SECOND,
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (camera->bus, GST_CLOCK_TIME_NONE,
                                                                GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-  g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
 }
 

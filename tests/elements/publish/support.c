@@ -101,23 +101,20 @@ publish_count (GstHarness *harness, const char *property)
 GstStructure *
 publish_wait_for_state (GstBus *bus, const char *state)
 {
-  const gint64 until = g_get_monotonic_time () + PUBLISH_PATIENCE;
-  while (g_get_monotonic_time () < until) {
+  for (;;) {
     g_autoptr (GstMessage) message =
-      gst_bus_timed_pop_filtered (bus, GST_SECOND / 10, GST_MESSAGE_ELEMENT);
-    const GstStructure *structure = message != NULL ? gst_message_get_structure (message) : NULL;
-    if (structure != NULL && strcmp (gst_structure_get_string (structure, "state"), state) == 0)
+      gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT);
+    const GstStructure *structure = gst_message_get_structure (message);
+    if (strcmp (gst_structure_get_string (structure, "state"), state) == 0)
       return gst_structure_copy (structure);
   }
-  g_error ("no message \"%s\" came", state);
 }
 
 /* (transfer full): what the next error or warning says. */
 char *
 publish_wait_for_text (GstBus *bus, GstMessageType type)
 {
-  g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (bus, (GstClockTime) PUBLISH_PATIENCE * GST_USECOND, type);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, type);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (message);
   if (type == GST_MESSAGE_ERROR)

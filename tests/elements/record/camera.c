@@ -49,18 +49,15 @@ ask (const Line *line)
 static char *
 next_clip (const Line *line, const char *part)
 {
-  g_autoptr (GString) warnings = g_string_new (NULL);
   for (;;) {
     g_autoptr (GstMessage) message =
-      gst_bus_timed_pop_filtered (line->camera->bus, RECORD_PATIENCE,
+      gst_bus_timed_pop_filtered (line->camera->bus, GST_CLOCK_TIME_NONE,
                                   GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
-    if (message == NULL)
-      g_error ("no clip came; warnings:%s", warnings->str);
     const GstStructure *structure = gst_message_get_structure (message);
     if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
       g_autoptr (GError) warning = NULL;
       gst_message_parse_warning (message, &warning, NULL);
-      g_string_append_printf (warnings, " '%s'", warning->message);
+      g_test_message ("%s", warning->message);
       continue;
     }
     g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ELEMENT);

@@ -11,8 +11,6 @@
 
 #define RECORD_CAPS "video/x-raw,format=I420,width=64,height=48,framerate=25/1"
 #define RECORD_FRAME (40 * GST_MSECOND)
-/* After which something has gone wrong. */
-#define RECORD_PATIENCE (60 * GST_SECOND)
 
 /** RecordFixture: @encoded: (nullable): the harness of the pad encoded. */
 typedef struct
