@@ -59,26 +59,6 @@ decode_none (gpointer opened, const void *const *data, SlResult *result)
   result->outputs = (SlOutputs){ state->n, state->infos, (const void *const *) state->data };
 }
 
-/* Whether tensor @a is [1,H,W,@channels] of the size of the map @b. */
-static gboolean
-is_map_of (const SlTensorInfo *a, gint32 channels, const SlTensorInfo *b)
-{
-  return a->rank == 4 && b->rank == 4 && a->dims[0] == 1 && a->dims[1] == b->dims[1]
-         && a->dims[2] == b->dims[2] && a->dims[3] == channels;
-}
-
-/* Displacements of both ends of a line, and how sure its middle is, in each cell of half the input.
- */
-static gboolean
-are_lines (const SlDecoderConfig *config)
-{
-  const SlTensorInfo *t = config->tensors;
-  const guint ends = config->n_tensors == 2 && t[0].rank == 4 && t[0].dims[3] == 1 ? 1 : 0;
-  return config->n_tensors == 2 && is_map_of (&t[ends], 4, &t[1 - ends])
-         && is_map_of (&t[1 - ends], 1, &t[ends]) && 2 * t[0].dims[1] == config->input_height
-         && 2 * t[0].dims[2] == config->input_width;
-}
-
 /* SSR-Net's three stages: shares and shifts of bins, and a number that widens them. */
 static gboolean
 are_stages (const SlDecoderConfig *config)
@@ -105,9 +85,6 @@ are_pair (const SlDecoderConfig *config)
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
-  if (are_lines (config))
-    return "maps of four numbers and one number at half the input's size may be the ends and the middles of line segments, as M-LSD has "
-           "them, which no decoder reads";
   if (are_stages (config))
     return "six rows and three single numbers may be the three stages of SSR-Net, whose age or gender is a sum over all of them, which "
            "no decoder computes";

@@ -261,13 +261,6 @@ test_good_values (void)
 static void
 test_known_outputs (void)
 {
-  for (guint order = 0; order < 2; order++) {
-    SlDecoderConfig lines = { .max_results = 1, .input_width = 320, .input_height = 320 };
-    config_add (&lines, SL_DTYPE_F32, DIMS (1, 160, 160, order == 0 ? 4 : 1), 0, 0);
-    config_add (&lines, SL_DTYPE_F32, DIMS (1, 160, 160, order == 0 ? 1 : 4), 0, 0);
-    assert_open_fails (NULL, &lines, SL_ERROR_SHAPE,
-                       "the ends and the middles of line segments, as M-LSD has them");
-  }
   SlDecoderConfig stages = { .max_results = 1, .input_width = 64, .input_height = 64 };
   for (guint t = 0; t < 9; t++)
     config_add (&stages, SL_DTYPE_F32, DIMS (1, t / 3 == 1 ? 1 : 3), 0, 0);
