@@ -59,45 +59,9 @@ decode_none (gpointer opened, const void *const *data, SlResult *result)
   result->outputs = (SlOutputs){ state->n, state->infos, (const void *const *) state->data };
 }
 
-/* SSR-Net's three stages: shares and shifts of bins, and a number that widens them. */
-static gboolean
-are_stages (const SlDecoderConfig *config)
-{
-  guint rows = 0, numbers = 0;
-  for (guint t = 0; t < config->n_tensors; t++) {
-    const guint elements = sl_decoder_elements (&config->tensors[t]);
-    rows += elements > 1 && elements == (guint) sl_decoder_columns (&config->tensors[t]);
-    numbers += elements == 1;
-  }
-  return config->n_tensors == 9 && rows == 6 && numbers == 3;
-}
-
-/* Two rows of as many numbers. */
-static gboolean
-are_pair (const SlDecoderConfig *config)
-{
-  const SlTensorInfo *t = config->tensors;
-  return config->n_tensors == 2 && t[0].rank == 2 && t[1].rank == 2 && t[0].dims[0] == 1
-         && t[1].dims[0] == 1 && t[0].dims[1] > 1 && t[0].dims[1] == t[1].dims[1];
-}
-
-/* Known outputs for which there is no decoder yet. */
-static const char *
-unmatched (const SlDecoderConfig *config)
-{
-  if (are_stages (config))
-    return "six rows and three single numbers may be the three stages of SSR-Net, whose age or gender is a sum over all of them, which "
-           "no decoder computes";
-  return are_pair (config)
-           ? "two rows of the same length may be two factors of a product or two lists of classes: no decoder multiplies "
-             "them, and decoders read one list"
-           : NULL;
-}
-
 const SlDecoder sl_decoder_none = {
   .name = "none",
   .description = "any tensors, given as they are",
-  .unmatched = unmatched,
   .open = open_none,
   .decode = decode_none,
   .close = close_none,

@@ -256,21 +256,22 @@ test_good_values (void)
   }
 }
 
-/* Outputs of known networks that no decoder reads: the message says what they are, and proposes no
- * labels. */
+/* Outputs of known networks whose decoder must be named: the message says what they are, and
+ * proposes no labels. */
 static void
 test_known_outputs (void)
 {
   SlDecoderConfig stages = { .max_results = 1, .input_width = 64, .input_height = 64 };
   for (guint t = 0; t < 9; t++)
     config_add (&stages, SL_DTYPE_F32, DIMS (1, t / 3 == 1 ? 1 : 3), 0, 0);
-  assert_open_fails (NULL, &stages, SL_ERROR_SHAPE, "may be the three stages of SSR-Net");
+  assert_open_fails (NULL, &stages, SL_ERROR_SHAPE,
+                     "may be SSR-Net: state decoder=ssrnet,range=101 of an age");
   SlDecoderConfig pair = { .max_results = 1, .input_width = 256, .input_height = 256 };
   config_add (&pair, SL_DTYPE_F32, DIMS (1, 8), 0, 0);
   config_add (&pair, SL_DTYPE_F32, DIMS (1, 8), 0, 0);
   assert_open_fails (
     NULL, &pair, SL_ERROR_SHAPE,
-    "two rows of the same length may be two factors of a product or two lists of classes");
+    "state decoder=dot for the sum of their products, dot,absolute=yes for FaceAntiSpoofing");
 }
 
 TEST_MAIN (int argc, char **argv)
