@@ -65,10 +65,14 @@ walk_from_input (const SlGraph *graph)
 static gboolean
 only_adds_channels (const SlGraph *graph, const SlNode *node, gint32 tensor)
 {
-  for (guint i = 0; i < node->n_inputs; i++)
-    if (node->inputs[i] != tensor && sl_node_input (graph, node, i)->data == NULL)
+  if (node->op != SL_OP_CONCATENATION)
+    return FALSE;
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *other = node->inputs[i] != tensor ? sl_node_input (graph, node, i) : NULL;
+    if (node->inputs[i] != tensor && (other == NULL || other->data == NULL))
       return FALSE;
-  return node->op == SL_OP_CONCATENATION;
+  }
+  return TRUE;
 }
 
 /* (nullable): the next operator that alone reads what the one before gives, those left out that
