@@ -85,12 +85,15 @@ are_matte (const SlTensorInfo *picture, const SlTensorInfo *alpha)
          && alpha->dims[first + 1] == picture->dims[first + 1];
 }
 
+/* More numbers beside a single one are points rather than classes. */
+#define MOST_CLASSES_BESIDE 8
+
 /* A number beside a row of scores. */
 static gboolean
 are_estimate_and_classes (const SlTensorInfo *number, const SlTensorInfo *row)
 {
   return sl_decoder_elements (number) == 1 && sl_decoder_is_vector (row)
-         && sl_decoder_elements (row) > 1;
+         && sl_decoder_elements (row) > 1 && sl_decoder_elements (row) <= MOST_CLASSES_BESIDE;
 }
 
 /* Features of patches of a picture, [1,N,C], and of all of it, [1,C]. */

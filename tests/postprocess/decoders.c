@@ -290,6 +290,7 @@ test_known_pairs (void)
     { { 1, 3, 64, 64 }, { 1, 1, 64, 64 }, "as RVM gives them: decoder=segmentation,tensor=1" },
     { { 1, 64, 64, 3 }, { 1, 64, 64, 1 }, "as RVM gives them" },
     { { 1, 257, 384 }, { 1, 384 }, "as DINOv2 gives them: export the one output" },
+    { { 1, 1 }, { 1, 42 }, "try decoder=landmarks" },
     { { 1, 1 }, { 1, 2 }, "may be an estimate beside scores of classes, such as age and gender" },
   };
   for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
