@@ -391,13 +391,26 @@ settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *im
   return TRUE;
 }
 
-const char *
-sl_contract_channel_hint (const SlTensorInfo *input)
+char *
+sl_contract_shape_hint (const SlTensorInfo *input)
 {
-  const gboolean four = input->rank == 4 && (input->dims[1] == 4 || input->dims[3] == 4);
-  return four
-           ? "; fixed-inputs=0[3]=0 makes a constant of the last of 4 channels, such as a mask that nothing is known of"
-           : "";
+  const gint32 *d = input->dims;
+  SlImageContract image;
+  SlTensorInfo one = *input;
+  one.dims[0] = 1;
+  if (input->rank == 4 && d[0] > 1
+      && (shape_as (&one, SL_LAYOUT_NHWC, &image) || shape_as (&one, SL_LAYOUT_NCHW, &image)))
+    return g_strdup_printf (
+      "; the file takes %d pictures at once: input-shape=1,%d,%d,%d runs it with one, if each "
+      "has results of its own",
+      d[0], d[1], d[2], d[3]);
+  if (input->rank != 4 || (d[1] != 4 && d[3] != 4))
+    return g_strdup ("");
+  return g_strdup (
+    input->name != NULL && strstr (input->name, "alpha") != NULL
+      ? "; its name says that the last of 4 channels is alpha: fixed-inputs=0[3]=1 makes it the constant 1 of M-LSD, or state the model's "
+        "own number"
+      : "; fixed-inputs=0[3]=0 makes a constant of the last of 4 channels, such as a mask that nothing is known of");
 }
 
 /* Where nothing is stated, a model that begins with a normalisation of its own gets the pixels that
@@ -431,10 +444,11 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
     if (g_strcmp0 (author, "property") != 0)
       return TRUE;
     g_autofree char *text = sl_tensor_info_describe (input);
+    g_autofree char *hint = sl_contract_shape_hint (input);
     return sl_fail (
       error, SL_ERROR_CONTRACT,
       "properties describe a picture, but input '%s' is %s; expected uint8, int8, int32, int64, float32 or float16 with 1 or 3 channels and batch 1%s",
-      input->name, text, sl_contract_channel_hint (input));
+      input->name, text, hint);
   }
   image->fit_known = draft->fit_by != NULL;
   image->fit = image->fit_known ? draft->fit : SL_FIT_STRETCH;

@@ -73,9 +73,9 @@ struct _SlContract
 SlContract *sl_contract_ref (SlContract *contract);
 void sl_contract_unref (SlContract *contract);
 
-/** sl_contract_channel_hint: a hint for messages about an input with one channel more than a
- * picture; "" for any other. */
-const char *sl_contract_channel_hint (const SlTensorInfo *input);
+/** sl_contract_shape_hint: (transfer full): a hint for messages about an input with one channel
+ * more than a picture, or of several pictures; "" for any other. */
+char *sl_contract_shape_hint (const SlTensorInfo *input);
 /** sl_contract_may_be_vectors: whether the first input is float[1,length,features], whose values
  * nothing states: a gray picture, or no picture at all. */
 gboolean sl_contract_may_be_vectors (const SlContract *contract);

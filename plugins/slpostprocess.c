@@ -189,6 +189,15 @@ tell_vector (SlPostprocess *self)
   GST_ELEMENT_INFO (self, STREAM, DECODE, ("%s", note), (NULL));
 }
 
+/* Says once that pictures were made for another decoder. */
+static void
+tell_fit (SlPostprocess *self, const SlFrameMeta *meta)
+{
+  g_autofree char *doubt = sl_tensor_decoding_doubt (&self->tensors, self->tensor_caps, meta);
+  if (doubt != NULL)
+    GST_ELEMENT_WARNING (self, STREAM, DECODE, ("%s", doubt), (NULL));
+}
+
 /* Opens the decoder for the current caps and settings. */
 static gboolean
 open_decoding (SlPostprocess *self)
@@ -352,6 +361,7 @@ decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta,
   sl_tensor_mapping_done (&self->tensors.mapping);
   sl_decoded_picture_take (&self->picture, &result->picture, self->tensor_caps);
   find_geometry (self, meta, &geometry);
+  tell_fit (self, meta);
   if (!decode_parts (self, meta, result, &geometry, prediction))
     sl_prediction_mapper_fill (self->predictions, result, self->tensors.labels,
                                sl_decoding_names (self->tensors.decoding, NULL), &geometry,
@@ -696,6 +706,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
   SlPostprocess *self = (SlPostprocess *) element;
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
     self->refused = self->warned_no_frame = self->warned_left_out = self->told_vector = FALSE;
+    self->tensors.told_fit = FALSE;
     self->frame = 0;
     gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
     sl_tracking_clear (&self->tracking);

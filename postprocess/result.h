@@ -139,6 +139,8 @@ extern const SlSkeleton sl_skeleton_palm;
 extern const SlSkeleton sl_skeleton_alignment;
 /** The 21 points of a hand: the wrist, then four points per finger from the palm to the tip. */
 extern const SlSkeleton sl_skeleton_hand;
+/** The two ends of a line segment. */
+extern const SlSkeleton sl_skeleton_line;
 /** The corners of a rotated box, in their order around it. */
 extern const SlSkeleton sl_skeleton_corners;
 /** The centre and the 8 corners of a box in space, projected to the picture, and its 12 edges. */

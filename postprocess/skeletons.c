@@ -40,6 +40,9 @@ static const guint8 hand_bones[][2] = { { 0, 1 },   { 1, 2 },   { 2, 3 },  { 3, 
                                         { 15, 16 }, { 13, 17 }, { 0, 17 }, { 17, 18 }, { 18, 19 },
                                         { 19, 20 } };
 
+static const char *const line_names[] = { "start", "end" };
+static const guint8 line_bones[][2] = { { 0, 1 } };
+
 static const char *const corner_names[] = { "corner_1", "corner_2", "corner_3", "corner_4" };
 static const guint8 corner_bones[][2] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 0 } };
 
@@ -53,6 +56,8 @@ static const guint8 cuboid_bones[][2] = { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 }
 
 const SlSkeleton sl_skeleton_cuboid = { G_N_ELEMENTS (cuboid_names), G_N_ELEMENTS (cuboid_bones),
                                         cuboid_names, cuboid_bones };
+const SlSkeleton sl_skeleton_line = { G_N_ELEMENTS (line_names), G_N_ELEMENTS (line_bones),
+                                      line_names, line_bones };
 const SlSkeleton sl_skeleton_corners = { G_N_ELEMENTS (corner_names), G_N_ELEMENTS (corner_bones),
                                          corner_names, corner_bones };
 const SlSkeleton sl_skeleton_hand = { G_N_ELEMENTS (hand_names), G_N_ELEMENTS (hand_bones),

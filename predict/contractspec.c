@@ -4,9 +4,14 @@
  */
 #include "predict/contractspec.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "core/base/picture.h"
 #include "predict/opendecoding.h"
+
+/* Width and height of a picture that differ in scale by more are stretched. */
+#define STRETCHED_FROM 0.02
 
 gboolean
 sl_contract_out_type (SlDtype dtype, SlOutType *type)
@@ -55,6 +60,22 @@ sl_contract_fit (const SlContract *contract)
   if (!image->pad_known)
     result.pad_value = claim->pad_value;
   return result;
+}
+
+char *
+sl_contract_fit_doubt (const SlContract *contract, const SlDecoding *decoding, const SlAffine *map)
+{
+  const SlDecoder *decoder = sl_decoding_decoder (decoding);
+  const double ratio = hypot (map->xx, map->yx) / hypot (map->xy, map->yy);
+  if (decoder->pictures == NULL || decoder->pictures->fit == SL_FIT_STRETCH
+      || !contract->image.valid || contract->image.fit_known
+      || !(fabs (log (ratio)) > STRETCHED_FROM))
+    return NULL;
+  const char *fit = sl_fit_name (decoder->pictures->fit);
+  return g_strdup_printf (
+    "decoder %s is for pictures with fit=%s, and these are stretched, since the model was loaded without that decoder: state "
+    "decoder=%s where the model is stated (slinfer, or MODEL.modelinfo), or fit=%s of slnormalize",
+    decoder->name, fit, decoder->name, fit);
 }
 
 gboolean

@@ -6,7 +6,9 @@
  */
 #pragma once
 
+#include "core/base/affine.h"
 #include "models/contract.h"
+#include "postprocess/decoder.h"
 #include "preprocess/normalize.h"
 
 /** sl_contract_out_type: FALSE when the preprocessor makes no tensors of @dtype. */
@@ -26,6 +28,10 @@ typedef struct
 } SlContractFit;
 
 SlContractFit sl_contract_fit (const SlContract *contract);
+/** sl_contract_fit_doubt: (transfer full) (nullable): a sentence where @decoding, which @contract
+ * does not name, expects another fit than @map, tensor -> frame, has. */
+char *sl_contract_fit_doubt (const SlContract *contract, const SlDecoding *decoding,
+                             const SlAffine *map);
 /** sl_contract_spec: fills all of @spec but filter, orientation and crop, gain and offset as far as
  * the contract knows them; FALSE when the first input is no picture that the preprocessor makes. */
 gboolean sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec);

@@ -174,7 +174,7 @@ def main(args):
     print("# Models tried\n")
     print("`scripts/models_page.py` writes this page from the tables of the test data. The fourth column has the options with which `sightline")
     print("predict --model MODEL` decodes a picture, or the sentence with which it refuses; whether the answer is right is what the tests ask. Pixels are those")
-    print("that the model's makers state. [`sightline fit`](cli.md#sightline-fit-model-picture) finds them by five pictures for 23 of 25 whose makers state them")
+    print("that the model's makers state. [`sightline fit`](cli.md#sightline-fit-model-picture) finds them by five pictures for 25 of 25 whose makers state them")
     print("(`scripts/fit_rate.py`). Models with random weights, called generated, have 0..1. `tests/golden` compares numbers with other runtimes', where the test data has theirs.")
     print("Milliseconds are the least of five runs on one thread of %s.\n" % processor())
     print("%d of %d are decoded.\n" % (works, len(lines)))

@@ -150,18 +150,39 @@ sl_graph_batch_input (const SlGraph *graph, SlTensor *tensor, GError **error)
 }
 
 void
+sl_graph_set_file_batch (SlGraph *graph, guint n)
+{
+  graph->file_batch = n;
+}
+
+/* A shape for the file's batch becomes that of one item. */
+static void
+take_one_item (const SlGraph *graph, gsize elements_of_one, gboolean is_open, gsize known,
+               gint32 *dims)
+{
+  const guint n = graph->file_batch;
+  gsize whole;
+  if (n > 1 && dims[0] == (gint32) n
+      && (is_open || (g_size_checked_mul (&whole, elements_of_one, n) && known == whole)))
+    dims[0] = 1;
+}
+
+void
 sl_graph_batch_shape (const SlGraph *graph, gsize elements, gint32 first, gint32 *dims, guint rank)
 {
   const gint32 n = (gint32) sl_graph_batch (graph);
   gsize known = 1;
   guint open = 0;
-  if (n == 1 || rank == 0 || dims[0] < 1 || dims[0] > G_MAXINT32 / n)
+  if ((n == 1 && graph->file_batch <= 1) || rank == 0 || dims[0] < 1 || dims[0] > G_MAXINT32 / n)
     return;
   for (guint i = 0; i < rank; i++) {
     open += dims[i] == -1;
     if (dims[i] != -1 && (dims[i] < 1 || !g_size_checked_mul (&known, known, (gsize) dims[i])))
       return;
   }
+  const gint32 of_file = dims[0];
+  take_one_item (graph, elements / (gsize) n, open > 0 && first == n, known, dims);
+  known = known / (gsize) of_file * (gsize) dims[0];
   const gboolean of_one = open > 0 ? dims[0] == 1 && first % n == 0
                                    : known == elements / (gsize) n && elements % (gsize) n == 0;
   if (of_one)

@@ -119,6 +119,9 @@ void sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destro
 /** sl_graph_set_batch: before anything is read into it: dimension 0 of each input is @n where the
  * file says 1, and so are those that follow from it; 0 and 1 = as the file says. */
 void sl_graph_set_batch (SlGraph *graph, guint n);
+/** sl_graph_set_file_batch: the file was written for @n items at once, and the graph's input has
+ * one. */
+void sl_graph_set_file_batch (SlGraph *graph, guint n);
 /** sl_graph_batch_input: @tensor, an input of the file, gets the graph's batch. FALSE with
  * SL_ERROR_UNSUPPORTED where dimension 0 is another's. */
 gboolean sl_graph_batch_input (const SlGraph *graph, SlTensor *tensor, GError **error);
@@ -153,7 +156,8 @@ gboolean sl_graph_skips_input_quantize (const SlGraph *graph);
 guint sl_graph_batch (const SlGraph *graph);
 /** sl_graph_batch_shape: @dims (-1 for the inferred one) is the file's shape for a reshape of a
  * tensor of @elements, whose dimension 0 is
- *  @first. If it is the shape of one item, it becomes that of the graph's batch. */
+ *  @first. If it is the shape of one item, or of the file's batch, it becomes that of the graph's
+ * batch. */
 void sl_graph_batch_shape (const SlGraph *graph, gsize elements, gint32 first, gint32 *dims,
                            guint rank);
 /** sl_graph_whole: (transfer none) (nullable): see sl_graph_set_whole(). */

@@ -51,6 +51,7 @@ struct _SlGraph
   gboolean prepared;
   gboolean apart;        /* sl_graph_keep_apart() */
   guint batch;           /* sl_graph_set_batch() */
+  guint file_batch;      /* sl_graph_set_file_batch(), 0 = one */
   const char *whole;     /* (nullable): sl_graph_set_whole() */
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */
   gint32 declared_input; /* then: the model's own input */

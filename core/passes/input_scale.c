@@ -61,6 +61,20 @@ walk_from_input (const SlGraph *graph)
   return (Walk){ graph, sl_graph_n_inputs (graph) > 0 ? sl_graph_input (graph, 0) : -1, 0 };
 }
 
+/* Whether @node puts constants beside @tensor, such as a channel that is stated. */
+static gboolean
+only_adds_channels (const SlGraph *graph, const SlNode *node, gint32 tensor)
+{
+  if (node->op != SL_OP_CONCATENATION)
+    return FALSE;
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *other = node->inputs[i] != tensor ? sl_node_input (graph, node, i) : NULL;
+    if (node->inputs[i] != tensor && (other == NULL || other->data == NULL))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 /* (nullable): the next operator that alone reads what the one before gives, those left out that
  * leave values as they are. @input: what it reads. */
 static const SlNode *
@@ -72,7 +86,8 @@ next_operator (Walk *walk, gint32 *input)
       return NULL;
     *input = walk->at;
     walk->at = node->outputs[0];
-    if (node->op != SL_OP_TRANSPOSE && node->op != SL_OP_RESHAPE && node->op != SL_OP_CAST)
+    if (node->op != SL_OP_TRANSPOSE && node->op != SL_OP_RESHAPE && node->op != SL_OP_CAST
+        && !only_adds_channels (walk->graph, node, *input))
       return node;
   }
   return NULL;
@@ -121,24 +136,42 @@ top_of (const gdouble *means, guint n_means, const gdouble *deviations, guint n_
            : 0;
 }
 
+/* Numbers that @node, which reads @at first, shifts by or divides by; 0 = it does neither. */
+static guint
+read_step (const SlGraph *graph, const SlNode *node, gint32 at, gboolean *shifts,
+           gdouble numbers[MAX_CHANNELS])
+{
+  if (node == NULL || node->n_inputs != 2 || node->inputs[0] != at)
+    return 0;
+  const SlTensor *constant = sl_node_input (graph, node, 1);
+  *shifts = node->op == SL_OP_SUB || node->op == SL_OP_ADD;
+  if (*shifts)
+    return read_numbers (constant, node->op == SL_OP_SUB ? 1 : -1, numbers);
+  if (node->op != SL_OP_DIV && node->op != SL_OP_MUL)
+    return 0;
+  const guint n = read_numbers (constant, 1, numbers);
+  for (guint k = 0; k < n && node->op == SL_OP_MUL; k++)
+    numbers[k] = 1 / numbers[k];
+  return n;
+}
+
 gdouble
 sl_graph_find_input_top (const SlGraph *graph)
 {
   Walk walk = walk_from_input (graph);
-  gdouble means[MAX_CHANNELS], factors[MAX_CHANNELS];
+  gdouble one[MAX_CHANNELS], two[MAX_CHANNELS];
+  gboolean first_shifts, second_shifts;
   gint32 at;
-  const SlNode *shift = next_operator (&walk, &at);
-  if (shift == NULL || (shift->op != SL_OP_SUB && shift->op != SL_OP_ADD) || shift->n_inputs != 2
-      || shift->inputs[0] != at)
+  const SlNode *node = next_operator (&walk, &at);
+  const guint n = read_step (graph, node, at, &first_shifts, one);
+  node = n > 0 ? next_operator (&walk, &at) : NULL;
+  const guint m = read_step (graph, node, at, &second_shifts, two);
+  if (n == 0 || m == 0 || first_shifts == second_shifts)
     return 0;
-  const guint n_means =
-    read_numbers (sl_node_input (graph, shift, 1), shift->op == SL_OP_SUB ? 1 : -1, means);
-  const SlNode *scale = n_means > 0 ? next_operator (&walk, &at) : NULL;
-  if (scale == NULL || (scale->op != SL_OP_DIV && scale->op != SL_OP_MUL) || scale->n_inputs != 2
-      || scale->inputs[0] != at)
-    return 0;
-  const guint n = read_numbers (sl_node_input (graph, scale, 1), 1, factors);
-  for (guint k = 0; k < n && scale->op == SL_OP_MUL; k++)
-    factors[k] = 1 / factors[k];
-  return n > 0 ? top_of (means, n_means, factors, n) : 0;
+  if (first_shifts)
+    return top_of (one, n, two, m);
+  gdouble means[MAX_CHANNELS]; /* x / one - two = (x - two * one) / one */
+  for (guint k = 0; k < MAX_CHANNELS; k++)
+    means[k] = two[m > 1 ? k : 0] * one[n > 1 ? k : 0];
+  return top_of (means, MAX_CHANNELS, one, n);
 }

@@ -14,7 +14,8 @@ gdouble sl_graph_input_scale (const SlGraph *graph);
  * are those of the file. */
 gdouble sl_graph_find_input_scale (const SlGraph *graph);
 /** sl_graph_input_top: where the first operators of a prepared graph subtract a mean and divide by
- * a standard deviation: the largest pixel value that these are for, 1 or 255; 0 = they do not. */
+ * a standard deviation, in any order: the largest pixel value that these are for, 1 or 255; 0 =
+ * they do not. */
 gdouble sl_graph_input_top (const SlGraph *graph);
 /** sl_graph_find_input_top: the same of a graph that is not prepared yet. */
 gdouble sl_graph_find_input_top (const SlGraph *graph);

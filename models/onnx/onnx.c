@@ -104,6 +104,17 @@ known_dim (const Lower *o, const OnnxEdge *edge, guint i)
   return dims[i];
 }
 
+/* Whether @number may be stated for dimension @i: where the file leaves it open, the file's, or one
+ * picture of several. */
+static gboolean
+fits_dim (const OnnxEdge *edge, guint i, gdouble number)
+{
+  if (!(number >= 1 && number <= G_MAXINT32 && number == floor (number)))
+    return FALSE;
+  return !edge->has_shape || edge->dims[i] < 0 || number == (gdouble) edge->dims[i]
+         || (edge->rank == 4 && i == 0 && number == 1);
+}
+
 /* @given, when not NULL, is the shape that the user states for this input. */
 static gboolean
 settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tensor)
@@ -124,8 +135,7 @@ settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tenso
     n = sl_numbers_parse (given, numbers, SL_MAX_RANK);
     gboolean fits = n > 0 && (!edge->has_shape || n == edge->rank);
     for (guint i = 0; i < n && fits; i++)
-      fits = numbers[i] >= 1 && numbers[i] <= G_MAXINT32 && numbers[i] == floor (numbers[i])
-             && (!edge->has_shape || edge->dims[i] < 0 || numbers[i] == (gdouble) edge->dims[i]);
+      fits = fits_dim (edge, i, numbers[i]);
     if (!fits) {
       g_autofree char *text = describe_edge (edge);
       return lower_refuse (
@@ -133,6 +143,8 @@ settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tenso
         "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit", given,
         edge->name, text);
     }
+    if (edge->has_shape && n > 0 && edge->dims[0] > 1 && numbers[0] == 1)
+      sl_graph_set_file_batch (o->graph, (guint) edge->dims[0]);
     tensor->rank = n;
     for (guint i = 0; i < n; i++)
       tensor->dims[i] = (gint32) numbers[i];

@@ -322,20 +322,21 @@ refuse_open_shape (const SlTensor *tensor, guint32 open, GError **error)
 }
 
 /* The height and the width of a picture that the file does not leave open become those that are
- * stated, where all else is the same: a model of convolutions takes any; whether the others do,
- * shape inference finds out. */
+ * stated, where all else is the same, and of several pictures there may be one: a model of
+ * convolutions takes any; whether the others do, shape inference finds out. */
 static void
 resize_picture (const char *given, SlTensor *tensor)
 {
   gdouble numbers[SL_MAX_RANK];
   if (given == NULL || tensor->rank != 4 || sl_numbers_parse (given, numbers, SL_MAX_RANK) != 4
-      || numbers[0] != (gdouble) tensor->dims[0] || numbers[3] != (gdouble) tensor->dims[3])
+      || (numbers[0] != (gdouble) tensor->dims[0] && numbers[0] != 1)
+      || numbers[3] != (gdouble) tensor->dims[3])
     return;
   for (guint i = 1; i <= 2; i++)
     if (!(numbers[i] >= 1 && numbers[i] <= G_MAXINT32 && numbers[i] == floor (numbers[i])))
       return;
-  tensor->dims[1] = (gint32) numbers[1];
-  tensor->dims[2] = (gint32) numbers[2];
+  for (guint i = 0; i <= 2; i++)
+    tensor->dims[i] = (gint32) numbers[i];
 }
 
 /* The shape of an input of the model: the stored one, or, where the file leaves dimensions open,
@@ -376,10 +377,16 @@ static gboolean
 settle_shape (Reader *reader, guint index, const SlFbTable *table, SlTensor *tensor, GError **error)
 {
   const guint n = g_strv_length (reader->given);
-  for (guint i = 0; i < MIN (reader->inputs.count, SL_MAX_IO); i++)
-    if (sl_fb_vector_i32 (&reader->inputs, i) == (gint32) index)
-      return settle_input (table, i < n ? reader->given[i] : NULL, tensor, error)
-             && sl_graph_batch_input (reader->graph, tensor, error);
+  const gint32 of_file = tensor->rank > 0 ? tensor->dims[0] : 1;
+  for (guint i = 0; i < MIN (reader->inputs.count, SL_MAX_IO); i++) {
+    if (sl_fb_vector_i32 (&reader->inputs, i) != (gint32) index)
+      continue;
+    if (!settle_input (table, i < n ? reader->given[i] : NULL, tensor, error))
+      return FALSE;
+    if (of_file > 1 && tensor->dims[0] == 1)
+      sl_graph_set_file_batch (reader->graph, (guint) of_file);
+    return sl_graph_batch_input (reader->graph, tensor, error);
+  }
   return TRUE;
 }
 

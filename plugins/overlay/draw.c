@@ -181,6 +181,15 @@ draw_label (const SlPen *pen, const SlObjectView *object)
   }
 }
 
+/* Whether @object is the line between its two points, which a box and a label would hide. */
+static gboolean
+is_segment (const SlPen *pen, const SlObjectView *object, const SlSkeleton *common)
+{
+  const SlSkeleton *skeleton = sl_object_skeleton (object, common);
+  return pen->style->keypoints && object->n_points == 2 && skeleton != NULL
+         && skeleton->n_bones == 1;
+}
+
 static void
 draw_skeleton (const SlPen *pen, const SlObjectView *object, const SlSkeleton *common)
 {
@@ -329,14 +338,16 @@ sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *styl
     draw_regions (&pen, prediction->analysis);
   for (guint i = 0; i < prediction->n_objects && style->boxes; i++) {
     const SlObjectView *object = &prediction->objects[i];
-    sl_canvas_outline (canvas, object->x, object->y, object->w, object->h, pen.thickness,
-                       object_ink (&pen, object));
+    if (!is_segment (&pen, object, prediction->skeleton))
+      sl_canvas_outline (canvas, object->x, object->y, object->w, object->h, pen.thickness,
+                         object_ink (&pen, object));
   }
   for (guint i = 0; i < prediction->n_objects && style->keypoints; i++)
     draw_skeleton (&pen, &prediction->objects[i], prediction->skeleton);
   for (guint i = prediction->n_objects; i > 0 && (style->labels || style->scores || style->ids);
        i--)
-    draw_label (&pen, &prediction->objects[i - 1]);
+    if (!is_segment (&pen, &prediction->objects[i - 1], prediction->skeleton))
+      draw_label (&pen, &prediction->objects[i - 1]);
   draw_notes (&pen, prediction);
 }
 

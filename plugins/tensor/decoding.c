@@ -8,6 +8,7 @@
 
 #include "core/base/fail.h"
 #include "plugins/tensor/caps.h"
+#include "predict/contractspec.h"
 
 void
 sl_tensor_decoding_clear (SlTensorDecoding *self)
@@ -70,6 +71,16 @@ sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps,
   if (!opened)
     sl_tensor_decoding_clear (self);
   return opened;
+}
+
+char *
+sl_tensor_decoding_doubt (SlTensorDecoding *self, const GstCaps *caps, const SlFrameMeta *meta)
+{
+  const SlContract *contract = sl_tensor_caps_contract (caps);
+  if (self->told_fit || contract == NULL || meta == NULL || meta->frame == NULL)
+    return NULL;
+  self->told_fit = TRUE;
+  return sl_contract_fit_doubt (contract, self->decoding, &meta->affine);
 }
 
 void

@@ -8,6 +8,7 @@
 #include <gst/gst.h>
 
 #include "models/contract.h"
+#include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/mapping.h"
 #include "postprocess/decoder.h"
 #include "predict/opendecoding.h"
@@ -17,6 +18,7 @@
  * @labels: (nullable)
  * @classes: (nullable): which classes are reported
  * @tensor_width, @tensor_height: of the model's picture; 1 where nothing states it
+ * @told_fit: whether sl_tensor_decoding_doubt() looked at a frame; kept when it is opened again
  */
 typedef struct
 {
@@ -25,6 +27,7 @@ typedef struct
   SlClassFilter *classes;
   SlTensorMapping mapping;
   gint tensor_width, tensor_height;
+  gboolean told_fit;
 } SlTensorDecoding;
 
 /** sl_tensor_decoding_open: for fixed tensor @caps, by their contract when they carry one. @self is
@@ -34,6 +37,10 @@ typedef struct
 gboolean sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps,
                                   const SlDecodingSettings *settings, const char *classes,
                                   GError **error);
+/** sl_tensor_decoding_doubt: (transfer full) (nullable): for the first frame, which @meta
+ * (nullable) describes: a sentence where the decoder expects pictures of another fit. */
+char *sl_tensor_decoding_doubt (SlTensorDecoding *self, const GstCaps *caps,
+                                const SlFrameMeta *meta);
 /** sl_tensor_decoding_ids: what GStreamer's own tensor decoders call the tensors of fixed @caps, by
  * the decoder that their contract or shapes ask for; nothing in @ids where none decodes the same.
  */

@@ -4,7 +4,8 @@
  * gaze, or an age: one vector of scores a number, which is the mean of the bins' places, 0, 1, 2,
  * ..., by their shares.
  *
- * Parameters: "scale" and "offset": value = mean * scale + offset; "names", one a number, and
+ * Parameters: "scale" and "offset", one for all or one a number: value = mean * scale + offset;
+ * "names", one a number, and
  * "units", one for all or one a number; "activation" none, softmax; unstated, none where a SOFTMAX
  * makes the scores.
  *
@@ -12,6 +13,7 @@
  */
 #include <math.h>
 
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/values.h"
@@ -23,13 +25,14 @@
 #define USUAL_BINS 16
 
 static const char *const activations[] = { "none", "softmax", NULL };
-static const SlDecoderParam params[] = { SL_PARAM_TEXT ("names"),
-                                         SL_PARAM_TEXT ("units"),
-                                         SL_PARAM_NUMBER ("scale", -LARGEST_NUMBER, LARGEST_NUMBER),
-                                         SL_PARAM_NUMBER ("offset", -LARGEST_NUMBER,
-                                                          LARGEST_NUMBER),
-                                         SL_PARAM_CHOICE ("activation", activations),
-                                         { NULL } };
+static const SlDecoderParam params[] = {
+  SL_PARAM_TEXT ("names"),
+  SL_PARAM_TEXT ("units"),
+  SL_PARAM_LIST ("scale", -LARGEST_NUMBER, LARGEST_NUMBER, SL_MAX_IO),
+  SL_PARAM_LIST ("offset", -LARGEST_NUMBER, LARGEST_NUMBER, SL_MAX_IO),
+  SL_PARAM_CHOICE ("activation", activations),
+  { NULL }
+};
 
 typedef struct
 {
@@ -37,7 +40,7 @@ typedef struct
   guint bins[SL_MAX_IO];
   SlValues values[SL_MAX_IO];
   gboolean softmax[SL_MAX_IO];
-  double scale, offset;
+  double scale[SL_MAX_IO], offset[SL_MAX_IO];
   gfloat numbers[SL_MAX_IO];
   char **names, **units; /* (nullable): of each number */
 } State;
@@ -58,13 +61,18 @@ are_bins (const SlDecoderConfig *config, guint fewest)
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
+  gboolean same = TRUE;
   for (guint t = 1; t < config->n_tensors; t++)
-    if (sl_decoder_elements (&config->tensors[t]) != sl_decoder_elements (&config->tensors[0]))
-      return NULL;
-  return config->n_tensors > 1 && are_bins (config, USUAL_BINS)
+    same =
+      same
+      && sl_decoder_elements (&config->tensors[t]) == sl_decoder_elements (&config->tensors[0]);
+  if (config->n_tensors < 2 || !are_bins (config, USUAL_BINS))
+    return NULL;
+  return same
            ? "they may be bins that a number each is spread over, such as the angles of a head: state decoder=bins, of Hopenet "
              "bins,scale=3,offset=-99,names=yaw,pitch,roll"
-           : NULL;
+           : "they may be bins that a number each is spread over, such as the angles of a head: state decoder=bins, of WHENet "
+             "bins,scale=3,offset=-180,-99,-99,names=yaw,pitch,roll";
 }
 
 static void
@@ -76,14 +84,32 @@ close_bins (gpointer opened)
   g_free (state);
 }
 
+/* Parameter @key, one for all vectors or one a vector. */
+static gboolean
+read_numbers (const State *state, const SlDecoderConfig *config, const char *key, double fallback,
+              double numbers[SL_MAX_IO], GError **error)
+{
+  guint n = 1;
+  numbers[0] = fallback;
+  if (!sl_decoder_param_list (config, params, key, numbers, &n, error))
+    return FALSE;
+  if (n != 1 && n != state->n)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "decoder bins: %s: expected one number, or %u for as many vectors, got %u", key,
+                    state->n, n);
+  for (guint t = 1; t < state->n && n == 1; t++)
+    numbers[t] = numbers[0];
+  return TRUE;
+}
+
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
   guint activation;
   if (!sl_decoder_param_words (config, "names", state->n, FALSE, &state->names, error)
       || !sl_decoder_param_words (config, "units", state->n, TRUE, &state->units, error)
-      || !sl_decoder_param_double (config, params, "scale", 1, &state->scale, error)
-      || !sl_decoder_param_double (config, params, "offset", 0, &state->offset, error)
+      || !read_numbers (state, config, "scale", 1, state->scale, error)
+      || !read_numbers (state, config, "offset", 0, state->offset, error)
       || !sl_decoder_param_choice (config, params, "activation", &activation, error))
     return FALSE;
   for (guint t = 0; t < state->n; t++)
@@ -134,7 +160,8 @@ decode_bins (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
   for (guint t = 0; t < state->n; t++)
-    state->numbers[t] = (gfloat) (find_mean (state, t, data[t]) * state->scale + state->offset);
+    state->numbers[t] =
+      (gfloat) (find_mean (state, t, data[t]) * state->scale[t] + state->offset[t]);
   result->vector = (SlVector){ .n = state->n,
                                .values = state->numbers,
                                .names = (const char *const *) state->names,

@@ -59,62 +59,88 @@ decode_none (gpointer opened, const void *const *data, SlResult *result)
   result->outputs = (SlOutputs){ state->n, state->infos, (const void *const *) state->data };
 }
 
-/* Whether tensor @a is [1,H,W,@channels] of the size of the map @b. */
+/* [1,@channels,H,W] or [1,H,W,@channels]; any number of channels where it is 0. */
 static gboolean
-is_map_of (const SlTensorInfo *a, gint32 channels, const SlTensorInfo *b)
+is_map (const SlTensorInfo *t, gint32 channels)
 {
-  return a->rank == 4 && b->rank == 4 && a->dims[0] == 1 && a->dims[1] == b->dims[1]
-         && a->dims[2] == b->dims[2] && a->dims[3] == channels;
+  return t->rank == 4 && t->dims[0] == 1 && t->dims[1] > 1 && t->dims[2] > 1
+         && (channels == 0 || t->dims[1] == channels || t->dims[3] == channels);
 }
 
-/* Displacements of both ends of a line, and how sure its middle is, in each cell of half the input.
- */
+/* Heat maps of points and fields of both coordinates of the limbs between them. */
 static gboolean
-are_lines (const SlDecoderConfig *config)
+are_limbs (const SlTensorInfo *a, const SlTensorInfo *b)
 {
-  const SlTensorInfo *t = config->tensors;
-  const guint ends = config->n_tensors == 2 && t[0].rank == 4 && t[0].dims[3] == 1 ? 1 : 0;
-  return config->n_tensors == 2 && is_map_of (&t[ends], 4, &t[1 - ends])
-         && is_map_of (&t[1 - ends], 1, &t[ends]) && 2 * t[0].dims[1] == config->input_height
-         && 2 * t[0].dims[2] == config->input_width;
+  return (is_map (a, 38) && is_map (b, 19)) || (is_map (a, 52) && is_map (b, 26));
 }
 
-/* SSR-Net's three stages: shares and shifts of bins, and a number that widens them. */
+/* A picture and how much each of its pixels belongs to the foreground. */
 static gboolean
-are_stages (const SlDecoderConfig *config)
+are_matte (const SlTensorInfo *picture, const SlTensorInfo *alpha)
 {
-  guint rows = 0, numbers = 0;
-  for (guint t = 0; t < config->n_tensors; t++) {
-    const guint elements = sl_decoder_elements (&config->tensors[t]);
-    rows += elements > 1 && elements == (guint) sl_decoder_columns (&config->tensors[t]);
-    numbers += elements == 1;
-  }
-  return config->n_tensors == 9 && rows == 6 && numbers == 3;
+  const gboolean planar = picture->rank == 4 && picture->dims[1] == 3;
+  const guint first = planar ? 2 : 1;
+  return is_map (picture, 3) && alpha->rank == 4 && alpha->dims[planar ? 1 : 3] == 1
+         && alpha->dims[first] == picture->dims[first]
+         && alpha->dims[first + 1] == picture->dims[first + 1];
 }
 
-/* Two rows of as many numbers. */
+/* More numbers beside a single one are points rather than classes. */
+#define MOST_CLASSES_BESIDE 8
+
+/* A number beside a row of scores. */
 static gboolean
-are_pair (const SlDecoderConfig *config)
+are_estimate_and_classes (const SlTensorInfo *number, const SlTensorInfo *row)
 {
-  const SlTensorInfo *t = config->tensors;
-  return config->n_tensors == 2 && t[0].rank == 2 && t[1].rank == 2 && t[0].dims[0] == 1
-         && t[1].dims[0] == 1 && t[0].dims[1] > 1 && t[0].dims[1] == t[1].dims[1];
+  return sl_decoder_elements (number) == 1 && sl_decoder_is_vector (row)
+         && sl_decoder_elements (row) > 1 && sl_decoder_elements (row) <= MOST_CLASSES_BESIDE;
 }
 
-/* Known outputs for which there is no decoder yet. */
+/* Features of patches of a picture, [1,N,C], and of all of it, [1,C]. */
+static gboolean
+are_patches (const SlTensorInfo *patches, const SlTensorInfo *whole)
+{
+  return patches->rank == 3 && patches->dims[0] == 1 && patches->dims[1] > 1 && whole->rank == 2
+         && whole->dims[0] == 1 && whole->dims[1] == patches->dims[2] && whole->dims[1] >= 64;
+}
+
+static gboolean
+in_any_order (const SlTensorInfo *t, gboolean (*are) (const SlTensorInfo *a, const SlTensorInfo *b))
+{
+  return are (&t[0], &t[1]) || are (&t[1], &t[0]);
+}
+
+/* What outputs of known networks are that no decoder reads. */
 static const char *
 unmatched (const SlDecoderConfig *config)
 {
-  if (are_lines (config))
-    return "maps of four numbers and one number at half the input's size may be the ends and the middles of line segments, as M-LSD has "
-           "them, which no decoder reads";
-  if (are_stages (config))
-    return "six rows and three single numbers may be the three stages of SSR-Net, whose age or gender is a sum over all of them, which "
-           "no decoder computes";
-  return are_pair (config)
-           ? "two rows of the same length may be two factors of a product or two lists of classes: no decoder multiplies "
-             "them, and decoders read one list"
-           : NULL;
+  static const struct
+  {
+    gboolean (*are) (const SlTensorInfo *a, const SlTensorInfo *b);
+    const char *why;
+  } pairs[] = {
+    { are_limbs,
+      "heat maps of points and fields of limbs may be OpenPose's, whose points no decoder joins to persons: decoder=none "
+      "gives the maps, or write one (docs/decoder-plugins.md)" },
+    { are_matte,
+      "a picture and a map of its size may be the foreground and its matte, as RVM gives them: decoder=segmentation,tensor=1 "
+      "gives the foreground as a mask where the matte is the second" },
+    { are_patches,
+      "rows and one row of as many features may be patches and the whole of a picture, as DINOv2 gives them: export "
+      "the one output that is needed for decoder=vector,kind=embedding, or decoder=none gives both" },
+    { are_estimate_and_classes,
+      "a number and a row may be an estimate beside scores of classes, such as age and gender, and decoders read "
+      "one of them: decoder=none gives both, or export the one that is needed" },
+  };
+  const SlTensorInfo *t = config->tensors;
+  if (config->n_tensors == 1 && t[0].rank == 3 && t[0].dims[0] == 1 && t[0].dims[1] == 3
+      && t[0].dims[2] == 3)
+    return "nine numbers may be the matrix of a rotation, such as of a head (6DRepNet), of which no decoder computes angles: "
+           "decoder=none gives them";
+  for (guint i = 0; i < G_N_ELEMENTS (pairs) && config->n_tensors == 2; i++)
+    if (in_any_order (t, pairs[i].are))
+      return pairs[i].why;
+  return NULL;
 }
 
 const SlDecoder sl_decoder_none = {

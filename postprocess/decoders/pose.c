@@ -151,6 +151,14 @@ find_kind (const SlDecoderConfig *config, State *state)
   return TRUE;
 }
 
+/* OpenPose's heat maps, of 18 or 25 points and the background, are beside as many fields of limbs
+ * as offsets would be. */
+static gboolean
+may_be_limbs (guint points)
+{
+  return points == 19 || points == 26;
+}
+
 static gboolean
 matches (const SlDecoderConfig *config)
 {
@@ -162,7 +170,7 @@ matches (const SlDecoderConfig *config)
     return state.points == PERSON_POINTS;
   if (state.kind == POSE_PERSONS)
     return state.persons <= MAX_PERSONS;
-  return state.kind == POSE_POINTS || state.has_offsets
+  return state.kind == POSE_POINTS || (state.has_offsets && !may_be_limbs (state.points))
          || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
 }
 

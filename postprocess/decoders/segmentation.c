@@ -7,7 +7,8 @@
  * any others may lie behind a first one as large as the input, as U-2-Net's and IS-Net's maps of
  * each depth do.
  *
- * Parameters: "background-offset": an integer added to every class; "activation" none or sigmoid,
+ * Parameters: "tensor" (0): which of several tensors is decoded, such as the matte behind a
+ * picture; "background-offset": an integer added to every class; "activation" none or sigmoid,
  * for one channel of scores; "background" yes or no: whether class 0 is the background. Unstated,
  * it is where class 0 has no name or one that says so and, without labels, where that many classes
  * are usual with a background: 1, 2, 21 (PASCAL VOC) and 151 (ADE20K). The only label of one
@@ -17,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/picture_shape.h"
@@ -30,6 +32,7 @@ static const char *const activations[] = { "none", "sigmoid", NULL };
 static const SlDecoderParam params[] = { SL_PARAM_INTEGER ("background-offset", -1000, 1000),
                                          SL_PARAM_CHOICE ("activation", activations),
                                          SL_PARAM_BOOL ("background"),
+                                         SL_PARAM_INTEGER ("tensor", 0, SL_MAX_IO - 1),
                                          { NULL } };
 
 /* What data sets call the class of everything else. */
@@ -42,6 +45,7 @@ static const char *const background_names[] = { "background", "__background__", 
 
 typedef struct
 {
+  guint at; /* the tensor */
   SlDtype dtype;
   SlPictureShape shape;
   gboolean is_map;
@@ -146,11 +150,36 @@ matches (const SlDecoderConfig *config)
   return shape.channels == config->n_labels || shape.channels != 3;
 }
 
+/* Fills @one with @config, where one tensor is stated with that alone; *@at: which it is. */
+static gboolean
+choose_tensor (const SlDecoderConfig *config, SlDecoderConfig *one, guint *at, GError **error)
+{
+  gint tensor;
+  *one = *config;
+  if (!sl_decoder_param_int (config, params, "tensor", 0, &tensor, error))
+    return FALSE;
+  *at = (guint) tensor;
+  if (sl_decoder_param (config, "tensor") == NULL)
+    return TRUE;
+  if (*at >= config->n_tensors)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "decoder segmentation: tensor: expected 0..%u, the model's outputs, got %u",
+                    config->n_tensors - 1, *at);
+  one->n_tensors = 1;
+  one->tensors[0] = config->tensors[*at];
+  return TRUE;
+}
+
 static guint
-classes (const SlDecoderConfig *config)
+classes (const SlDecoderConfig *all)
 {
   SlPictureShape shape;
+  SlDecoderConfig one;
+  const SlDecoderConfig *config = &one;
+  guint at;
   gint offset = 0;
+  if (!choose_tensor (all, &one, &at, NULL))
+    return 0;
   if (!find_shape (config, &shape)
       || !sl_decoder_param_int (config, params, "background-offset", 0, &offset, NULL))
     return 0;
@@ -192,12 +221,17 @@ tell_background (const SlDecoderConfig *config, const SlPictureShape *shape, gin
 }
 
 static gpointer
-open_segmentation (const SlDecoderConfig *config, GError **error)
+open_segmentation (const SlDecoderConfig *all, GError **error)
 {
   SlPictureShape shape;
+  SlDecoderConfig one;
+  const SlDecoderConfig *config = &one;
+  guint at;
   guint activation;
   gint offset;
   gboolean background;
+  if (!choose_tensor (all, &one, &at, error))
+    return NULL;
   if (!find_shape (config, &shape))
     return sl_decoder_refuse (
       config, "segmentation",
@@ -211,6 +245,7 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
                                  tell_background (config, &shape, offset), &background, error))
     return NULL;
   State *state = g_new0 (State, 1);
+  state->at = at;
   state->dtype = config->tensors[0].dtype;
   state->shape = shape;
   state->is_map = is_map (&config->tensors[0], &shape);
@@ -308,15 +343,15 @@ decode_segmentation (gpointer opened, const void *const *data, SlResult *result)
   State *state = opened;
   const gsize n = (gsize) state->shape.width * state->shape.height;
   if (state->is_map)
-    copy_map (state, data[0], n);
+    copy_map (state, data[state->at], n);
   else if (state->shape.channels == 1)
     for (gsize i = 0; i < n; i++)
       state->classes[i] =
-        to_class (state, sl_values_get (&state->values, data[0], i) >= state->threshold);
+        to_class (state, sl_values_get (&state->values, data[state->at], i) >= state->threshold);
   else if (state->values.quantised)
-    rank_codes (state, data[0], n);
+    rank_codes (state, data[state->at], n);
   else
-    rank_floats (state, data[0], n);
+    rank_floats (state, data[state->at], n);
   result->mask =
     (SlClassMask){ state->shape.width, state->shape.height, state->classes, state->background };
 }
@@ -373,7 +408,7 @@ check (gpointer opened, const void *const *data, GString *why)
     gfloat sum = 0;
     for (guint c = 0; c < shape->channels; c++) {
       const gfloat number =
-        sl_values_float (data[0], i * shape->cell_step + c * shape->channel_step);
+        sl_values_float (data[state->at], i * shape->cell_step + c * shape->channel_step);
       if (!(number >= 0 && number <= 1))
         return SL_CHECK_FITS;
       sum += number;

@@ -69,6 +69,24 @@ def test_normalisation():
     assert readings[0]["values"] == "-1..1" and readings[0]["score"] > 4 * max(others), readings[:4]
 
 
+def test_text_without_labels():
+    """Text needs no characters to be compared; what else is wrong with the decoder is said."""
+    network, pictures = data("wild", "models", "zhaozhentao_ocr.tflite"), photographs()[:3]
+    stated = (network, *pictures, "--mean", "0", "--std", "255", "--fit", "stretch")
+    assert fit(*stated, "--decoder", "text,blank=86")["decoder"] == "text"
+    run("fit", *stated, "--decoder", "text,blank=87").expect(1, "blank: expected an integer 0..86, got '87'")
+    run("fit", *stated, "--decoder", "text").expect(1, "which of the 87 classes is no character: state blank=0")
+    target = work("text.modelinfo")
+    run("fit", *stated, "--colour", "RGB", "--decoder", "text,blank=86", "--output", target)
+    assert not os.path.exists(target) or "alphabet" not in open(target, encoding="utf-8").read()
+
+
+def test_family():
+    """UltraFace's makers give it -1..1; its layers on few pictures say ImageNet's values as well."""
+    best = fit(data("models", "version-RFB-320.onnx"), *photographs(), "--fit", "stretch", "--colour", "RGB")["readings"][0]
+    assert best["values"] == "-1..1", best
+
+
 def test_lean():
     """Filters look at red more than at blue; a model that looks at its last channel most takes BGR. TensorFlow's models hardly ever do,
     so that it is not chosen."""

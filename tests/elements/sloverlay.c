@@ -270,6 +270,32 @@ test_skeleton (void)
   g_assert_true (near (at (pixels, 36, 24), 0x808080, 0));
 }
 
+/* A line segment has neither a box nor a label, unless its points are not drawn. */
+static void
+test_segment (void)
+{
+  static const SlPoint points[] = { { 0.25, 0.25, 0.9 }, { 0.75, 0.75, 0.9 } };
+  static const char *const names[] = { "start", "end" };
+  static const guint8 bones[][2] = { { 0, 1 } };
+  static const SlSkeleton skeleton = { 2, 1, names, bones };
+  const SlObjectView object = { WIDTH / 4, HEIGHT / 4, WIDTH / 2, HEIGHT / 2, 0.25, 0.25,  0.75,
+                                0.75,      0.9,        0,         "line",     2,    points };
+  const SlPredictionView prediction = {
+    .width = WIDTH, .height = HEIGHT, .n_objects = 1, .objects = &object, .skeleton = &skeleton
+  };
+  const guint32 colour = sl_draw_colour (0, "line");
+  for (guint with_points = 0; with_points < 2; with_points++) {
+    g_autofree char *caps = NULL;
+    GstBuffer *frame = gray_frame ("RGB", WIDTH, HEIGHT, &caps);
+    sl_buffer_add_prediction (frame, &prediction, NULL);
+    g_autofree guint8 *pixels = draw (
+      frame, caps, with_points ? "thickness=4" : "thickness=4 keypoints=false", WIDTH, HEIGHT);
+    g_assert_true (near (at (pixels, WIDTH / 2, HEIGHT / 2), with_points ? colour : 0x808080, 0));
+    g_assert_true (
+      near (at (pixels, 3 * WIDTH / 4 - 1, HEIGHT / 2), with_points ? 0x808080 : colour, 0));
+  }
+}
+
 /* Metas that nobody should write, on frames of any size: nothing is written outside, nothing
  * crashes. */
 static void
@@ -359,6 +385,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/sloverlay/shared", test_shared);
   g_test_add_func ("/sloverlay/label", test_label);
   g_test_add_func ("/sloverlay/skeleton", test_skeleton);
+  g_test_add_func ("/sloverlay/segment", test_segment);
   g_test_add_func ("/sloverlay/strangers", test_strangers);
   g_test_add_func ("/sloverlay/colours", test_colours);
   g_test_add_func ("/sloverlay/time", test_time);

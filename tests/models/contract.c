@@ -597,6 +597,78 @@ test_no_picture (void)
   }
 }
 
+/* What a message adds about an input of several pictures, and of four channels. */
+static void
+test_shape_hint (void)
+{
+  static const struct
+  {
+    const char *name;
+    guint rank;
+    gint32 dims[4];
+    const char *hint;
+  } rows[] = {
+    { "x", 4, { 2, 8, 9, 3 }, "; the file takes 2 pictures at once: input-shape=1,8,9,3 runs it" },
+    { "x", 4, { 4, 3, 8, 9 }, "; the file takes 4 pictures at once: input-shape=1,3,8,9 runs it" },
+    { "x",
+      4,
+      { 1, 8, 9, 4 },
+      "; fixed-inputs=0[3]=0 makes a constant of the last of 4 channels, such as a mask" },
+    { "with_alpha:0",
+      4,
+      { 1, 8, 9, 4 },
+      "; its name says that the last of 4 channels is alpha: fixed-inputs=0[3]=1" },
+    { "x", 4, { 2, 8, 9, 5 }, "" },
+    { "x", 2, { 2, 3 }, "" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    SlTensorInfo input = { .name = (char *) rows[i].name, .rank = rows[i].rank };
+    memcpy (input.dims, rows[i].dims, sizeof rows[i].dims);
+    g_autofree char *hint = sl_contract_shape_hint (&input);
+    g_assert_true (g_str_has_prefix (hint, rows[i].hint));
+    g_assert_true (rows[i].hint[0] != '\0' || hint[0] == '\0');
+  }
+}
+
+/* A file of several pictures runs with one: its shapes of all of them become those of one. */
+static void
+test_file_batch (void)
+{
+  for (guint form = 0; form < 2; form++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+    const SlTfliteTensor picture = {
+      .name = "image", .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 2, 4, 4, 3 }
+    };
+    const SlTfliteTensor row = {
+      .name = "row", .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 2, 48 }
+    };
+    const gint32 x = sl_tflite_writer_tensor (writer, &picture),
+                 y = sl_tflite_writer_tensor (writer, &picture),
+                 z = sl_tflite_writer_tensor (writer, &row);
+    sl_tflite_writer_op (
+      writer,
+      &(SlTfliteOp){
+        .op = SL_OP_NEG, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } });
+    sl_tflite_writer_op (
+      writer, &(SlTfliteOp){ .op = SL_OP_RESHAPE,
+                             .params.reshape = { .count = 2, .dims = { 2, form == 0 ? 48 : -1 } },
+                             .n_inputs = 1,
+                             .inputs = { y },
+                             .n_outputs = 1,
+                             .outputs = { z } });
+    sl_tflite_writer_io (writer, 1, &x, 1, &z);
+    g_autoptr (SlModel) model = load_with_info (
+      writer, HEADER "[sightline]\ninput-shape=1,4,4,3\nmean=0\nstd=1\n", NULL, &error);
+    g_assert_no_error (error);
+    const SlContract *contract = sl_model_contract (model);
+    g_assert_true (contract->image.valid);
+    g_assert_cmpuint (contract->outputs[0].rank, ==, 2);
+    g_assert_cmpint (contract->outputs[0].dims[0], ==, 1);
+    g_assert_cmpint (contract->outputs[0].dims[1], ==, 48);
+  }
+}
+
 static void
 test_summary (void)
 {
@@ -642,6 +714,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/contract/rank-three", test_rank_three);
   g_test_add_func ("/contract/contradictions", test_contradictions);
   g_test_add_func ("/contract/no-picture", test_no_picture);
+  g_test_add_func ("/contract/shape-hint", test_shape_hint);
+  g_test_add_func ("/contract/file-batch", test_file_batch);
   g_test_add_func ("/contract/summary", test_summary);
   return g_test_run ();
 }

@@ -571,6 +571,42 @@ test_own_normalisation (void)
   }
 }
 
+/* The same where the factor comes first, as in x / 127.5 - 1, and behind a channel that is stated.
+ */
+static void
+test_own_scale_and_shift (void)
+{
+  static const struct
+  {
+    gfloat factor, shift;
+    gdouble expected; /* 0 = unknown */
+  } rows[] = { { 1 / 127.5f, 1, 1 }, { 2, 1, 255 }, { 1 / 127.5f, 40, 0 }, { 30, 1, 0 } };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
+    const gboolean alpha = i % 2 == 1;
+    g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+    g_autoptr (GError) error = NULL;
+    Home home;
+    sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4,
+                          (const gint64[]){ 1, 8, 8, alpha ? 4 : 3 });
+    sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+    sl_onnx_writer_floats (writer, "factor", 1, (const gint64[]){ 1 }, &rows[i / 2].factor);
+    sl_onnx_writer_floats (writer, "shift", 1, (const gint64[]){ 1 }, &rows[i / 2].shift);
+    sl_onnx_writer_node (writer, "Mul", "x,factor", "b", NULL);
+    sl_onnx_writer_node (writer, "Sub", "b,shift", "z", NULL);
+    sl_onnx_writer_node (writer, "Relu", "z", "y", NULL);
+    home_new (&home, writer);
+    const SlModelLoadOptions how = { .fixed_inputs = alpha ? "0[3]=1" : NULL };
+    g_autoptr (SlModel) model = sl_model_load_with (home.path, NULL, &how, &error);
+    g_assert_no_error (error);
+    const SlContract *contract = sl_model_contract (model);
+    g_assert_true (contract->image.valid);
+    g_assert_cmpint (contract->range_by_model, ==, rows[i / 2].expected > 0);
+    if (rows[i / 2].expected > 0)
+      g_assert_cmpfloat (contract->image.std[0], ==, rows[i / 2].expected);
+    home_clear (&home);
+  }
+}
+
 /* A model that scales its pixels itself, as Keras' Rescaling does, and a user who scales them too.
  */
 static void
@@ -635,6 +671,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/onnx-contract/timm", test_timm);
   g_test_add_func ("/onnx-contract/float16", test_float16);
   g_test_add_func ("/onnx-contract/own-normalisation", test_own_normalisation);
+  g_test_add_func ("/onnx-contract/own-normalisation_scaled", test_own_scale_and_shift);
   g_test_add_func ("/onnx-contract/scaled-twice", test_scaled_twice);
   return g_test_run ();
 }

@@ -84,6 +84,33 @@ test_odd (void)
     exp (-1) / (1 + exp (-1)), 1e-6);
 }
 
+/* WHENet's angles have bins of their own. */
+static void
+test_unequal (void)
+{
+  static const guint bins[] = { 120, 66, 66 };
+  static const double offsets[] = { -180, -99, -90 };
+  gfloat shares[3][120] = { { 0 } };
+  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10 };
+  for (guint t = 0; t < 3; t++) {
+    config_add (&config, SL_DTYPE_F32, DIMS (1, (gint32) bins[t]), 0, 0);
+    config.tensors[t].values = SL_VALUES_SHARES;
+    shares[t][10 * t] = 0.25f;
+    shares[t][10 * t + 4] = 0.75f;
+  }
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlDecoding) decoding =
+    sl_decoding_new ("bins,scale=3,offset=-180,-99,-90", &config, &error);
+  g_assert_no_error (error);
+  const SlVector *vector =
+    &sl_decoding_run (decoding, (const void *const[]){ shares[0], shares[1], shares[2] })->vector;
+  for (guint t = 0; t < 3; t++)
+    g_assert_cmpfloat_with_epsilon (vector->values[t], 3 * (10 * t + 3) + offsets[t], 1e-4);
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "of WHENet bins,scale=3,offset=-180,-99,-99");
+  assert_open_fails ("bins,scale=3,4", &config, SL_ERROR_ARGUMENT,
+                     "scale: expected one number, or 3 for as many vectors, got 2");
+}
+
 static void
 test_refused (void)
 {
@@ -104,6 +131,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_bins/angles", test_angles);
   g_test_add_func ("/decode_bins/odd", test_odd);
+  g_test_add_func ("/decode_bins/unequal", test_unequal);
   g_test_add_func ("/decode_bins/refused", test_refused);
   return g_test_run ();
 }

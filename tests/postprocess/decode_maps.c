@@ -217,7 +217,7 @@ test_several_masks (void)
   config.input_width = config.input_height = SIDE;
   config_add (&config, SL_DTYPE_F32, DIMS (1, 1, SIDE, SIDE), 0, 0);
   g_assert_null (sl_decoding_new (NULL, &config, &error));
-  g_assert_null (strstr (error->message, "decoder=segmentation"));
+  g_assert_nonnull (strstr (error->message, "decoder=segmentation,tensor=1"));
 }
 
 /* Points of a person alone are taken for one: of 21, a hand's, the third number is a depth. */
@@ -497,6 +497,28 @@ test_range_of_frame (void)
   assert_open_fails ("image", &config, SL_ERROR_CONTRACT, "or range=frame for those of each frame");
 }
 
+/* The matte behind a picture, which is no class for itself. */
+static void
+test_chosen_tensor (void)
+{
+  static gfloat picture[3 * 8 * 8], matte[8 * 8];
+  SlDecoderConfig config = {
+    .threshold = 0.5f, .max_results = 10, .input_width = 8, .input_height = 8
+  };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 3, 8, 8), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 1, 8, 8), 0, 0);
+  matte[9] = 0.75f;
+  matte[10] = 0.25f;
+  g_autoptr (SlDecoding) decoding = open_one ("segmentation,tensor=1", &config, "segmentation");
+  const SlClassMask *mask =
+    &sl_decoding_run (decoding, (const void *const[]){ picture, matte })->mask;
+  g_assert_cmpuint (mask->width, ==, 8);
+  for (guint i = 0; i < 64; i++)
+    g_assert_cmpuint (mask->classes[i], ==, i == 9);
+  assert_open_fails ("segmentation,tensor=2", &config, SL_ERROR_ARGUMENT,
+                     "tensor: expected 0..1, the model's outputs, got 2");
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -508,6 +530,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/maps/label_of_mask", test_label_of_mask);
   g_test_add_func ("/maps/two_of_gray", test_two_of_gray);
   g_test_add_func ("/maps/several_masks", test_several_masks);
+  g_test_add_func ("/maps/chosen_tensor", test_chosen_tensor);
   g_test_add_func ("/maps/other_points", test_other_points);
   g_test_add_func ("/maps/list", test_list);
   g_test_add_func ("/maps/persons", test_persons);

@@ -256,34 +256,60 @@ test_good_values (void)
   }
 }
 
-/* Outputs of known networks that no decoder reads: the message says what they are, and proposes no
- * labels. */
+/* Outputs of known networks whose decoder must be named: the message says what they are, and
+ * proposes no labels. */
 static void
 test_known_outputs (void)
 {
-  for (guint order = 0; order < 2; order++) {
-    SlDecoderConfig lines = { .max_results = 1, .input_width = 320, .input_height = 320 };
-    config_add (&lines, SL_DTYPE_F32, DIMS (1, 160, 160, order == 0 ? 4 : 1), 0, 0);
-    config_add (&lines, SL_DTYPE_F32, DIMS (1, 160, 160, order == 0 ? 1 : 4), 0, 0);
-    assert_open_fails (NULL, &lines, SL_ERROR_SHAPE,
-                       "the ends and the middles of line segments, as M-LSD has them");
-  }
   SlDecoderConfig stages = { .max_results = 1, .input_width = 64, .input_height = 64 };
   for (guint t = 0; t < 9; t++)
     config_add (&stages, SL_DTYPE_F32, DIMS (1, t / 3 == 1 ? 1 : 3), 0, 0);
-  assert_open_fails (NULL, &stages, SL_ERROR_SHAPE, "may be the three stages of SSR-Net");
+  assert_open_fails (NULL, &stages, SL_ERROR_SHAPE,
+                     "may be SSR-Net: state decoder=ssrnet,range=101 of an age");
   SlDecoderConfig pair = { .max_results = 1, .input_width = 256, .input_height = 256 };
   config_add (&pair, SL_DTYPE_F32, DIMS (1, 8), 0, 0);
   config_add (&pair, SL_DTYPE_F32, DIMS (1, 8), 0, 0);
   assert_open_fails (
     NULL, &pair, SL_ERROR_SHAPE,
-    "two rows of the same length may be two factors of a product or two lists of classes");
+    "state decoder=dot for the sum of their products, dot,absolute=yes for FaceAntiSpoofing");
+}
+
+/* The same for pairs of outputs, in both orders. */
+static void
+test_known_pairs (void)
+{
+  static const struct
+  {
+    gint32 one[5], two[5];
+    const char *why;
+  } rows[] = {
+    { { 1, 38, 32, 32 },
+      { 1, 19, 32, 32 },
+      "may be OpenPose's, whose points no decoder joins to persons: decoder=none" },
+    { { 1, 32, 32, 38 }, { 1, 32, 32, 19 }, "may be OpenPose's" },
+    { { 1, 3, 64, 64 }, { 1, 1, 64, 64 }, "as RVM gives them: decoder=segmentation,tensor=1" },
+    { { 1, 64, 64, 3 }, { 1, 64, 64, 1 }, "as RVM gives them" },
+    { { 1, 257, 384 }, { 1, 384 }, "as DINOv2 gives them: export the one output" },
+    { { 1, 1 }, { 1, 42 }, "try decoder=landmarks" },
+    { { 1, 1 }, { 1, 2 }, "may be an estimate beside scores of classes, such as age and gender" },
+  };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
+    SlDecoderConfig config = { .max_results = 1, .input_width = 128, .input_height = 128 };
+    config_add (&config, SL_DTYPE_F32, i % 2 == 0 ? rows[i / 2].one : rows[i / 2].two, 0, 0);
+    config_add (&config, SL_DTYPE_F32, i % 2 == 0 ? rows[i / 2].two : rows[i / 2].one, 0, 0);
+    assert_open_fails (NULL, &config, SL_ERROR_SHAPE, rows[i / 2].why);
+  }
+  SlDecoderConfig matrix = { .max_results = 1, .input_width = 224, .input_height = 224 };
+  config_add (&matrix, SL_DTYPE_F32, DIMS (1, 3, 3), 0, 0);
+  assert_open_fails (NULL, &matrix, SL_ERROR_SHAPE,
+                     "may be the matrix of a rotation, such as of a head (6DRepNet)");
 }
 
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decoders/known_outputs", test_known_outputs);
+  g_test_add_func ("/decoders/known_pairs", test_known_pairs);
   g_test_add_func ("/decoders/names", test_names);
   g_test_add_func ("/decoders/no_match", test_no_match);
   g_test_add_func ("/decoders/proposals", test_proposals);

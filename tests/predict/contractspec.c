@@ -5,6 +5,7 @@
 
 #include "models/model.h"
 #include "predict/contractspec.h"
+#include "predict/opendecoding.h"
 #include "tests/predict/models.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/program.h"
@@ -91,6 +92,48 @@ test_decoder_expects (void)
   }
 }
 
+/* A decoder that the model does not know of got stretched pictures. */
+static void
+test_fit_doubt (void)
+{
+  static const struct
+  {
+    const char *fit;
+    SlAffine map;
+    const char *doubt;
+  } rows[] = {
+    { NULL,
+      { .xx = 4, .yy = 3 },
+      "state decoder=mediapipe where the model is stated (slinfer, or MODEL.modelinfo), or fit=letterbox of slnormalize" },
+    { NULL, { .xx = 3, .yy = 3.01 }, NULL },
+    { NULL,
+      { .xy = 3, .yx = -4 },
+      "decoder mediapipe is for pictures with fit=letterbox, and these are stretched" },
+    { "stretch", { .xx = 4, .yy = 3 }, NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlLabels) labels = NULL;
+    g_autofree char *path = write_detector (16);
+    const SlModelSettings stated = { .decoder = "none", .fit = (char *) rows[i].fit };
+    g_autoptr (SlModel) model = sl_model_load (path, &stated, &error);
+    g_assert_no_error (error);
+    g_unlink (path);
+    SlContract *contract = sl_model_contract (model);
+    const SlDecodingSettings settings = { .decoder = "mediapipe",
+                                          .threshold = -1,
+                                          .max_results = 1 };
+    g_autoptr (SlDecoding) decoding = sl_decoding_open (
+      contract, contract->outputs, contract->n_outputs, &settings, &labels, &error);
+    g_assert_no_error (error);
+    g_autofree char *doubt = sl_contract_fit_doubt (contract, decoding, &rows[i].map);
+    if (rows[i].doubt == NULL)
+      g_assert_null (doubt);
+    else if (doubt == NULL || strstr (doubt, rows[i].doubt) == NULL)
+      g_error ("%s", doubt);
+  }
+}
+
 /* A picture's bytes reach a model that takes them as int32 or int64; the mean of each channel
  * leaves it. */
 static void
@@ -128,6 +171,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predict/contractspec/decoder_expects", test_decoder_expects);
+  g_test_add_func ("/predict/contractspec/fit_doubt", test_fit_doubt);
   g_test_add_func ("/predict/contractspec/whole_numbers", test_whole_numbers);
   return g_test_run ();
 }

@@ -166,8 +166,38 @@ sl_reading_spec (const SlReading *reading, SlNormalizeSpec *spec)
   }
 }
 
+/* Decoders that read the outputs of one family of networks, and the pixels that its makers' own
+ * programs give it. */
+static const struct
+{
+  const char *decoder, *convention;
+  SlColour colour;
+} families[] = {
+  { "fastestdet", "0..1", SL_COLOUR_BGR },   { "lines", "0..255", SL_COLOUR_RGB },
+  { "mtcnn", "-1..1", SL_COLOUR_RGB },       { "nanodet", "ImageNet", SL_COLOUR_BGR },
+  { "retinaface", "Caffe", SL_COLOUR_BGR },  { "scrfd", "-1..1", SL_COLOUR_RGB },
+  { "ultraface", "-1..1", SL_COLOUR_RGB },   { "yunet", "0..255", SL_COLOUR_BGR },
+  { "yunet-2021", "0..255", SL_COLOUR_BGR },
+};
+/* How many models of a family are used so; the others have any values. */
+#define OF_FAMILY 0.6
+
+/* @share: without the family */
+static gdouble
+share_in_family (const SlReading *reading, const char *decoder, gdouble share)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (families); i++)
+    if (g_str_equal (families[i].decoder, decoder))
+      return (1 - OF_FAMILY) * share
+             + (g_str_equal (families[i].convention, reading->convention->name)
+                    && families[i].colour == reading->colour
+                  ? OF_FAMILY
+                  : 0);
+  return share;
+}
+
 gdouble
-sl_reading_share (const SlReading *reading, SlOrigin origin)
+sl_reading_share (const SlReading *reading, SlOrigin origin, const char *decoder)
 {
   const SlConvention *convention = reading->convention;
   const gboolean of_tensorflow = origin == SL_ORIGIN_TENSORFLOW;
@@ -176,10 +206,11 @@ sl_reading_share (const SlReading *reading, SlOrigin origin)
     bgr = BGR_OF_CAFFE;
   if (g_str_equal (convention->name, "0..255"))
     bgr = of_tensorflow ? BGR_OF_TENSORFLOW_BYTES : BGR_OF_BYTES;
-  return convention->share[origin]
-         * (reading->colour == SL_COLOUR_GRAY  ? 1
-            : reading->colour == SL_COLOUR_BGR ? bgr
-                                               : 1 - bgr);
+  return share_in_family (reading, decoder,
+                          convention->share[origin]
+                            * (reading->colour == SL_COLOUR_GRAY  ? 1
+                               : reading->colour == SL_COLOUR_BGR ? bgr
+                                                                  : 1 - bgr));
 }
 
 gboolean

@@ -54,8 +54,9 @@ GPtrArray *sl_readings_values (const SlContract *contract, const SlModelOptions 
 /** sl_reading_new: (transfer full): @of with another fit. */
 SlReading *sl_reading_new (const SlReading *of, SlFit fit);
 void sl_reading_free (SlReading *reading);
-/** sl_reading_share: how many models of @origin want it, of 1. */
-gdouble sl_reading_share (const SlReading *reading, SlOrigin origin);
+/** sl_reading_share: how many models of @origin want it, of 1. @decoder: most models whose outputs
+ * it reads may want the same. */
+gdouble sl_reading_share (const SlReading *reading, SlOrigin origin, const char *decoder);
 /** sl_reading_same_values: whether they differ in the fit at most. */
 gboolean sl_reading_same_values (const SlReading *a, const SlReading *b);
 /** sl_reading_usual: the mean of usual pictures in these values. */

@@ -32,6 +32,9 @@ static const View views[] = { { 0, 0, 1, 1, FALSE, 1 },
                               { 0, 0, 1, 1, TRUE, 1 },
                               { 0, 0, 1, 1, FALSE, 0.5 } };
 
+/* Characters where nothing states them: rare ones, none of which a decoder's parameters use. */
+#define FIRST_CHARACTER 0x20000u
+#define MOST_CHARACTERS 0xffff
 /* Boxes below it are not looked at. */
 #define THRESHOLD 0.1
 
@@ -42,6 +45,7 @@ struct _SlTrial
   SlDecoding *decoding; /* (nullable) */
   SlLabels *labels;     /* (nullable) */
   const char *scores;   /* (nullable): the decoder that is used where the model's has no scores */
+  char *text;           /* (nullable): the decoder text with an alphabet */
   SlFirstLayer *first;  /* (nullable) */
   SlLaterLayers *later; /* (nullable) */
   SlPictures *pictures;
@@ -68,6 +72,7 @@ sl_trial_free (SlTrial *trial)
   g_clear_pointer (&trial->frames, g_ptr_array_unref);
   for (guint i = 0; i < SL_MAX_IO; i++)
     sl_tensor_buffer_free (trial->outputs[i]);
+  g_free (trial->text);
   g_free (trial->sightings);
   g_free (trial);
 }
@@ -96,11 +101,38 @@ kind_of (const char *decoder)
                 { "pose", SL_SIGHT_POINTS },    { "landmarks", SL_SIGHT_POINTS },
                 { "image", SL_SIGHT_NUMBERS },  { "vector", SL_SIGHT_NUMBERS },
                 { "bins", SL_SIGHT_NUMBERS },   { "text", SL_SIGHT_NUMBERS },
-                { "none", SL_SIGHT_NUMBERS } };
+                { "none", SL_SIGHT_NUMBERS },   { "simcc", SL_SIGHT_POINTS },
+                { "ssrnet", SL_SIGHT_NUMBERS }, { "dot", SL_SIGHT_NUMBERS } };
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (g_str_equal (kinds[i].decoder, decoder))
       return kinds[i].kind;
   return SL_SIGHT_BOXES;
+}
+
+/* How many classes the decoder text has, of which @stated tells all but the alphabet. */
+static gint32
+count_classes (const SlContract *contract, const char *stated)
+{
+  const SlTensorInfo *line = &contract->outputs[0];
+  const guint from_end = strstr (stated, "transposed=yes") != NULL ? 2 : 1;
+  return line->rank >= from_end ? line->dims[line->rank - from_end] : 0;
+}
+
+/* (transfer full) (nullable): the decoder text with any characters, since readings are compared by
+ * the numbers; NULL where the user states another decoder or the characters. */
+static char *
+make_alphabet (const SlContract *contract, const SlModelSettings *stated)
+{
+  const char *decoder = stated->decoder;
+  if (decoder == NULL || stated->labels != NULL || strstr (decoder, "alphabet=") != NULL
+      || (!g_str_equal (decoder, "text") && !g_str_has_prefix (decoder, "text,")))
+    return NULL;
+  const gint32 n = MIN (count_classes (contract, decoder), MOST_CHARACTERS);
+  GString *text = g_string_new (decoder);
+  g_string_append (text, ",alphabet=");
+  for (gint32 i = 0; i + 1 < n; i++)
+    g_string_append_unichar (text, FIRST_CHARACTER + (gunichar) i);
+  return g_string_free (text, FALSE);
 }
 
 /* A model whose outputs no decoder takes is looked at as numbers, unless the user names labels or a
@@ -109,7 +141,8 @@ static gboolean
 open_decoding (SlTrial *trial, const SlModelOptions *options, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  trial->decoding = open_with (trial, NULL, THRESHOLD, &problem);
+  trial->text = make_alphabet (sl_model_contract (trial->model), &options->settings);
+  trial->decoding = open_with (trial, trial->text, THRESHOLD, &problem);
   if (trial->decoding == NULL
       && (options->settings.decoder != NULL || options->settings.labels != NULL)) {
     g_propagate_error (error, g_steal_pointer (&problem));
@@ -134,7 +167,8 @@ reopen_decoding (SlTrial *trial, GError **error)
   if (trial->decoding == NULL)
     return TRUE;
   sl_decoding_free (trial->decoding);
-  trial->decoding = open_with (trial, trial->scores, all ? 0 : THRESHOLD, error);
+  trial->decoding = open_with (trial, trial->scores != NULL ? trial->scores : trial->text,
+                               all ? 0 : THRESHOLD, error);
   return trial->decoding != NULL;
 }
 
@@ -208,6 +242,7 @@ void
 sl_trial_weighed (const SlTrial *trial, SlWeighed *weighed)
 {
   const SlContract *contract = sl_model_contract (trial->model);
+  weighed->decoder = sl_trial_decoder (trial);
   weighed->kind = trial->kind;
   weighed->lean = trial->first != NULL ? sl_first_layer_lean (trial->first) : 0;
   weighed->origin = contract->image.layout == SL_LAYOUT_NHWC         ? SL_ORIGIN_TENSORFLOW

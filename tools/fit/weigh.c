@@ -113,7 +113,7 @@ sl_weigh_values (const GPtrArray *readings, const SlWeighed *model)
       sum += log (MISLEADING
                   + (1 - MISLEADING) * exp (layers_of (readings, reading->convention) - layers));
     reading->evidence = sum;
-    reading->likely = exp (sum) * sl_reading_share (reading, model->origin);
+    reading->likely = exp (sum) * sl_reading_share (reading, model->origin, model->decoder);
     all += reading->likely;
   }
   for (guint i = 0; i < readings->len; i++) {

@@ -9,9 +9,11 @@
 #include "tools/fit/reading.h"
 #include "tools/fit/sighting.h"
 
-/** SlWeighed: what all readings of a model share. @lean: see sl_first_layer_lean(). */
+/** SlWeighed: what all readings of a model share. @decoder: the name of its decoder; @lean: see
+ * sl_first_layer_lean(). */
 typedef struct
 {
+  const char *decoder;
   SlOrigin origin;
   SlSightKind kind;
   gdouble lean;
