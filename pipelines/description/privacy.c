@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "core/base/fail.h"
-#include "pipelines/description/build.h"
 
 #define REDACTOR "slredact"
 
@@ -122,12 +121,23 @@ check_element (const GValue *item, gpointer text)
                             GST_OBJECT_NAME (element), factory_of (element), what);
 }
 
+static gboolean
+has_redactor (GstBin *pipeline)
+{
+  GstIterator *redactors = gst_bin_iterate_all_by_element_factory_name (pipeline, REDACTOR);
+  GValue item = G_VALUE_INIT;
+  const gboolean found = gst_iterator_next (redactors, &item) == GST_ITERATOR_OK;
+  if (G_IS_VALUE (&item))
+    g_value_unset (&item);
+  gst_iterator_free (redactors);
+  return found;
+}
+
 gboolean
 sl_privacy_prove (GstElement *pipeline, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  g_autoptr (GPtrArray) redactors = sl_find_elements (pipeline, REDACTOR);
-  if (redactors->len == 0)
+  if (!has_redactor (GST_BIN (pipeline)))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
       "privacy=strict: expected an slredact or the group [redact], got none: the page of "
