@@ -9,6 +9,7 @@
 
 #include "plugins/elements.h"
 #include "plugins/base/byte_pool.h"
+#include "plugins/meta/class_names.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/predictions.h"
@@ -424,6 +425,59 @@ test_messages (void)
 }
 
 static void
+offer (GstPad *pad, const char *name)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_ptr_array_add (names, (gpointer) name);
+  sl_class_names_offer (pad, names);
+}
+
+/* A model that takes over without the hidden class finds none of it: nothing is shown open until
+ * there is one with it. */
+static void
+test_other_model (void)
+{
+  static const char *const names[] = { "cat", "dog", "cat" };
+  g_autofree char *caps = caps_text ("GRAY8", 256, 64);
+  GstHarness *harness = gst_harness_new_parse ("slredact classes=cat");
+  sl_class_names_install (harness->srcpad);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    offer (harness->srcpad, names[i]);
+    if (i == 0)
+      gst_harness_set_src_caps_str (harness, caps);
+    g_assert_cmpint (step (harness, i, -1, 200, TRUE), ==, i != 1);
+  }
+  gst_harness_teardown (harness);
+}
+
+static void
+test_caps_errors (void)
+{
+  static const struct
+  {
+    const char *caps, *error;
+  } cases[] = {
+    { "video/x-raw,format=P010_10LE,width=64,height=48",
+      "pixel format P010_10LE is not supported; expected one of { I420" },
+    { "video/x-raw(memory:DMABuf),format=NV12,width=64,height=48",
+      "expected video/x-raw in system memory, got video/x-raw(memory:DMABuf)" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstElement *element = gst_element_factory_make ("slredact", NULL);
+    GstBus *bus = test_watch (element);
+    GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
+    g_autoptr (GstCaps) caps = gst_caps_from_string (cases[i].caps);
+    gst_harness_play (harness);
+    gst_pad_push_event (harness->srcpad, gst_event_new_stream_start ("a"));
+    gst_pad_push_event (harness->srcpad, gst_event_new_caps (caps));
+    g_assert_cmpint (gst_harness_push (harness, gst_buffer_new ()), !=, GST_FLOW_OK);
+    test_assert_error (bus, cases[i].error, "before slredact", NULL);
+    test_line_close (harness, bus);
+    gst_object_unref (element);
+  }
+}
+
+static void
 test_zone_errors (void)
 {
   static const struct
@@ -583,6 +637,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slredact/hold", test_hold);
   g_test_add_func ("/slredact/max-age", test_max_age);
   g_test_add_func ("/slredact/messages", test_messages);
+  g_test_add_func ("/slredact/other-model", test_other_model);
+  g_test_add_func ("/slredact/caps-errors", test_caps_errors);
   g_test_add_func ("/slredact/zone-errors", test_zone_errors);
   g_test_add_func ("/slredact/shared", test_shared);
   g_test_add_func ("/slredact/faults", test_faults);
