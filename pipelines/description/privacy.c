@@ -121,6 +121,72 @@ check_element (const GValue *item, gpointer text)
                             GST_OBJECT_NAME (element), factory_of (element), what);
 }
 
+/* Elements behind a model that leave objects where they were, or after which slpostprocess moves
+ * them with the pixels. */
+static const char *const keeping[] = {
+  "slredact", "sltrack",   "slanalyze",       "slread",      "slrecord",          "sloverlay",
+  "queue",    "queue2",    "multiqueue",      "tee",         "capsfilter",        "identity",
+  "valve",    "videorate", "videoconvert",    "videoscale",  "videoconvertscale", "videocrop",
+  "videobox", "videoflip", "aspectratiocrop", "glvideoflip", "slpostprocess",     "glcolorconvert",
+  "glupload", "gldownload"
+};
+
+/* (transfer full) (nullable): the element before the first sink pad of @element. */
+static GstElement *
+element_before (GstElement *element)
+{
+  GST_OBJECT_LOCK (element);
+  g_autoptr (GstPad) sink =
+    element->sinkpads != NULL ? gst_object_ref (element->sinkpads->data) : NULL;
+  GST_OBJECT_UNLOCK (element);
+  g_autoptr (GstPad) source = sink != NULL ? source_of (sink) : NULL;
+  return source != NULL ? gst_pad_get_parent_element (source) : NULL;
+}
+
+/* (transfer full) (nullable): what between slredact @redactor and the model before it may lose
+ * objects, or leave them where they are not any more. */
+static GstElement *
+find_loser (GstElement *redactor)
+{
+  GstElement *loser = NULL, *at = element_before (redactor);
+  while (at != NULL && strcmp (factory_of (at), "slpostprocess") != 0) {
+    gboolean keeps = FALSE;
+    for (guint i = 0; i < G_N_ELEMENTS (keeping) && !keeps; i++)
+      keeps = strcmp (factory_of (at), keeping[i]) == 0;
+    if (!keeps && loser == NULL)
+      loser = gst_object_ref (at);
+    GstElement *before = element_before (at);
+    gst_object_unref (at);
+    at = before;
+  }
+  if (at == NULL) /* without a model frames are hidden whole */
+    gst_clear_object (&loser);
+  gst_clear_object (&at);
+  return loser;
+}
+
+static void
+check_redactor (const GValue *item, gpointer text)
+{
+  GstElement *element = g_value_get_object (item);
+  gboolean objects = FALSE;
+  if (strcmp (factory_of (element), REDACTOR) != 0)
+    return;
+  g_object_get (element, "objects", &objects, NULL);
+  g_autoptr (GstElement) loser = objects ? find_loser (element) : NULL;
+  if (loser != NULL)
+    g_string_append_printf (text, "%s%s (%s) before %s", ((GString *) text)->len > 0 ? ", " : "",
+                            GST_OBJECT_NAME (loser), factory_of (loser), GST_OBJECT_NAME (element));
+}
+
+static void
+check_each (GstElement *pipeline, GstIteratorForeachFunction check, GString *text)
+{
+  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  gst_iterator_foreach (elements, check, text);
+  gst_iterator_free (elements);
+}
+
 static gboolean
 has_redactor (GstBin *pipeline)
 {
@@ -136,15 +202,20 @@ has_redactor (GstBin *pipeline)
 gboolean
 sl_privacy_prove (GstElement *pipeline, GError **error)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL), losers = g_string_new (NULL);
   if (!has_redactor (GST_BIN (pipeline)))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
       "privacy=strict: expected an slredact or the group [redact], got none: the page of "
       "sightline run would show the open picture");
-  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
-  gst_iterator_foreach (elements, check_element, text);
-  gst_iterator_free (elements);
+  check_each (pipeline, check_element, text);
+  check_each (pipeline, check_redactor, losers);
+  if (losers->len > 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "privacy=strict: expected elements between the model and slredact that keep objects in "
+      "their places, got %s: put it before the model or behind slredact",
+      losers->str);
   return text->len == 0
          || sl_fail (
            error, SL_ERROR_ARGUMENT,

@@ -69,6 +69,12 @@ test_strict (void)
     { STRICT "fakesrc ! slpredict ! slredact ! filesink name=f", NULL },
     { STRICT "fakesrc ! slpredict ! filesink name=f\n[redact]\n", NULL },
     { STRICT "fakesrc ! slpredict ! slredact ! fakesink", NULL },
+    { STRICT "fakesrc ! slpredict ! progressreport name=p ! slredact name=r ! fakesink",
+      "keep objects in their places, got p (progressreport) before r: put it before the model" },
+    { STRICT
+      "fakesrc ! progressreport ! slpredict ! queue ! videoconvert ! sltrack ! slredact ! fakesink",
+      NULL },
+    { STRICT "fakesrc ! slpredict ! progressreport ! slredact objects=false ! fakesink", NULL },
     { STRICT "fakesrc ! slpredict ! fakesink",
       "expected an slredact or the group [redact], got none" },
     { STRICT "decodebin ! slredact ! tee name=t ! filesink t. ! queue ! slrecord ! fakesink",
