@@ -467,9 +467,12 @@ test_caps_errors (void)
     GstBus *bus = test_watch (element);
     GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
     g_autoptr (GstCaps) caps = gst_caps_from_string (cases[i].caps);
+    GstSegment segment;
     gst_harness_play (harness);
     gst_pad_push_event (harness->srcpad, gst_event_new_stream_start ("a"));
     gst_pad_push_event (harness->srcpad, gst_event_new_caps (caps));
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    gst_pad_push_event (harness->srcpad, gst_event_new_segment (&segment));
     g_assert_cmpint (gst_harness_push (harness, gst_buffer_new ()), !=, GST_FLOW_OK);
     test_assert_error (bus, cases[i].error, "before slredact", NULL);
     test_line_close (harness, bus);
