@@ -12,6 +12,7 @@
 #include "core/base/printable.h"
 #include "core/base/fail.h"
 #include "core/base/suggest.h"
+#include "pipelines/description/privacy.h"
 
 /* (transfer full): what GStreamer's own names of @element begin with. */
 static char *
@@ -437,16 +438,16 @@ apply_regions (GstElement *pipeline, const SlDescription *description, GError **
   return TRUE;
 }
 
-/* Puts an slrecord between @before and what follows it. NULL without @error: there is nothing to
- * put it between. */
+/* Puts an element @factory between @before and what follows it. NULL without @error: there is
+ * nothing to put it between. */
 static GstElement *
-insert_recorder (GstElement *before, GError **error)
+insert_behind (GstElement *before, const char *factory, GError **error)
 {
   g_autoptr (GstPad) source = gst_element_get_static_pad (before, "src");
   g_autoptr (GstPad) next = source != NULL ? gst_pad_get_peer (source) : NULL;
   g_autoptr (GstElement) bin =
     next != NULL ? GST_ELEMENT (gst_object_get_parent (GST_OBJECT (before))) : NULL;
-  GstElement *recorder = bin != NULL ? gst_element_factory_make ("slrecord", NULL) : NULL;
+  GstElement *recorder = bin != NULL ? gst_element_factory_make (factory, NULL) : NULL;
   if (recorder == NULL)
     return NULL;
   gst_bin_add (GST_BIN (bin), recorder);
@@ -456,31 +457,32 @@ insert_recorder (GstElement *before, GError **error)
   if (gst_pad_link (source, in) == GST_PAD_LINK_OK && gst_pad_link (out, next) == GST_PAD_LINK_OK)
     return recorder;
   return sl_fail_null (error, SL_ERROR_ARGUMENT,
-                       "no slrecord fits between %s and what follows; expected raw video there",
+                       "no %s fits between %s and what follows; expected raw video there", factory,
                        GST_OBJECT_NAME (before));
 }
 
-/* (transfer none) (nullable): the one of the launch line, else a new one behind the last element
- * that says what is on frames. */
+/* (transfer none) (nullable): the one @factory of the launch line, else a new one behind the last
+ * element that says what is on frames, or hides it. */
 static GstElement *
-find_recorder (GstElement *pipeline, GError **error)
+find_or_insert (GstElement *pipeline, const char *factory, GError **error)
 {
-  static const char *const before[] = { "slanalyze", "sltrack", "slpredict" };
-  g_autoptr (GPtrArray) recorders = sl_find_elements (pipeline, "slrecord");
-  if (recorders->len == 1)
-    return g_ptr_array_index (recorders, 0);
-  if (recorders->len > 1)
+  static const char *const before[] = { "slredact", "slanalyze", "sltrack", "slread", "slpredict" };
+  g_autoptr (GPtrArray) there = sl_find_elements (pipeline, factory);
+  if (there->len == 1)
+    return g_ptr_array_index (there, 0);
+  if (there->len > 1)
     return sl_fail_null (
       error, SL_ERROR_ARGUMENT,
-      "the launch line has several slrecord; expected one, or properties of each in [element NAME]");
+      "the launch line has several %s; expected one, or properties of each in [element NAME]",
+      factory);
   for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
     g_autoptr (GPtrArray) found = sl_find_elements (pipeline, before[i]);
     if (found->len == 0)
       continue;
     g_autoptr (GError) reason = NULL;
-    GstElement *recorder = insert_recorder (g_ptr_array_index (found, found->len - 1), &reason);
-    if (recorder != NULL)
-      return recorder;
+    GstElement *made = insert_behind (g_ptr_array_index (found, found->len - 1), factory, &reason);
+    if (made != NULL)
+      return made;
     if (reason != NULL) {
       g_propagate_error (error, g_steal_pointer (&reason));
       return NULL;
@@ -488,7 +490,42 @@ find_recorder (GstElement *pipeline, GError **error)
   }
   return sl_fail_null (
     error, SL_ERROR_ARGUMENT,
-    "the launch line has no slrecord, and no slanalyze, sltrack or slpredict with something behind that one could stand in between");
+    "the launch line has no %s, and no slanalyze, sltrack or slpredict with something behind that one could stand in between",
+    factory);
+}
+
+static gboolean
+is_of_redactor (const SlElementOverride *override)
+{
+  return strcmp (override->element, SL_REDACTOR) == 0;
+}
+
+/* The group [redact]; before [record], since clips must not be open. */
+static gboolean
+apply_redact (GstElement *pipeline, const SlDescription *description, GError **error)
+{
+  GstElement *redactor = NULL;
+  for (guint i = 0; i < description->overrides->len; i++) {
+    const SlElementOverride *override =
+      &g_array_index (description->overrides, SlElementOverride, i);
+    if (!is_of_redactor (override))
+      continue;
+    if (redactor == NULL && (redactor = find_or_insert (pipeline, "slredact", error)) == NULL)
+      return sl_fail_prefix (error, "%s:%u: [redact]: ", override->file, override->line);
+    if (*override->property != '\0'
+        && !sl_property_from_text (G_OBJECT (redactor), override->property, override->value, error))
+      return sl_fail_prefix (error, "%s:%u: [redact] %s: ", override->file, override->line,
+                             override->property);
+  }
+  return TRUE;
+}
+
+static gboolean
+prove_privacy (GstElement *pipeline, const SlDescription *description, GError **error)
+{
+  return !description->privacy_strict || sl_privacy_prove (pipeline, error)
+         || sl_fail_prefix (error, "%s:%u: [pipeline] ", description->launch_file,
+                            description->launch_line);
 }
 
 static gboolean
@@ -508,7 +545,7 @@ apply_record (GstElement *pipeline, const SlDescription *description, GError **e
       &g_array_index (description->overrides, SlElementOverride, i);
     if (!is_of_recorder (override))
       continue;
-    if (recorder == NULL && (recorder = find_recorder (pipeline, error)) == NULL)
+    if (recorder == NULL && (recorder = find_or_insert (pipeline, "slrecord", error)) == NULL)
       return sl_fail_prefix (error, "%s:%u: [record]: ", override->file, override->line);
     if (*override->property != '\0'
         && !sl_property_from_text (G_OBJECT (recorder), override->property, override->value, error))
@@ -556,13 +593,16 @@ sl_description_build (const SlDescription *description, GError **error)
   for (guint i = 0; good && i < description->overrides->len; i++) {
     const SlElementOverride *override =
       &g_array_index (description->overrides, SlElementOverride, i);
-    good = is_of_recorder (override) || apply (pipeline, override, error);
+    good =
+      is_of_recorder (override) || is_of_redactor (override) || apply (pipeline, override, error);
   }
   good = good && apply_regions (pipeline, description, error)
+         && apply_redact (pipeline, description, error)
          && apply_record (pipeline, description, error);
   if (good) {
     number_elements (pipeline, description->launch); /* the recorder, too */
     apply_black_box (pipeline, description);
+    good = prove_privacy (pipeline, description, error);
   }
   if (!good) {
     sl_printable_error (error);

@@ -29,6 +29,7 @@
 #define DEFAULT_START_TIMEOUT 30000
 #define HTTP_GROUP "http"
 #define RECORD_GROUP "record"
+#define REDACT_GROUP "redact"
 #define DEFAULT_HTTP_STALL 2000
 #define DEFAULT_HTTP_RATE 10
 #define DEFAULT_HTTP_WIDTH 640
@@ -79,6 +80,18 @@ take_restart (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const
   if (!sl_value_choice (entry, value, restart_names, G_N_ELEMENTS (restart_names), &restart, error))
     return FALSE;
   self->restart = (SlRestart) restart;
+  return TRUE;
+}
+
+static gboolean
+take_privacy (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+              GError **error)
+{
+  static const char *const names[] = { "off", "strict" };
+  guint chosen = 0;
+  if (!sl_value_choice (entry, value, names, G_N_ELEMENTS (names), &chosen, error))
+    return FALSE;
+  self->privacy_strict = chosen == 1;
   return TRUE;
 }
 
@@ -161,6 +174,7 @@ static const Key pipeline_keys[] = {
   { "start-timeout", G_STRUCT_OFFSET (SlDescription, start_timeout), FALSE, take_time },
   { "black-box", G_STRUCT_OFFSET (SlDescription, black_box), FALSE, take_text },
   { "state", G_STRUCT_OFFSET (SlDescription, state), FALSE, take_text },
+  { "privacy", 0, FALSE, take_privacy },
 };
 
 #define HTTP(member) G_STRUCT_OFFSET (SlDescription, http.member)
@@ -303,21 +317,23 @@ static gboolean
 unknown_group (const SlKeyEntry *entry, GError **error)
 {
   static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,
-                                        RECORD_GROUP,      "parameter NAME",    "element NAME",
-                                        "zone NAME",       "line NAME" };
+                                        RECORD_GROUP,      REDACT_GROUP,        "parameter NAME",
+                                        "element NAME",    "zone NAME",         "line NAME" };
   g_autofree char *word = g_strdup (entry->group);
   word[strcspn (word, " ")] = '\0';
-  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP,
-                          "parameter",       "element",           "zone",     "line" };
-  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 4)
-                                                        : sl_suggest (word, first + 4, 4);
+  const char *first[] = {
+    SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP, REDACT_GROUP,
+    "parameter",       "element",           "zone",     "line"
+  };
+  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 5)
+                                                        : sl_suggest (word, first + 5, 4);
   g_autofree char *hint = NULL;
   for (guint i = 0; near != NULL && i < G_N_ELEMENTS (first); i++)
     if (near == first[i])
       hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
   if (hint == NULL)
     hint = g_strdup (
-      "; expected [pipeline], [parameters], [http], [record], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
+      "; expected [pipeline], [parameters], [http], [record], [redact], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
   return sl_key_fail (entry, error, "unknown group%s", hint);
 }
 
@@ -330,6 +346,8 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_region (self, set, entry, error);
   if (strcmp (entry->group, RECORD_GROUP) == 0)
     return !second || take_override (self, set, SL_RECORDER, entry, error);
+  if (strcmp (entry->group, REDACT_GROUP) == 0)
+    return !second || take_override (self, set, SL_REDACTOR, entry, error);
   if (*entry->key == '\0')
     return TRUE;
   if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)

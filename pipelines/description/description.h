@@ -21,9 +21,12 @@ typedef enum
 
 /** The @element of settings in the group [record]: they are for its slrecord. */
 #define SL_RECORDER ""
+/** The @element of settings in the group [redact]: they are for its slredact. */
+#define SL_REDACTOR "[redact]"
 
-/** One property of [element NAME] or of [record] (@element is SL_RECORDER), with its file and line.
- * @file is a GRefString. The group [record] itself also has an entry, without @property. */
+/** One property of [element NAME], of [record] (@element is SL_RECORDER) or of [redact]
+ * (SL_REDACTOR), with its file and line. @file is a GRefString. The groups [record] and [redact]
+ * themselves also have an entry, without @property. */
 typedef struct
 {
   char *element, *property, *value;
@@ -66,6 +69,7 @@ typedef struct
  * @start_timeout: the same for the first frame
  * @black_box: (nullable): folder where each slinfer writes black boxes
  * @state: (nullable): folder where counts are kept when the program ends
+ * @privacy_strict: no branch of the pipeline may show an open picture
  * @http: [http]
  * @parameters: of SlParameter, in the order of the files
  * @overrides: of SlElementOverride, one for each property
@@ -85,6 +89,7 @@ typedef struct
   guint launch_line;
   SlRestart restart;
   guint backoff_min, backoff_max, watchdog, start_timeout;
+  gboolean privacy_strict;
   SlHttpSettings http;
   GArray *parameters;
   GArray *overrides;

@@ -56,6 +56,14 @@ sl_class_names_install (GstPad *pad)
   gst_pad_set_query_function (pad, query_function);
 }
 
+static guint n_offers; /* atomic */
+
+guint
+sl_class_names_offers (void)
+{
+  return (guint) g_atomic_int_get ((gint *) &n_offers);
+}
+
 void
 sl_class_names_offer (GstPad *pad, const GPtrArray *names)
 {
@@ -64,6 +72,7 @@ sl_class_names_offer (GstPad *pad, const GPtrArray *names)
     copy[i] = names->pdata[i] != NULL ? g_strdup (names->pdata[i]) : g_strdup_printf ("%u", i);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (pad));
   g_object_set_qdata_full (G_OBJECT (pad), names_quark (), copy, (GDestroyNotify) g_strfreev);
+  g_atomic_int_inc ((gint *) &n_offers);
 }
 
 /* (transfer full) (nullable): the names before @pad; NULL when nobody, or not everybody, knows. */

@@ -15,6 +15,9 @@ void sl_class_names_install (GstPad *pad);
 /** sl_class_names_offer: from now on @pad answers with @names (of char *, NULL = the class's
  * number); with none of them, that nothing is known. */
 void sl_class_names_offer (GstPad *pad, const GPtrArray *names);
+/** sl_class_names_offers: how often any pad of the process was offered names; after a change a list
+ * of classes has to be checked again. Any thread. */
+guint sl_class_names_offers (void);
 
 /** sl_class_names_check: FALSE with @error set when @filter (nullable) names a class that none of
  * the models before sink @pad has; not if their classes are unknown. */

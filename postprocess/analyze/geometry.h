@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /* Points, polygons and segments of a plane whose y grows downwards, in any one unit. */
 #pragma once
 

@@ -218,6 +218,19 @@ def test_order():
         assert about(check("[pipeline]\nlaunch=%s ! videoanalyse ! sltrack name=t ! %s\n" % (SOURCE.replace("NV12", "I420"), zone)), "t") == [("advice", nothing)]
 
 
+def test_privacy():
+    """slredact needs a model, and privacy=strict is proved or refused with the name of what is open."""
+    blind = "no model is before it, so every frame is hidden whole; put slpredict before it, or set objects=false for zones alone"
+    assert about(check("[pipeline]\nlaunch=%s ! slredact name=r ! fakesink\n" % SOURCE, status=1), "r") == [("problem", blind)]
+    assert about(check(described(LOOKS + "slredact name=r ! fakesink")), "r") == []
+    strict = "[pipeline]\nprivacy=strict\n"
+    proved = check(described(LOOKS + "slredact ! fakesink", strict))
+    assert ("fact", "privacy", "strict: every element that shows pictures gets them through slredact") in [tuple(f) for f in proved], proved
+    refused = check(described(LOOKS + "tee name=t ! slredact ! fakesink t. ! filesink name=f location=" + work("open.raw"), strict), status=1)
+    assert any("the open picture reaches f (filesink) shows it" in text for _, _, text in refused), refused
+    assert not os.path.exists(work("open.raw"))
+
+
 def test_classes():
     """Classes that the model does not have, wherever they are named."""
     wrong = "the model has no class 'blu'; did you mean 'blue'?"

@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import harness
-from harness import Skip, main, model, png, run, work
+from harness import Skip, main, model, png, png_of, run, work
 from media import launch, plugins_but, read_png
 
 SKY = (0, 51, 204)  # one_box.tflite sees a box with the label "blue" over x 0..0.5, y 0.25..0.75 of it
@@ -139,6 +139,33 @@ def test_video_as_pictures():
     path = work("frames.jpg")
     draw(path, "--frames", "3", make_video(12, 10))
     assert [os.path.exists(work("frames%s.jpg" % n)) for n in ("", "-2", "-3", "-4")] == [True, True, True, False]
+
+
+def striped(name):
+    """The picture in which one_box.tflite finds its box, with lines of one pixel that differ little from the sky."""
+    rows = [b"".join(bytes((SKY[0], SKY[1] + 20 * (x % 2), SKY[2])) for x in range(200)) for y in range(100)]
+    return png_of(name, 200, 100, rows)
+
+
+def test_redacted():
+    """The box of the picture has no lines any more, the rest has them, and nothing is drawn."""
+    path = work("hidden.png")
+    draw(path, "--redact", "blue", striped("striped.png"))
+    rows = read_png(path)
+    assert all(rows[y][x] == rows[y][x + 1] for y in range(26, 74) for x in range(8, 13)), rows[50][:20]
+    assert all(rows[y][x][1] == SKY[1] + 20 * (x % 2) for y in (5, 95) for x in range(200)), rows[5][:20]
+    assert all(rows[y][x][1] == SKY[1] + 20 * (x % 2) for y in range(100) for x in range(120, 200))
+
+
+def test_redact_errors():
+    one = striped("striped.png")
+    run("predict", "--redact", "blue", one).expect(2, "--redact blue: expected --draw FILE, too, for hidden pictures")
+    for option, value in (("--classes", "blue"), ("--top", "1")):
+        run("predict", "--redact", "blue", option, value, "--draw", work("x.png"), one).expect(
+            2, "--redact and " + option + ": expected one of them: objects that are left out stay visible")
+    run("predict", "--redact", "a,,b", "--draw", work("x.png"), one).expect(2, "--redact: ")
+    run("predict", "--model", model("one_box.tflite"), "--redact", "bleu", "--draw", work("x.png"), one).expect(
+        1, "has no class 'bleu'; did you mean 'blue'?")
 
 
 def test_nothing_to_draw():

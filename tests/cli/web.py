@@ -170,6 +170,18 @@ def test_pictures():
         eventually(lambda: served.get("/pipelines").json["threads"] < looking)
 
 
+def test_redacted():
+    """The page has its pictures from behind slredact, never from before the model."""
+    frames = FRAMES.replace("pattern=blue", "pattern=checkers-1").replace("RGB,", "GRAY8,")
+    assert "checkers-1" in frames, frames
+    path = describe("hidden", frames + " ! slpredict model=${model} ! slredact min-confidence=0 margin=4 zones=\"[zone all] points=0,0 1,0 1,1 0,1\" ! fakesink")
+    with Served(path) as served:
+        answer = eventually(lambda: (lambda a: a if a.status == 200 else None)(served.get("/snapshot.jpg?pipeline=hidden")))
+        grid = pixels(answer.body, *jpeg_size(answer.body))
+        lower = [p[0] for p in grid[-len(grid) // 4:]]  # above are labels
+        assert max(lower) - min(lower) < 60, "expected gray where there were squares of one pixel, got %d..%d" % (min(lower), max(lower))
+
+
 def test_viewers():
     with Served(describe("few", more="[http]\nviewers=2\nframe-rate=60\n")) as served:
         peers = [served.stream("/stream.mjpg") for _ in range(2)]

@@ -259,7 +259,7 @@ static const struct
   { "[elment x]\nlaunch=a\n",
     "t.pipeline:2: [elment x] launch: unknown group; did you mean [element NAME]?" },
   { "[graph]\nlaunch=a\n",
-    "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [http], [record], [parameter NAME], [element NAME], "
+    "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [http], [record], [redact], [parameter NAME], [element NAME], "
     "[zone NAME] or [line NAME]" },
   { "[htpt]\nlisten=a\n", "t.pipeline:2: [htpt] listen: unknown group; did you mean [http]?" },
   { MINIMAL "[http]\nport=80\n",
@@ -277,7 +277,7 @@ static const struct
     "t.pipeline:2: [pipeline] lauch: unknown key; did you mean 'launch'?" },
   { "[pipeline]\nzzzzzz=a\n",
     "t.pipeline:2: [pipeline] zzzzzz: unknown key; expected one of include, name, description, launch, restart, "
-    "backoff-min, backoff-max, watchdog, start-timeout, black-box, state" },
+    "backoff-min, backoff-max, watchdog, start-timeout, black-box, state, privacy" },
   { MINIMAL "restart=never\n",
     "t.pipeline:3: [pipeline] restart: expected no, on-failure or always, got 'never'" },
   { MINIMAL "watchdog=5 parsecs\n",

@@ -40,7 +40,7 @@ write_golden (const char *path, const SlModelOptions *options, GError **error)
 }
 
 static void
-describe (const SlDescription *description, GArray *findings)
+describe (const SlDescription *description, gboolean built, GArray *findings)
 {
   sl_findings_add (findings, SL_FINDING_FACT, "pipeline", "%s%s%s", description->name,
                    description->description != NULL ? ": " : "",
@@ -56,6 +56,9 @@ describe (const SlDescription *description, GArray *findings)
   sl_findings_add (findings, SL_FINDING_FACT, "restart", "%s, back-off %g to %g s, watchdog %g s",
                    sl_restart_name (description->restart), description->backoff_min / 1000.0,
                    description->backoff_max / 1000.0, description->watchdog / 1000.0);
+  if (description->privacy_strict && built)
+    sl_findings_add (findings, SL_FINDING_FACT, "privacy",
+                     "strict: every element that shows pictures gets them through slredact");
   if (description->watchdog == 0 && description->restart != SL_RESTART_NO)
     sl_findings_add (
       findings, SL_FINDING_ADVICE, "restart",
@@ -94,7 +97,7 @@ check_file (const SlRunOptions *options, const char *path)
   g_autoptr (SlDescription) description = sl_description_load (path, options->parameters, &error);
   GstElement *pipeline = description != NULL ? sl_description_build (description, &error) : NULL;
   if (description != NULL)
-    describe (description, findings);
+    describe (description, pipeline != NULL, findings);
   if (pipeline != NULL)
     check_pipeline (pipeline, findings);
   else

@@ -80,6 +80,17 @@ check_analyzer (GstElement *element, GArray *findings)
     "before it");
 }
 
+static void
+check_redactor (GstElement *element, GArray *findings)
+{
+  gboolean objects = FALSE;
+  g_object_get (element, "objects", &objects, NULL);
+  if (objects && !has_before (element, is_model))
+    sl_findings_add (
+      findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+      "no model is before it, so every frame is hidden whole; put slpredict before it, or set objects=false for zones alone");
+}
+
 /* (transfer full) (nullable): names of the classes of all models; NULL where there is none, or one
  * does not say. */
 static GPtrArray *
@@ -202,7 +213,7 @@ static gboolean
 uses_boxes (GstElement *element)
 {
   static const char *const users[] = { "sloverlay", "slpublish", "slrecord", "sltrack",
-                                       "slanalyze", "slread",    "appsink" };
+                                       "slanalyze", "slread",    "slredact", "appsink" };
   for (guint i = 0; i < G_N_ELEMENTS (users); i++)
     if (sl_check_is (element, users[i]))
       return TRUE;
@@ -245,6 +256,8 @@ sl_check_order (GPtrArray *elements, GArray *findings)
       check_tracker (element, findings);
     if (sl_check_is (element, "slanalyze"))
       check_analyzer (element, findings);
+    if (sl_check_is (element, "slredact"))
+      check_redactor (element, findings);
     if (uses_boxes (element))
       check_displaced (element, told, findings);
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! sloverlay ! videoconvert ! encoder ! appsink, one frame in flight. sloverlay draws in
- * the frame's own format, so what the file shows is what a screen would. What the name of the file
- * ends in says whether it is pictures or a video (video_file.c).
+ * appsrc ! sloverlay (or slredact) ! videoconvert ! encoder ! appsink, one frame in flight.
+ * sloverlay draws in the frame's own format, so what the file shows is what a screen would. What
+ * the name of the file ends in says whether it is pictures or a video (video_file.c).
  */
 #include "tools/predict/drawing.h"
 
@@ -66,11 +66,11 @@ make_encoder (GstBin *bin, const char *name, GError **error)
 }
 
 static gboolean
-build (SlDrawer *drawer, GError **error)
+build (SlDrawer *drawer, const char *redact, GError **error)
 {
   drawer->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   GstBin *bin = GST_BIN (drawer->pipeline);
-  GstElement *overlay = sl_make_overlay (bin, error);
+  GstElement *overlay = sl_make_drawing (bin, redact, error);
   GstElement *encoder =
     overlay != NULL ? make_encoder (bin, kinds[kind_of (drawer->path)].encoder, error) : NULL;
   GstElement *convert = encoder != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
@@ -88,14 +88,15 @@ build (SlDrawer *drawer, GError **error)
 }
 
 SlDrawer *
-sl_drawer_new (const char *path, GError **error)
+sl_drawer_new (const char *path, const char *redact, GError **error)
 {
   g_autoptr (SlDrawer) drawer = g_new0 (SlDrawer, 1);
   drawer->path = g_strdup (path);
   if (kinds[kind_of (path)].encoder == NULL)
-    return (drawer->video = sl_video_file_new (path, error)) != NULL ? g_steal_pointer (&drawer)
-                                                                     : NULL;
-  return build (drawer, error) ? g_steal_pointer (&drawer) : NULL;
+    return (drawer->video = sl_video_file_new (path, redact, error)) != NULL
+             ? g_steal_pointer (&drawer)
+             : NULL;
+  return build (drawer, redact, error) ? g_steal_pointer (&drawer) : NULL;
 }
 
 void

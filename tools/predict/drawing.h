@@ -9,8 +9,9 @@ typedef struct _SlDrawer SlDrawer;
 /** sl_drawer_check: whether @path can be written, as far as its name tells. */
 gboolean sl_drawer_check (const char *path, GError **error);
 /** sl_drawer_new: pictures, of which the first frame's is written to @path and others to @path with
- * -2, -3, ... before its extension, or, where @path ends in .mp4, a video of all frames. */
-SlDrawer *sl_drawer_new (const char *path, GError **error);
+ * -2, -3, ... before its extension, or, where @path ends in .mp4, a video of all frames.
+ * @redact: (nullable): as in sl_make_drawing() */
+SlDrawer *sl_drawer_new (const char *path, const char *redact, GError **error);
 void sl_drawer_free (SlDrawer *drawer);
 /** sl_drawer_next_source: frames to come are of another source. */
 void sl_drawer_next_source (SlDrawer *drawer);

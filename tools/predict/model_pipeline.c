@@ -231,7 +231,8 @@ sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error)
   g_autoptr (SlFramePredictor) predictor = g_new0 (SlFramePredictor, 1);
   sl_prediction_reader_init (&predictor->reader);
   if (!build (predictor, options, error) || !start (predictor, error)
-      || !check_model (predictor, options->classes, error))
+      || !check_model (predictor, options->classes, error)
+      || !check_model (predictor, options->redact, error))
     return NULL;
   g_autoptr (GstBus) bus = gst_element_get_bus (predictor->pipeline);
   gst_bus_set_sync_handler (bus, tell_choice, predictor->postprocess, NULL);

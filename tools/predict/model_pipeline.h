@@ -23,6 +23,7 @@ typedef struct
   guint top;
   const char *filter;  /* (nullable) */
   const char *classes; /* (nullable): which are shown, as slpostprocess has it */
+  const char *redact;  /* (nullable): which are hidden: the model must have them */
   SlReading reading;
   const char *tiles;       /* (nullable): as slnormalize has it */
   const char *style_model; /* (nullable): makes input 1 of the model of the picture of

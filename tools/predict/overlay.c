@@ -6,6 +6,16 @@
 #include "core/base/fail.h"
 #include "plugins/elements.h"
 
+GstElement *
+sl_make_drawing (GstBin *bin, const char *redact, GError **error)
+{
+  if (redact == NULL)
+    return sl_make_overlay (bin, error);
+  GstElement *redactor = g_object_new (sl_redact_get_type (), "classes", redact, NULL);
+  gst_bin_add (bin, redactor);
+  return redactor;
+}
+
 #ifdef SL_HAVE_OVERLAY
 
 GstElement *

@@ -7,3 +7,6 @@
 /** sl_make_overlay: (transfer none) (nullable): an sloverlay added to @bin; NULL with @error set in
  * a build without. */
 GstElement *sl_make_overlay (GstBin *bin, GError **error);
+/** sl_make_drawing: (transfer none) (nullable): the same, or where @redact, a list of classes
+ * (nullable), is stated, an slredact that hides them; "" = all. */
+GstElement *sl_make_drawing (GstBin *bin, const char *redact, GError **error);

@@ -37,8 +37,8 @@
 typedef struct
 {
   SlModelOptions model;
-  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery,
-    *tiles, *style, *style_model, *format_text, *output, *list, *shard_text;
+  char *threshold_text, *top_text, *filter, *classes, *draw, *redact, *timeout_text, *frames_text,
+    *gallery, *tiles, *style, *style_model, *format_text, *output, *list, *shard_text;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
@@ -307,6 +307,8 @@ tell_note (const char *name, const char *text)
 static SlReading
 choose_reading (const Options *options)
 {
+  if (options->redact != NULL) /* codes that cannot be read would stay visible */
+    return SL_READING_NO;
   if (options->read)
     return SL_READING_YES;
   return options->model.settings.model == NULL && !options->no_read ? SL_READING_IF_FOUND
@@ -343,17 +345,19 @@ close_files (Run *run, int status)
 static int
 load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
 {
-  const SlFramePredictorOptions how = { &options->model,  options->threshold,
-                                        options->top,     options->filter,
-                                        options->classes, choose_reading (options),
-                                        options->tiles,   options->style_model };
+  const SlFramePredictorOptions how = {
+    &options->model,          options->threshold, options->top,
+    options->filter,          options->classes,   options->redact,
+    choose_reading (options), options->tiles,     options->style_model
+  };
   g_autoptr (GError) bad_model = NULL;
   g_autoptr (SlDecoderClient) frames =
     sl_decoder_client_new (spawner, options->timeout, " (--timeout)", tell_note);
   sl_decoder_client_prepare (frames);
   g_autoptr (SlFramePredictor) predictor = sl_frame_predictor_new (&how, &bad_model);
-  g_autoptr (SlDrawer) drawer =
-    predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;
+  g_autoptr (SlDrawer) drawer = predictor != NULL && options->draw != NULL
+                                  ? sl_drawer_new (options->draw, options->redact, &bad_model)
+                                  : NULL;
   if (bad_model != NULL)
     return sl_complain ("predict", "%s", bad_model->message);
   if (options->model.settings.model == NULL)
@@ -484,7 +488,7 @@ check_and_predict (Options *options, char **arguments)
 {
   const char *filters[] = { "nearest", "bilinear", "area", "auto", NULL };
   g_autoptr (GError) bad_path = NULL, malformed = NULL;
-  g_autoptr (SlClassFilter) classes = NULL;
+  g_autoptr (SlClassFilter) classes = NULL, hidden = NULL;
   guint columns, rows;
   options->threshold = NAN;
   options->timeout = DEFAULT_TIMEOUT;
@@ -495,6 +499,13 @@ check_and_predict (Options *options, char **arguments)
     return sl_options_usage (
       "predict",
       "--style PICTURE and --style-model FILE: expected both, the picture and the model that makes its style a tensor");
+  if (options->redact != NULL && options->draw == NULL)
+    return sl_options_usage (
+      "predict", "--redact %s: expected --draw FILE, too, for hidden pictures", options->redact);
+  if (options->redact != NULL && (options->classes != NULL || options->top_text != NULL))
+    return sl_options_usage (
+      "predict", "--redact and --%s: expected one of them: objects that are left out stay visible",
+      options->classes != NULL ? "classes" : "top");
   int status = check_sources (options, arguments);
   if (status == SL_EXIT_OK)
     status = choose_format (options);
@@ -511,6 +522,8 @@ check_and_predict (Options *options, char **arguments)
       || !sl_options_fraction ("predict", "--threshold", options->threshold_text,
                                &options->threshold))
     return SL_EXIT_USAGE;
+  if (!sl_class_filter_parse (options->redact, &hidden, &malformed))
+    return sl_options_usage ("predict", "--redact: %s", malformed->message);
   if (!sl_class_filter_parse (options->classes, &classes, &malformed)
       || !sl_tiles_parse (options->tiles, &columns, &rows, &malformed))
     return sl_options_usage ("predict", "--%s", malformed->message);
@@ -558,6 +571,9 @@ run_predict (int argc, char **argv)
     { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
       "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; all frames as one video: FILE.mp4",
       "FILE" },
+    { "redact", 0, 0, G_OPTION_ARG_STRING, &options.redact,
+      "With --draw: hide objects of these classes, and draw nothing: face,person; or all but some: !dog; all objects: ''",
+      "NAMES" },
     { "tiles", 0, 0, G_OPTION_ARG_STRING, &options.tiles,
       "Run the model on overlapping tiles, too, to find small objects: 2x2, ..., 8x8 (2x2: five times the model's time)",
       "CxR" },

@@ -43,6 +43,7 @@ static const struct
 
 struct _SlVideoFile
 {
+  char *redact; /* (nullable) */
   char *path, *part;
   guint encoder; /* of encoders */
   GstElement *pipeline, *source;
@@ -78,10 +79,11 @@ choose_encoder (SlVideoFile *video, GError **error)
 }
 
 SlVideoFile *
-sl_video_file_new (const char *path, GError **error)
+sl_video_file_new (const char *path, const char *redact, GError **error)
 {
   SlVideoFile *video = g_new0 (SlVideoFile, 1);
   video->path = g_strdup (path);
+  video->redact = g_strdup (redact);
   video->part = g_strconcat (path, ".part", NULL);
   video->first = GST_CLOCK_TIME_NONE;
   if (choose_encoder (video, error))
@@ -108,6 +110,7 @@ sl_video_file_free (SlVideoFile *video)
     return;
   drop_pipeline (video);
   g_free (video->path);
+  g_free (video->redact);
   g_free (video->part);
   g_free (video);
 }
@@ -212,7 +215,7 @@ build (SlVideoFile *video, const GstVideoInfo *info, GError **error)
   video->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   GstBin *bin = GST_BIN (video->pipeline);
   video->source = sl_make_element (bin, "appsrc", error);
-  GstElement *last = video->source != NULL ? sl_make_overlay (bin, error) : NULL;
+  GstElement *last = video->source != NULL ? sl_make_drawing (bin, video->redact, error) : NULL;
   if (last == NULL || !gst_element_link (video->source, last))
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {

@@ -6,8 +6,9 @@
 
 typedef struct _SlVideoFile SlVideoFile;
 
-/** sl_video_file_new: a file that has its name @path once it is whole, PATH.part until then. */
-SlVideoFile *sl_video_file_new (const char *path, GError **error);
+/** sl_video_file_new: a file that has its name @path once it is whole, PATH.part until then.
+ * @redact: (nullable): as in sl_make_drawing() */
+SlVideoFile *sl_video_file_new (const char *path, const char *redact, GError **error);
 /** sl_video_file_free: what was not finished is deleted. */
 void sl_video_file_free (SlVideoFile *video);
 /** sl_video_file_next_source: frames to come follow those so far, whatever their timestamps. */

@@ -85,7 +85,7 @@ picture_file (const SlSource *source, guint number, const char *folder, GError *
     return g_filename_from_uri (source->input->uri, NULL, error);
   g_autofree char *name = g_strdup_printf ("frame-%u.png", number),
                   *path = g_build_filename (folder, name, NULL);
-  g_autoptr (SlDrawer) drawer = sl_drawer_new (path, error);
+  g_autoptr (SlDrawer) drawer = sl_drawer_new (path, NULL, error);
   return drawer != NULL && sl_drawer_write (drawer, source->frame, FALSE, error)
            ? g_steal_pointer (&path)
            : NULL;

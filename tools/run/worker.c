@@ -358,7 +358,10 @@ begin (SlWorker *worker)
     worker->options->adopted (worker, pipeline, worker->options->data);
   }
   sl_keep_apply (worker->keep, worker->pipeline);
-  sl_run_boxes_attach (worker->pipeline, worker->options->black_box, worker->name);
+  /* A black box has the open picture. */
+  sl_run_boxes_attach (worker->pipeline,
+                       worker->description->privacy_strict ? NULL : worker->options->black_box,
+                       worker->name);
   set_state (worker, SL_WORKER_STARTING);
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
 }
@@ -495,7 +498,7 @@ static gboolean
 same_overrides (const SlDescription *a, const SlDescription *b)
 {
   if (a->overrides->len != b->overrides->len || g_strcmp0 (a->regions, b->regions) != 0
-      || g_strcmp0 (a->black_box, b->black_box) != 0)
+      || g_strcmp0 (a->black_box, b->black_box) != 0 || a->privacy_strict != b->privacy_strict)
     return FALSE;
   for (guint i = 0; i < a->overrides->len; i++) {
     const SlElementOverride *x = &g_array_index (a->overrides, SlElementOverride, i);

@@ -186,11 +186,11 @@ add_sink (const GValue *item, gpointer data)
     add_tap (data, pad, NULL);
 }
 
-/* (transfer full) (nullable): behind the first slanalyze. */
+/* (transfer full) (nullable): behind the first element @factory. */
 static GstPad *
-find_analysed (GstBin *bin)
+find_behind (GstBin *bin, const char *factory)
 {
-  GstIterator *analyzers = gst_bin_iterate_all_by_element_factory_name (bin, "slanalyze");
+  GstIterator *analyzers = gst_bin_iterate_all_by_element_factory_name (bin, factory);
   GValue item = G_VALUE_INIT;
   GstPad *pad = NULL;
   if (gst_iterator_next (analyzers, &item) == GST_ITERATOR_OK)
@@ -205,7 +205,9 @@ void
 sl_feed_attach (SlFeed *feed, GstElement *pipeline)
 {
   g_autoptr (GPtrArray) emitters = sl_emitters_find (GST_BIN (pipeline));
-  GstPad *analysed = find_analysed (GST_BIN (pipeline));
+  GstPad *analysed = find_behind (GST_BIN (pipeline), "slredact"); /* never an open picture */
+  if (analysed == NULL)
+    analysed = find_behind (GST_BIN (pipeline), "slanalyze");
   if (analysed != NULL)
     add_tap (feed, analysed, NULL);
   for (guint i = 0; i < emitters->len; i++) {

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The walk upstream, in and out of bins. A sink pad without a peer counts as a source: elements
+ * such as decodebin are linked to it later. A filter with caps of other data than pictures ends a
+ * way, too, since no picture passes it.
+ */
+#include "pipelines/description/privacy.h"
+
+#include <string.h>
+
+#include "core/base/fail.h"
+
+#define REDACTOR "slredact"
+
+/* (transfer none) */
+static const char *
+factory_of (GstElement *element)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+  return factory != NULL ? GST_OBJECT_NAME (factory) : "";
+}
+
+static gboolean
+is_filled (GstElement *element, const char *property)
+{
+  g_autofree char *text = NULL;
+  g_object_get (element, property, &text, NULL);
+  return text != NULL && *text != '\0';
+}
+
+/* (nullable): what @element does with pictures that it gets. */
+static const char *
+shows (GstElement *element)
+{
+  const char *factory = factory_of (element);
+  gdouble interval = 0;
+  if (strcmp (factory, "slrecord") == 0)
+    return "records it";
+  if (strcmp (factory, "slremote") == 0)
+    return "sends it to another machine";
+  if (strcmp (factory, "slinfer") == 0)
+    return is_filled (element, "black-box") ? "writes it to black boxes" : NULL;
+  if (strcmp (factory, "slpublish") == 0) {
+    g_object_get (element, "picture-interval", &interval, NULL);
+    return interval > 0 ? "publishes it" : NULL;
+  }
+  if (!GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SINK) || strcmp (factory, "fakesink") == 0)
+    return NULL;
+  return "shows it or passes it on";
+}
+
+/* (transfer full) (nullable): the source pad, not of a bin, that sink pad @pad gets data from. */
+static GstPad *
+source_of (GstPad *pad)
+{
+  GstPad *peer = gst_pad_get_peer (pad);
+  while (peer != NULL && GST_IS_PROXY_PAD (peer)) {
+    GstPad *next = NULL;
+    if (GST_IS_GHOST_PAD (peer)) {
+      next = gst_ghost_pad_get_target (GST_GHOST_PAD (peer)); /* into a bin */
+    } else {
+      GstProxyPad *outside = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer)); /* out of one */
+      next = outside != NULL ? gst_pad_get_peer (GST_PAD (outside)) : NULL;
+      g_clear_object (&outside);
+    }
+    gst_object_unref (peer);
+    peer = next;
+  }
+  return peer;
+}
+
+/* Whether no picture passes a filter of these caps. */
+static gboolean
+has_no_pictures (GstElement *element)
+{
+  g_autoptr (GstCaps) caps = NULL;
+  if (strcmp (factory_of (element), "capsfilter") != 0)
+    return FALSE;
+  g_object_get (element, "caps", &caps, NULL);
+  if (caps == NULL || gst_caps_is_any (caps))
+    return FALSE;
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    const char *name = gst_structure_get_name (gst_caps_get_structure (caps, i));
+    if (!g_str_has_prefix (name, "text/") && strcmp (name, "application/x-json") != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Whether pictures come to @element that no slredact has seen; @seen ends loops. */
+static gboolean
+is_reached (GstElement *element, GHashTable *seen)
+{
+  gboolean open = FALSE;
+  if (strcmp (factory_of (element), REDACTOR) == 0 || has_no_pictures (element)
+      || !g_hash_table_add (seen, element))
+    return FALSE;
+  GST_OBJECT_LOCK (element);
+  GList *pads =
+    g_list_copy_deep (element->sinkpads, (GCopyFunc) (void (*) (void)) gst_object_ref, NULL);
+  GST_OBJECT_UNLOCK (element);
+  guint linked = 0;
+  for (GList *link = pads; link != NULL && !open; link = link->next) {
+    g_autoptr (GstPad) source = source_of (link->data);
+    g_autoptr (GstElement) before = source != NULL ? gst_pad_get_parent_element (source) : NULL;
+    linked += before != NULL;
+    open = before != NULL && is_reached (before, seen);
+  }
+  g_list_free_full (pads, gst_object_unref);
+  return open || linked == 0;
+}
+
+static void
+check_element (const GValue *item, gpointer text)
+{
+  GstElement *element = g_value_get_object (item);
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  const char *what = GST_IS_BIN (element) ? NULL : shows (element);
+  if (what != NULL && is_reached (element, seen))
+    g_string_append_printf (text, "%s%s (%s) %s", ((GString *) text)->len > 0 ? ", " : "",
+                            GST_OBJECT_NAME (element), factory_of (element), what);
+}
+
+/* Elements behind a model that leave objects where they were, or after which slpostprocess moves
+ * them with the pixels. */
+static const char *const keeping[] = {
+  "slredact", "sltrack",   "slanalyze",       "slread",      "slrecord",          "sloverlay",
+  "queue",    "queue2",    "multiqueue",      "tee",         "capsfilter",        "identity",
+  "valve",    "videorate", "videoconvert",    "videoscale",  "videoconvertscale", "videocrop",
+  "videobox", "videoflip", "aspectratiocrop", "glvideoflip", "slpostprocess",     "glcolorconvert",
+  "glupload", "gldownload"
+};
+
+/* (transfer full) (nullable): the element before the first sink pad of @element. */
+static GstElement *
+element_before (GstElement *element)
+{
+  GST_OBJECT_LOCK (element);
+  g_autoptr (GstPad) sink =
+    element->sinkpads != NULL ? gst_object_ref (element->sinkpads->data) : NULL;
+  GST_OBJECT_UNLOCK (element);
+  g_autoptr (GstPad) source = sink != NULL ? source_of (sink) : NULL;
+  return source != NULL ? gst_pad_get_parent_element (source) : NULL;
+}
+
+/* (transfer full) (nullable): what between slredact @redactor and the model before it may lose
+ * objects, or leave them where they are not any more. */
+static GstElement *
+find_loser (GstElement *redactor)
+{
+  GstElement *loser = NULL, *at = element_before (redactor);
+  while (at != NULL && strcmp (factory_of (at), "slpostprocess") != 0) {
+    gboolean keeps = FALSE;
+    for (guint i = 0; i < G_N_ELEMENTS (keeping) && !keeps; i++)
+      keeps = strcmp (factory_of (at), keeping[i]) == 0;
+    if (!keeps && loser == NULL)
+      loser = gst_object_ref (at);
+    GstElement *before = element_before (at);
+    gst_object_unref (at);
+    at = before;
+  }
+  if (at == NULL) /* without a model frames are hidden whole */
+    gst_clear_object (&loser);
+  gst_clear_object (&at);
+  return loser;
+}
+
+static void
+check_redactor (const GValue *item, gpointer text)
+{
+  GstElement *element = g_value_get_object (item);
+  gboolean objects = FALSE;
+  if (strcmp (factory_of (element), REDACTOR) != 0)
+    return;
+  g_object_get (element, "objects", &objects, NULL);
+  g_autoptr (GstElement) loser = objects ? find_loser (element) : NULL;
+  if (loser != NULL)
+    g_string_append_printf (text, "%s%s (%s) before %s", ((GString *) text)->len > 0 ? ", " : "",
+                            GST_OBJECT_NAME (loser), factory_of (loser), GST_OBJECT_NAME (element));
+}
+
+static void
+check_each (GstElement *pipeline, GstIteratorForeachFunction check, GString *text)
+{
+  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  gst_iterator_foreach (elements, check, text);
+  gst_iterator_free (elements);
+}
+
+static gboolean
+has_redactor (GstBin *pipeline)
+{
+  GstIterator *redactors = gst_bin_iterate_all_by_element_factory_name (pipeline, REDACTOR);
+  GValue item = G_VALUE_INIT;
+  const gboolean found = gst_iterator_next (redactors, &item) == GST_ITERATOR_OK;
+  if (G_IS_VALUE (&item))
+    g_value_unset (&item);
+  gst_iterator_free (redactors);
+  return found;
+}
+
+gboolean
+sl_privacy_prove (GstElement *pipeline, GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL), losers = g_string_new (NULL);
+  if (!has_redactor (GST_BIN (pipeline)))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "privacy=strict: expected an slredact or the group [redact], got none: the page of "
+      "sightline run would show the open picture");
+  check_each (pipeline, check_element, text);
+  check_each (pipeline, check_redactor, losers);
+  if (losers->len > 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "privacy=strict: expected elements between the model and slredact that keep objects in "
+      "their places, got %s: put it before the model or behind slredact",
+      losers->str);
+  return text->len == 0
+         || sl_fail (
+           error, SL_ERROR_ARGUMENT,
+           "privacy=strict: expected slredact before every element that shows pictures, but "
+           "the open picture reaches %s: put slredact before it, or remove it",
+           text->str);
+}
