@@ -8,10 +8,11 @@
 #include "core/base/fail.h"
 #include "plugins/video/exif_chunks.h"
 
-static const char *const names[] = { [SL_PICTURE_PNG] = "png",   [SL_PICTURE_JPEG] = "jpeg",
-                                     [SL_PICTURE_GIF] = "gif",   [SL_PICTURE_TIFF] = "tiff",
-                                     [SL_PICTURE_WEBP] = "webp", [SL_PICTURE_BMP] = "bmp",
-                                     [SL_PICTURE_PNM] = "pnm" };
+static const char *const names[] = {
+  [SL_PICTURE_PNG] = "png",   [SL_PICTURE_JPEG] = "jpeg", [SL_PICTURE_GIF] = "gif",
+  [SL_PICTURE_TIFF] = "tiff", [SL_PICTURE_WEBP] = "webp", [SL_PICTURE_BMP] = "bmp",
+  [SL_PICTURE_PNM] = "pnm"
+};
 
 /* @rows: how many rows of the picture have pixels so far */
 typedef struct
@@ -47,8 +48,7 @@ note_orientation (GdkPixbufAnimation *animation, const SlPictureHeader *header, 
 {
   if (header->kind != SL_PICTURE_PNG && header->kind != SL_PICTURE_WEBP)
     return;
-  SlExifChunks chunks = { .file =
-                            header->kind == SL_PICTURE_PNG ? SL_EXIF_PNG : SL_EXIF_WEBP };
+  SlExifChunks chunks = { .file = header->kind == SL_PICTURE_PNG ? SL_EXIF_PNG : SL_EXIF_WEBP };
   g_autofree char *number = g_strdup_printf ("%u", sl_exif_chunks_read (&chunks, bytes, n));
   sl_exif_chunks_clear (&chunks);
   if (gdk_pixbuf_animation_is_static_image (animation))
@@ -98,8 +98,7 @@ sl_picture_load_upright (const SlPictureHeader *header, const guint8 *bytes, gsi
 {
   Progress progress = { .most = most };
   g_autoptr (GdkPixbufAnimation) animation = load (header, bytes, n, &progress, error);
-  GdkPixbuf *still =
-    animation != NULL ? gdk_pixbuf_animation_get_static_image (animation) : NULL;
+  GdkPixbuf *still = animation != NULL ? gdk_pixbuf_animation_get_static_image (animation) : NULL;
   if (animation == NULL)
     return NULL;
   if (still == NULL || (header->kind == SL_PICTURE_JPEG && progress.rows < progress.height))
