@@ -101,7 +101,7 @@ sl_picture_load_upright (const SlPictureHeader *header, const guint8 *bytes, gsi
   GdkPixbuf *still = animation != NULL ? gdk_pixbuf_animation_get_static_image (animation) : NULL;
   if (animation == NULL)
     return NULL;
-  if (still == NULL || (header->kind == SL_PICTURE_JPEG && progress.rows < progress.height))
+  if (still == NULL || progress.rows < progress.height)
     return sl_fail_null (error, SL_ERROR_FORMAT, "only %d of %d rows are there", progress.rows,
                          progress.height);
   GdkPixbuf *upright = gdk_pixbuf_apply_embedded_orientation (still);

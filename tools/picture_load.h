@@ -15,6 +15,6 @@
 GdkPixbufAnimation *sl_picture_load (const SlPictureHeader *header, const guint8 *bytes, gsize n,
                                      guint64 most, GError **error);
 /** sl_picture_load_upright: (transfer full): the same for a picture that does not move, turned as
- * its EXIF states: RGB or RGBA. A JPEG picture whose end is missing is refused. */
+ * its EXIF states: RGB or RGBA. A picture without its last rows is refused. */
 GdkPixbuf *sl_picture_load_upright (const SlPictureHeader *header, const guint8 *bytes, gsize n,
                                     guint64 most, GError **error);

@@ -68,12 +68,11 @@ make_work (SlHttpRequest *request, GdkPixbuf *pixels, GError **error)
 static SlWork *
 decode (SlHttpRequest *request, guint *status, GError **error)
 {
-  const SlPictureHeader header =
-    sl_picture_header_read (request->picture, request->picture_size);
+  const SlPictureHeader header = sl_picture_header_read (request->picture, request->picture_size);
   if (!check_picture (&header, status, error))
     return NULL;
-  g_autoptr (GdkPixbuf) pixels = sl_picture_load_upright (
-    &header, request->picture, request->picture_size, MAX_PIXELS, error);
+  g_autoptr (GdkPixbuf) pixels =
+    sl_picture_load_upright (&header, request->picture, request->picture_size, MAX_PIXELS, error);
   *status = 400;
   if (pixels == NULL) {
     g_prefix_error (error, "the picture cannot be decoded: ");

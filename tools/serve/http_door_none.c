@@ -6,8 +6,9 @@
 static gboolean
 open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **error)
 {
-  return sl_fail (error, SL_ERROR_UNSUPPORTED,
-                  "--http: this build takes no pictures by HTTP: expected libsoup 3 and GdkPixbuf when it was made");
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
+    "--http: this build takes no pictures by HTTP: expected libsoup 3 and GdkPixbuf when it was made");
 }
 
 static void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A part begins behind a line "--BOUNDARY" and ends before the next one; "--BOUNDARY--" ends all. */
+/* A part begins behind a line "--BOUNDARY" and ends before the next one; "--BOUNDARY--" ends all.
+ */
 #include "tools/serve/http_form.h"
 
 #include <string.h>
@@ -85,7 +86,8 @@ read_part (const char **at, const char *end, const char *delimiter, SlFormPart *
   part->data = headers + (bare ? 2 : 4);
   const char *next = find (part->data, (gsize) (end - part->data), delimiter);
   if (next == NULL)
-    return sl_fail (error, SL_ERROR_FORMAT, "form: expected the boundary behind each part: the body is cut off");
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "form: expected the boundary behind each part: the body is cut off");
   part->size = (gsize) (next - part->data);
   *at = next + strlen (delimiter);
   return TRUE;

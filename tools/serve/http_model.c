@@ -57,7 +57,8 @@ static gboolean
 learn (SlHttpModel *model, guint threads, GError **error)
 {
   void *outputs[SL_MAX_IO] = { NULL };
-  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model->served->model), threads, error);
+  g_autoptr (SlSession) session =
+    sl_session_new (sl_model_graph (model->served->model), threads, error);
   SlWork *work = session != NULL ? sl_work_new (model->served, NULL, 0, error) : NULL;
   const gboolean good = work != NULL && try_model (model, session, work, outputs, error);
   for (guint i = 0; i < SL_MAX_IO; i++)

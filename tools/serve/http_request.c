@@ -243,13 +243,12 @@ sl_http_request_deliver (SlHttpRequest *request, guint status, GString *json)
 void
 sl_http_request_fail (SlHttpRequest *request, guint status, const char *sentence)
 {
-  sl_http_request_deliver (request, status,
-                           failure (status, request->asked.command, sentence));
+  sl_http_request_deliver (request, status, failure (status, request->asked.command, sentence));
 }
 
 /* Server's thread: answers at once, with a sentence. */
-static void
-refuse (SlHttpRequest *request, guint status, const char *format, ...) G_GNUC_PRINTF (3, 4);
+static void refuse (SlHttpRequest *request, guint status, const char *format, ...)
+  G_GNUC_PRINTF (3, 4);
 
 static void
 refuse (SlHttpRequest *request, guint status, const char *format, ...)
