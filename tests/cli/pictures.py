@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""sightline serve --http with clients that post pictures: those of DeepStack and CodeProject.AI as they write their requests, plain ones, and hostile ones."""
+"""sightline serve --http with clients that post pictures: requests as clients of DeepStack and CodeProject.AI shape them, plain ones, and hostile ones."""
 import base64
 import contextlib
 import http.client
@@ -173,7 +173,7 @@ def check_detection(told, command="detect"):
 
 
 def test_clients():
-    """The requests of public clients, field by field."""
+    """The shapes of the requests of public clients."""
     with server() as serving:
         # Frigate's detector plug-in: requests.post(url, data={"api_key": ...}, files={"image": bytes}).
         check_detection(serving.post("/v1/vision/detection", {"api_key": "", "image": blue()}))

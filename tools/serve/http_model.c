@@ -188,7 +188,7 @@ write_json (const SlHttpModel *model, const SlPredictionView *prediction, const 
   return json;
 }
 
-/* The least confidence of what is told; below 0 = what the decoder's own threshold leaves. */
+/* The least confidence of results; below 0 = the decoder's own threshold. */
 static gdouble
 find_least (const SlHttpAsked *asked)
 {
