@@ -5,7 +5,7 @@
 #include "tools/run/http/page.h"
 #include "tools/run/http/server.h"
 #include "tools/run/log.h"
-#include "tools/serve/http_door.h"
+#include "tools/serve/http_posts.h"
 
 /* At once, where pictures are posted. */
 #define PICTURE_CONNECTIONS 256

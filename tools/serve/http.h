@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * `sightline serve --http`: how the worker is, for browsers and for programs that watch machines,
- * and the door for pictures (http_door.h). A
+ * and the door for pictures (http_posts.h). A
  * build without libsoup has these functions, too, and refuses to serve.
  */
 #pragma once

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tools/run/http/auth_throttle.h"
-#include "tools/serve/http_door.h"
+#include "tools/serve/http_posts.h"
 #include "tools/serve/http_model.h"
 
 /**

@@ -166,6 +166,8 @@ static int
 check_pictures (Options *o)
 {
   o->body_mib = DEFAULT_BODY_MIB;
+  if (!sl_options_integer ("serve", "--http-body", o->body_text, 1, 256, &o->body_mib))
+    return SL_EXIT_USAGE;
   if (!takes_pictures (o) && (o->key_file != NULL || o->body_text != NULL))
     return sl_options_usage (
       "serve",
@@ -174,8 +176,6 @@ check_pictures (Options *o)
     return sl_options_usage (
       "serve",
       "expected either --api-key-file or --http-password-file, got both: the key is the password of the page, too");
-  if (!sl_options_integer ("serve", "--http-body", o->body_text, 1, 256, &o->body_mib))
-    return SL_EXIT_USAGE;
   if (o->key_file != NULL)
     o->http.password_file = g_strdup (o->key_file);
   return -1;
@@ -220,9 +220,9 @@ check (Options *o, GStrv models)
   o->queue = DEFAULT_QUEUE;
   if (n == 0)
     return sl_options_usage ("serve", "expected at least one model file");
-  int status = check_door (o, n);
+  int status = check_pictures (o);
   if (status < 0)
-    status = check_pictures (o);
+    status = check_door (o, n);
   if (status >= 0)
     return status;
   if (n > 1 && sl_model_options_state (&o->model, SL_SETTINGS_CONTRACT))
