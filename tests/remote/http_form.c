@@ -55,7 +55,9 @@ test_errors (void)
       sl_form_read (bad[i].boundary, bad[i].body, strlen (bad[i].body), &form, &error));
     g_assert_cmpstr (error->message, ==, bad[i].message);
   }
-  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) empty = NULL, error = NULL;
+  g_assert_false (sl_form_read ("b", NULL, 0, &form, &empty));
+  g_assert_cmpstr (empty->message, ==, "form: expected the boundary, got an empty body");
   g_autoptr (GString) many = g_string_new ("--b");
   for (guint i = 0; i < 40; i++)
     g_string_append (many, "\r\n\r\nx\r\n--b");

@@ -96,11 +96,13 @@ read_part (const char **at, const char *end, const char *delimiter, SlFormPart *
 gboolean
 sl_form_read (const char *boundary, const char *body, gsize size, SlForm *form, GError **error)
 {
-  const char *end = body + size;
   memset (form, 0, sizeof *form);
   if (boundary == NULL || boundary[0] == '\0' || strlen (boundary) > MAX_BOUNDARY)
     return sl_fail (error, SL_ERROR_FORMAT,
                     "form: expected a boundary of 1 to %d bytes in Content-Type", MAX_BOUNDARY);
+  if (size == 0) /* and @body may be NULL */
+    return sl_fail (error, SL_ERROR_FORMAT, "form: expected the boundary, got an empty body");
+  const char *end = body + size;
   g_autofree char *delimiter = g_strdup_printf ("\r\n--%s", boundary);
   const char *first = find (body, size, delimiter + 2);
   if (first == NULL || (first != body && (first - body < 2 || memcmp (first - 2, "\r\n", 2) != 0)))

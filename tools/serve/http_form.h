@@ -27,7 +27,8 @@ typedef struct
   SlFormPart parts[SL_FORM_PARTS];
 } SlForm;
 
-/** sl_form_read: @boundary: of the header Content-Type. FALSE with @error set. */
+/** sl_form_read: @body: NULL where it is empty; @boundary: of the header Content-Type. FALSE with
+ * @error set. */
 gboolean sl_form_read (const char *boundary, const char *body, gsize size, SlForm *form,
                        GError **error);
 /** sl_form_find: (nullable): the first part of @name. */
