@@ -8,12 +8,6 @@
 
 #include "core/base/fail.h"
 
-static const char *const names[] = { [SL_PICTURE_PNG] = "png",
-                                     [SL_PICTURE_JPEG] = "jpeg",
-                                     [SL_PICTURE_GIF] = "gif",
-                                     [SL_PICTURE_TIFF] = "tiff",
-                                     [SL_PICTURE_WEBP] = "webp" };
-
 gboolean
 sl_picture_file_takes (const SlPictureHeader *header)
 {
@@ -42,11 +36,10 @@ sl_picture_file_check_stream (const SlPictureHeader *header, GError **error)
 }
 
 #ifdef SL_HAVE_GDK_PIXBUF
-#include <gdk-pixbuf/gdk-pixbuf.h>
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "plugins/video/exif_chunks.h"
+#include "tools/picture_load.h"
 
 /* The time of a frame that states none, in milliseconds; browsers show it as long. */
 #define USUAL_DELAY 100
@@ -69,29 +62,6 @@ struct _SlPictureFile
   GstClockTime time;
 };
 
-static GdkPixbufAnimation *
-load_bytes (const char *type, const guint8 *bytes, gsize n, GError **error)
-{
-  g_autoptr (GdkPixbufLoader) loader = gdk_pixbuf_loader_new_with_type (type, error);
-  if (loader == NULL)
-    return NULL;
-  const gboolean written = gdk_pixbuf_loader_write (loader, bytes, n, error);
-  const gboolean closed = gdk_pixbuf_loader_close (loader, written ? error : NULL);
-  GdkPixbufAnimation *animation =
-    written && closed ? gdk_pixbuf_loader_get_animation (loader) : NULL;
-  return animation != NULL ? g_object_ref (animation) : NULL;
-}
-
-/* GdkPixbuf reads no EXIF of PNG files. */
-static void
-note_orientation (GdkPixbuf *still, const guint8 *bytes, gsize n)
-{
-  SlExifChunks chunks = { .file = SL_EXIF_PNG };
-  g_autofree char *number = g_strdup_printf ("%u", sl_exif_chunks_read (&chunks, bytes, n));
-  sl_exif_chunks_clear (&chunks);
-  gdk_pixbuf_set_option (still, "orientation", number);
-}
-
 /* FALSE with @error (nullable) set. The tiles of TIFF are read from files alone, not from memory.
  */
 static gboolean
@@ -102,13 +72,11 @@ load (SlPictureFile *file, const SlPictureHeader *header, const char *path, cons
     file->still = gdk_pixbuf_new_from_file (path, error);
     return file->still != NULL;
   }
-  file->animation = load_bytes (names[header->kind], bytes, n, error);
+  file->animation = sl_picture_load (header, bytes, n, SL_PICTURE_MAX_PIXELS, error);
   if (file->animation == NULL)
     return FALSE;
   if (gdk_pixbuf_animation_is_static_image (file->animation)) {
     file->still = g_object_ref (gdk_pixbuf_animation_get_static_image (file->animation));
-    if (header->kind == SL_PICTURE_PNG)
-      note_orientation (file->still, bytes, n);
   } else {
     file->left = MAX (header->frames, 1);
     file->iter = gdk_pixbuf_animation_get_iter (file->animation, (gconstpointer) &file->clock);

@@ -338,6 +338,7 @@ MALFORMED = {
     "serve batch": (("0", "x"), "--batch: expected 1..64, got '%s'"),
     "serve zmq": (("x", "ipc://x", "tcp://a", "tcp://a:0", "tcp://a:65536"), "--zmq %s: expected ipc:///PATH or tcp://ADDRESS:PORT with a port of 1..65535"),
     "serve threshold": (("2", "x"), "--threshold: expected a number in 0..1, got '%s'"),
+    "serve http-body": (("0", "257", "x"), "--http-body: expected 1..256, got '%s'"),
     "serve zmq-timeout": (("0", "x"), "--zmq-timeout: expected 1..60000, got '%s'"),
 }
 # No option that wants a number takes one of these: below zero, above every range, no number.

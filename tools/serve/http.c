@@ -5,12 +5,18 @@
 #include "tools/run/http/page.h"
 #include "tools/run/http/server.h"
 #include "tools/run/log.h"
+#include "tools/serve/http_posts.h"
+
+/* At once, where pictures are posted. */
+#define PICTURE_CONNECTIONS 256
 
 struct _SlServeHttp
 {
   SlHttpSettings settings;
   SlMessages *messages;
   SlHttpServer *server;
+  SlHttpSite site;
+  SlHttpDoor *door; /* (nullable) */
   GMutex lock;
   SlServeReport *report; /* under the lock */
 };
@@ -66,6 +72,45 @@ answer_metrics (gpointer site, SoupServerMessage *message, GHashTable *query)
   sl_http_answer (message, SOUP_STATUS_OK, SL_HTTP_METRICS, text);
 }
 
+static void
+answer_get (gpointer site, SoupServerMessage *message, GHashTable *query)
+{
+  sl_http_door_get (((SlServeHttp *) site)->door, message,
+                    g_uri_get_path (soup_server_message_get_uri (message)));
+}
+
+static void
+begin_post (gpointer site, SoupServerMessage *message, const char *path, GHashTable *query,
+            gboolean known)
+{
+  sl_http_door_begin (((SlServeHttp *) site)->door, message, path, query, known);
+}
+
+static void
+take_post (gpointer site, SoupServerMessage *message)
+{
+  sl_http_door_received (((SlServeHttp *) site)->door, message);
+}
+
+static void
+on_started (gpointer site, SlConnections *connections)
+{
+  SlServeHttp *http = site;
+  sl_http_door_started (http->door, sl_http_server_auth (http->server));
+}
+
+static void
+on_tick (gpointer site)
+{
+  sl_http_door_tick (((SlServeHttp *) site)->door);
+}
+
+static void
+on_stopped (gpointer site)
+{
+  sl_http_door_stopped (((SlServeHttp *) site)->door);
+}
+
 static const SlHttpRoute routes[] = {
   { "/", answer_page },
   { "/status", answer_status },
@@ -73,8 +118,38 @@ static const SlHttpRoute routes[] = {
   { "/metrics", answer_metrics },
   { NULL, NULL },
 };
+static const SlHttpRoute picture_routes[] = {
+  { "/", answer_page },
+  { "/status", answer_status },
+  { "/health", answer_health },
+  { "/metrics", answer_metrics },
+  { "/predict", answer_get },
+  { "/v1/*", answer_get },
+  { NULL, NULL },
+};
+static const SlHttpPosts posts = { begin_post, take_post, sl_http_door_refuse };
 
-static const SlHttpSite site = { .routes = routes };
+static void
+set_up_site (SlServeHttp *http, const SlServePictures *pictures)
+{
+  http->site = (SlHttpSite){ .routes = routes };
+  if (pictures == NULL)
+    return;
+  http->door = sl_http_door_new (pictures->body_most, pictures->keyed);
+  http->site = (SlHttpSite){ .routes = picture_routes,
+                             .posts = &posts,
+                             .keyed = pictures->keyed,
+                             .connections = PICTURE_CONNECTIONS,
+                             .started = on_started,
+                             .tick = on_tick,
+                             .stopped = on_stopped };
+}
+
+SlHttpDoor *
+sl_serve_http_pictures (const SlServeHttp *http)
+{
+  return http->door;
+}
 
 static void
 note_line (SlLogLevel level, const char *model, const char *event, const char *message,
@@ -84,14 +159,15 @@ note_line (SlLogLevel level, const char *model, const char *event, const char *m
 }
 
 SlServeHttp *
-sl_serve_http_new (const SlHttpOptions *options, GError **error)
+sl_serve_http_new (const SlHttpOptions *options, const SlServePictures *pictures, GError **error)
 {
   SlServeHttp *http = g_new0 (SlServeHttp, 1);
   g_autofree char *warning = NULL;
   g_mutex_init (&http->lock);
   http->messages = sl_messages_new ();
+  set_up_site (http, pictures);
   if (sl_http_options_apply (options, "--http", &http->settings, error)) {
-    http->server = sl_http_server_new (&http->settings, &site, http, &warning, error);
+    http->server = sl_http_server_new (&http->settings, &http->site, http, &warning, error);
     if (http->server == NULL)
       g_prefix_error (error, "--http %s: ", options->listen);
   }
@@ -112,6 +188,7 @@ sl_serve_http_free (SlServeHttp *http)
     return;
   sl_run_log_set_listener (NULL, NULL);
   g_clear_pointer (&http->server, sl_http_server_free);
+  g_clear_pointer (&http->door, sl_http_door_unref);
   g_clear_pointer (&http->report, sl_serve_report_unref);
   sl_messages_free (http->messages);
   sl_http_settings_clear (&http->settings);
@@ -128,8 +205,9 @@ sl_serve_http_report (SlServeHttp *http, SlServeReport *report)
   g_mutex_unlock (&http->lock);
   if (before == NULL) {
     sl_http_server_start (http->server);
-    sl_run_log (SL_LOG_INFO, NULL, "http", "%s shows the worker",
-                sl_http_server_url (http->server));
+    sl_run_log (SL_LOG_INFO, NULL, "http", "%s shows the worker%s",
+                sl_http_server_url (http->server),
+                http->door != NULL ? ", and takes pictures" : "");
   }
   g_clear_pointer (&before, sl_serve_report_unref);
 }

@@ -21,6 +21,7 @@
 #define DEFAULT_QUEUE 32
 /* How long Frigate waits unless its configuration says otherwise. */
 #define DEFAULT_PATIENCE_MS 200
+#define DEFAULT_BODY_MIB 16
 #define POLL_US 50000
 #define REPORT_US (G_USEC_PER_SEC / 2)
 #define DRAIN_US (30 * G_USEC_PER_SEC)
@@ -32,11 +33,11 @@ typedef struct
 {
   SlModelOptions model;
   SlHttpOptions http;
-  char *endpoint, *label_map, *patience_text, *threshold_text;
+  char *endpoint, *label_map, *patience_text, *threshold_text, *key_file, *body_text;
   char *location, *password_file, *ca_file, *certificate, *key, *name, *jobs_text, *queue_text,
     *batch_text;
   char *password;
-  guint jobs, queue, batch, patience_ms;
+  guint jobs, queue, batch, patience_ms, body_mib;
   gdouble threshold;
   gboolean replace, json;
 } Options;
@@ -61,6 +62,8 @@ options_clear (Options *options)
   g_free (options->label_map);
   g_free (options->patience_text);
   g_free (options->threshold_text);
+  g_free (options->key_file);
+  g_free (options->body_text);
   g_free (options->location);
   g_free (options->password_file);
   g_free (options->ca_file);
@@ -115,7 +118,12 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     { "replace", 0, 0, G_OPTION_ARG_NONE, &o->replace,
       "Replace the contract of another model at the broker", NULL },
     SL_HTTP_OPTIONS (o->http,
-                     "Serve a web page with the state of the worker, at http://ADDR:PORT/"),
+                     "Serve a web page with the state of the worker, at http://ADDR:PORT/; without "
+                     "--location and --zmq also take pictures there, as DeepStack does"),
+    { "api-key-file", 0, 0, G_OPTION_ARG_FILENAME, &o->key_file,
+      "With --http for pictures: file with the key that clients send as api_key", "FILE" },
+    SL_TEXT_ENTRY ("http-body", &o->body_text,
+                   "With --http for pictures: bytes of a request, 1..256 MiB (default 16)", "MIB"),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &o->json,
       "Log JSON objects, one a line, to standard error", NULL },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
@@ -124,7 +132,7 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     sl_model_options_entries (&o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const int status = sl_options_parse (
     "serve", "MODEL...",
-    "Runs models for other programs: cameras that send tensors through an MQTT broker (slremote), or Frigate (--zmq).",
+    "Runs models for other programs: cameras that send tensors through an MQTT broker (slremote), Frigate (--zmq), or clients that post pictures (--http).",
     "MODEL is a file, or NAME=FILE; cameras ask for NAME, or for the file's name without its extension. SIGTERM ends it when all that was "
     "taken is answered.",
     argc, argv, entries, more, models);
@@ -146,16 +154,45 @@ read_password (Options *o)
   return o->password != NULL;
 }
 
-/* What belongs to one of the two doors. -1 to go on. */
+/* Whether pictures come by HTTP. */
+static gboolean
+takes_pictures (const Options *o)
+{
+  return o->http.listen != NULL && o->location == NULL && o->endpoint == NULL;
+}
+
+/* What belongs to pictures by HTTP. The key is the password of the page, too. -1 to go on. */
+static int
+check_pictures (Options *o)
+{
+  o->body_mib = DEFAULT_BODY_MIB;
+  if (!sl_options_integer ("serve", "--http-body", o->body_text, 1, 256, &o->body_mib))
+    return SL_EXIT_USAGE;
+  if (!takes_pictures (o) && (o->key_file != NULL || o->body_text != NULL))
+    return sl_options_usage (
+      "serve",
+      "--api-key-file and --http-body go with --http ADDR:PORT, without --location and --zmq");
+  if (o->key_file != NULL && o->http.password_file != NULL)
+    return sl_options_usage (
+      "serve",
+      "expected either --api-key-file or --http-password-file, got both: the key is the password of the page, too");
+  if (o->key_file != NULL)
+    o->http.password_file = g_strdup (o->key_file);
+  return -1;
+}
+
+/* What belongs to one of the doors. -1 to go on. */
 static int
 check_door (Options *o, guint n_models)
 {
   g_autoptr (GError) error = NULL;
   o->patience_ms = DEFAULT_PATIENCE_MS;
   o->threshold = -1;
-  if (o->location == NULL && o->endpoint == NULL)
-    return sl_options_usage ("serve", "expected --location, such as --location " SL_SERVE_EXAMPLE
-                                      ", or --zmq, such as --zmq ipc:///run/sightline/detector");
+  if (o->location == NULL && o->endpoint == NULL && !takes_pictures (o))
+    return sl_options_usage (
+      "serve",
+      "expected --location, such as --location " SL_SERVE_EXAMPLE
+      ", --zmq, such as --zmq ipc:///run/sightline/detector, or --http, such as --http 127.0.0.1:5000");
   if (o->location != NULL && o->endpoint != NULL)
     return sl_options_usage ("serve", "expected either --location or --zmq, got both");
   if (!sl_options_integer ("serve", "--zmq-timeout", o->patience_text, 1, 60000, &o->patience_ms)
@@ -183,7 +220,9 @@ check (Options *o, GStrv models)
   o->queue = DEFAULT_QUEUE;
   if (n == 0)
     return sl_options_usage ("serve", "expected at least one model file");
-  const int status = check_door (o, n);
+  int status = check_pictures (o);
+  if (status < 0)
+    status = check_door (o, n);
   if (status >= 0)
     return status;
   if (n > 1 && sl_model_options_state (&o->model, SL_SETTINGS_CONTRACT))
@@ -340,22 +379,25 @@ work_until_told (SlServeWorker *worker, Teller *teller)
 static int
 work (const Options *o, const SlMqttAccess *access, GPtrArray *models)
 {
-  const SlServeSettings settings = { .access = *access,
-                                     .endpoint = o->endpoint,
-                                     .label_map = o->label_map,
-                                     .patience_ms = o->patience_ms,
-                                     .threshold = o->threshold,
-                                     .name = o->name,
-                                     .threads = o->model.threads,
-                                     .jobs = o->jobs,
-                                     .queue = o->queue,
-                                     .batch = o->batch,
-                                     .replace = o->replace };
+  const SlServePictures pictures = { (gsize) o->body_mib << 20, o->key_file != NULL };
+  SlServeSettings settings = { .access = *access,
+                               .endpoint = o->endpoint,
+                               .label_map = o->label_map,
+                               .patience_ms = o->patience_ms,
+                               .threshold = o->threshold,
+                               .name = o->name,
+                               .threads = o->model.threads,
+                               .jobs = o->jobs,
+                               .queue = o->queue,
+                               .batch = o->batch,
+                               .replace = o->replace };
   g_autoptr (GError) error = NULL;
   Teller teller = { .watchdog = sl_notify_watchdog_interval () };
   int status = SL_EXIT_FAILED;
   if (o->http.listen != NULL)
-    teller.http = sl_serve_http_new (&o->http, &error);
+    teller.http = sl_serve_http_new (&o->http, takes_pictures (o) ? &pictures : NULL, &error);
+  if (teller.http != NULL)
+    settings.pictures = sl_serve_http_pictures (teller.http);
   SlServeWorker *worker = error == NULL ? sl_serve_worker_new (&settings, models, &error) : NULL;
   if (worker == NULL)
     sl_complain ("serve", "%s", error->message);
@@ -388,7 +430,9 @@ serve_run (int argc, char **argv)
                                   .ca_file = o.ca_file,
                                   .certificate = o.certificate,
                                   .key = o.key };
-    g_autofree char *prefix = o.endpoint != NULL ? g_strdup ("zmq") : find_prefix (&access);
+    g_autofree char *prefix = o.endpoint != NULL    ? g_strdup ("zmq")
+                              : takes_pictures (&o) ? g_strdup ("http")
+                                                    : find_prefix (&access);
     g_autoptr (GPtrArray) models = prefix != NULL ? load_models (&o, arguments, prefix) : NULL;
     if (prefix == NULL)
       status = SL_EXIT_USAGE;
@@ -399,5 +443,6 @@ serve_run (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_serve = { "serve", "run models for other machines and for Frigate",
-                                     serve_run };
+const SlCommand sl_command_serve = {
+  "serve", "run models for other machines, for Frigate, and for pictures by HTTP", serve_run
+};

@@ -52,6 +52,13 @@ typedef struct
   SlFrameGeometry geometry;
 } SlZmqReply;
 
+/** SlHttpReply: how a picture that was posted is answered. */
+typedef struct
+{
+  guint64 id;
+  SlFrameGeometry geometry;
+} SlHttpReply;
+
 /** SlWork: a request that was taken. @client: who asked, with MQTT the topic of the answer;
  * @inputs: aligned and padded, as a session wants them; @until: when the client no longer waits */
 typedef struct
@@ -64,6 +71,7 @@ typedef struct
   {
     SlBrokerReply broker;
     SlZmqReply zmq;
+    SlHttpReply http;
   } reply;
 } SlWork;
 

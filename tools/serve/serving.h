@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A worker's state, and what its threads do to it: shared by the doors, through which requests come
- * and answers go (broker_door.c: MQTT, zmq_door.c: ZeroMQ), the computing threads (jobs.c) and the
- * reports about both (report.c).
+ * and answers go (broker_door.c: MQTT, zmq_door.c: ZeroMQ, http_door.c: HTTP), the computing
+ * threads (jobs.c) and the reports about both (report.c).
  */
 #pragma once
 
@@ -11,6 +11,7 @@
 typedef struct _SlServeWorker SlServeWorker;
 typedef struct _SlServeJobs SlServeJobs;
 typedef struct _SlZmqDoor SlZmqDoor;
+typedef struct _SlHttpDoor SlHttpDoor;
 
 typedef enum
 {
@@ -26,6 +27,7 @@ typedef enum
  * SlServeSettings:
  * @access: how to get to the broker; its topic is the prefix
  * @endpoint: (nullable): ZeroMQ's address to listen at; then there is no broker
+ * @pictures: (nullable): the door for pictures by HTTP; then there is neither
  * @label_map: (nullable): file with the class numbers that ZeroMQ's clients know
  * @patience_ms: how long a client of ZeroMQ waits for an answer
  * @threshold: least confidence of an object for clients of ZeroMQ, below 0 = the decoder's own
@@ -40,6 +42,7 @@ typedef struct
 {
   SlMqttAccess access;
   const char *endpoint, *label_map;
+  SlHttpDoor *pictures;
   guint patience_ms;
   gdouble threshold;
   const char *name;
@@ -67,7 +70,7 @@ typedef struct
   void (*close) (SlServeWorker *worker);
 } SlServeDoor;
 
-extern const SlServeDoor sl_serve_broker_door, sl_serve_zmq_door;
+extern const SlServeDoor sl_serve_broker_door, sl_serve_zmq_door, sl_serve_http_door;
 
 /** Shared by its owner and the door's thread. The thread may be inside a call when the owner drops
  * its reference. */
@@ -103,7 +106,8 @@ struct _SlServeWorker
   gint64 reported, busy_before;
   guint64 answered_before;
 
-  SlZmqDoor *zmq; /* (nullable): ZeroMQ's door */
+  SlZmqDoor *zmq;   /* (nullable): ZeroMQ's door */
+  SlHttpDoor *http; /* (nullable): the door for pictures by HTTP */
 };
 
 /** sl_serve_worker_take: takes @work (transfer full) into the queue, whose room was asked for. */

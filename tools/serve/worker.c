@@ -62,7 +62,9 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
   g_cond_init (&self->changed);
   g_queue_init (&self->queue);
   g_atomic_ref_count_init (&self->refs);
-  self->door = settings->endpoint != NULL ? &sl_serve_zmq_door : &sl_serve_broker_door;
+  self->door = settings->pictures != NULL   ? &sl_serve_http_door
+               : settings->endpoint != NULL ? &sl_serve_zmq_door
+                                            : &sl_serve_broker_door;
   self->models = g_ptr_array_ref (models);
   self->vital = g_hash_table_new (NULL, NULL);
   self->name = g_strdup (settings->name);

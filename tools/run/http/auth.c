@@ -43,8 +43,8 @@ sl_auth_free (SlAuth *auth)
   g_free (auth);
 }
 
-static gboolean
-is_password (const SlAuth *auth, const char *text, gsize length)
+gboolean
+sl_auth_is_key (const SlAuth *auth, const char *text, gsize length)
 {
   guint8 got[DIGEST];
   guint8 difference = 0;
@@ -62,13 +62,13 @@ knows_password (const SlAuth *auth, const char *authorization)
   if (authorization == NULL)
     return FALSE;
   if (g_ascii_strncasecmp (authorization, "Bearer ", 7) == 0)
-    return is_password (auth, authorization + 7, strlen (authorization + 7));
+    return sl_auth_is_key (auth, authorization + 7, strlen (authorization + 7));
   if (g_ascii_strncasecmp (authorization, "Basic ", 6) != 0)
     return FALSE;
   g_autofree guchar *decoded = g_base64_decode (authorization + 6, &length);
   const guchar *colon = decoded != NULL ? memchr (decoded, ':', length) : NULL;
   return colon != NULL
-         && is_password (auth, (const char *) colon + 1, length - (gsize) (colon + 1 - decoded));
+         && sl_auth_is_key (auth, (const char *) colon + 1, length - (gsize) (colon + 1 - decoded));
 }
 
 static gboolean
@@ -87,18 +87,48 @@ sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message)
               != NULL;
 }
 
-const char *
-sl_auth_check (const SlAuth *auth, SoupServerMessage *message)
+/* Browsers state the origin of each POST. A page from elsewhere may send one here without asking,
+ * though it cannot read the answer. */
+static gboolean
+is_foreign (SoupServerMessage *message)
+{
+  SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
+  const char *origin = soup_message_headers_get_one (asked, "Origin");
+  g_autoptr (GUri) uri = origin != NULL ? g_uri_parse (origin, G_URI_FLAGS_NONE, NULL) : NULL;
+  GUri *here = soup_server_message_get_uri (message);
+  return origin != NULL
+         && (uri == NULL || g_strcmp0 (g_uri_get_host (uri), g_uri_get_host (here)) != 0
+             || g_uri_get_port (uri) != g_uri_get_port (here));
+}
+
+/* (nullable): why @method is not answered. */
+static const char *
+check_method (SoupServerMessage *message, gboolean posts)
 {
   const char *method = soup_server_message_get_method (message);
-  SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
-  SoupMessageHeaders *answered = soup_server_message_get_response_headers (message);
-  if (method != SOUP_METHOD_GET && method != SOUP_METHOD_HEAD) {
-    soup_message_headers_replace (answered, "Allow", "GET, HEAD");
+  if (method == SOUP_METHOD_GET || method == SOUP_METHOD_HEAD)
+    return NULL;
+  if (!posts || method != SOUP_METHOD_POST) {
+    soup_message_headers_replace (soup_server_message_get_response_headers (message), "Allow",
+                                  "GET, HEAD");
     soup_server_message_set_status (message, SOUP_STATUS_METHOD_NOT_ALLOWED, NULL);
     return "expected GET or HEAD: nothing can be changed here";
   }
-  if (auth->guarded
+  if (!is_foreign (message))
+    return NULL;
+  soup_server_message_set_status (message, SOUP_STATUS_FORBIDDEN, NULL);
+  return "a page of another origin sends this: expected a program, or a page of this server";
+}
+
+const char *
+sl_auth_check (const SlAuth *auth, SoupServerMessage *message, guint allows)
+{
+  SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
+  SoupMessageHeaders *answered = soup_server_message_get_response_headers (message);
+  const char *why = check_method (message, (allows & SL_AUTH_POSTS) != 0);
+  if (why != NULL)
+    return why;
+  if (auth->guarded && (allows & SL_AUTH_STRANGERS) == 0
       && !knows_password (auth, soup_message_headers_get_one (asked, "Authorization"))) {
     soup_message_headers_replace (answered, "WWW-Authenticate",
                                   "Basic realm=\"sightline\", charset=\"UTF-8\"");

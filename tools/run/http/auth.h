@@ -12,6 +12,16 @@ SlAuth *sl_auth_new (const char *password, gboolean local);
 void sl_auth_free (SlAuth *auth);
 /** sl_auth_is_told: whether @message says a password, right or wrong, and one is asked for. */
 gboolean sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message);
+/** SlAuthAllows: what is allowed beside requests that read and state the password. */
+typedef enum
+{
+  SL_AUTH_POSTS = 1,     /* the method POST, unless a page of another origin sends it */
+  SL_AUTH_STRANGERS = 2, /* no password, as the site asks for a key of its own */
+} SlAuthAllows;
+
 /** sl_auth_check: (nullable): NULL when @message may be answered; else why not, with the status and
- * headers for that set. */
-const char *sl_auth_check (const SlAuth *auth, SoupServerMessage *message);
+ * headers for that set. @allows: of SlAuthAllows */
+const char *sl_auth_check (const SlAuth *auth, SoupServerMessage *message, guint allows);
+/** sl_auth_is_key: whether @text, which need not end with NUL, is the password; in the same time
+ * whatever it is. */
+gboolean sl_auth_is_key (const SlAuth *auth, const char *text, gsize length);

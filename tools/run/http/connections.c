@@ -45,6 +45,7 @@ struct _SlConnections
   GTlsCertificate *certificate;
   GCancellable *cancellable;
   GSource *retry;
+  guint most;       /* at once */
   gboolean waits;   /* until some are gone, to take more */
   GQueue all;       /* of Connection, the oldest first */
   GQueue spoken;    /* of Connection: that wait for their handshake, the newest first */
@@ -88,7 +89,7 @@ stop_waiting (Connection *connection)
 static gboolean
 is_full (const SlConnections *connections)
 {
-  return connections->all.length >= 2 * SL_CONNECTIONS_MOST;
+  return connections->all.length >= 2 * connections->most;
 }
 
 /* libsoup has released it. */
@@ -165,7 +166,7 @@ make_room (SlConnections *connections)
     most = MAX (n, most);
     all += connection->ended ? 0 : 1;
   }
-  if (all >= SL_CONNECTIONS_MOST)
+  if (all >= connections->most)
     end (chosen);
 }
 
@@ -333,10 +334,12 @@ listen_on (SlConnections *connections)
 }
 
 SlConnections *
-sl_connections_new (SoupServer *server, GSocketListener *listener, GTlsCertificate *certificate)
+sl_connections_new (SoupServer *server, GSocketListener *listener, GTlsCertificate *certificate,
+                    guint most)
 {
   SlConnections *connections = g_new0 (SlConnections, 1);
   connections->server = server;
+  connections->most = most > 0 ? most : SL_CONNECTIONS_MOST;
   connections->listener = g_object_ref (listener);
   connections->certificate = certificate != NULL ? g_object_ref (certificate) : NULL;
   connections->cancellable = g_cancellable_new ();

@@ -7,8 +7,8 @@
 
 #include <libsoup/soup.h>
 
-/** Connections at once, those of streams not among them: beyond that the oldest one gives way, of
- * the client that has most. */
+/** Connections at once by default, those of streams not among them: beyond that the oldest one
+ * gives way, of the client that has most. */
 #define SL_CONNECTIONS_MOST 64
 /** Seconds from a connection's arrival, its TLS handshake and all, to the end of the answer. */
 #define SL_CONNECTION_PATIENCE 10
@@ -20,9 +20,9 @@ typedef struct _SlConnections SlConnections;
 char *sl_connections_client (GSocketAddress *address);
 
 /** sl_connections_new: hands what arrives at @listener to @server. @certificate: (nullable): for
- * TLS. */
+ * TLS; @most: connections at once, 0 = SL_CONNECTIONS_MOST */
 SlConnections *sl_connections_new (SoupServer *server, GSocketListener *listener,
-                                   GTlsCertificate *certificate);
+                                   GTlsCertificate *certificate, guint most);
 /** sl_connections_free: ends all connections. */
 void sl_connections_free (SlConnections *connections);
 /** sl_connections_expire: ends those that take too long; to be called some times a second. */

@@ -2,7 +2,8 @@
 /*
  * libsoup on a main context of its own. A connection is for one request: so one limit of time
  * bounds requests, answers and idle clients alike (connections.h). Bodies of requests are thrown
- * away as they come, requests with long headers are refused, and what asks for parts of an answer
+ * away as they come, unless the site takes them (SlHttpPosts): then passwords are checked before a
+ * body is read. Requests with long headers are refused, and what asks for parts of an answer
  * is not looked at: libsoup would make a copy for each part.
  */
 #include "tools/run/http/server.h"
@@ -73,22 +74,38 @@ sl_http_answer_text (SoupServerMessage *message, guint status, const char *forma
   sl_http_answer (message, status, TEXT, text);
 }
 
-static void
-answer_request (SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
+static gboolean
+is_post (const SlHttpServer *server, SoupServerMessage *message)
 {
-  SlHttpServer *server = data;
-  const char *why = sl_auth_check (server->auth, message);
-  if (why != NULL) {
-    const guint status = soup_server_message_get_status (message);
-    if (status == SOUP_STATUS_UNAUTHORIZED && sl_auth_is_told (server->auth, message))
-      sl_auth_throttle_delay (server->throttle, message);
-    sl_http_answer_text (message, status, "%s", why);
-    return;
-  }
+  return server->site->posts != NULL
+         && soup_server_message_get_method (message) == SOUP_METHOD_POST;
+}
+
+/* A POST is answered as its site answers. */
+static void
+refuse (SlHttpServer *server, SoupServerMessage *message, guint status, const char *sentence)
+{
+  if (is_post (server, message))
+    server->site->posts->refuse (message, status, sentence);
+  else
+    sl_http_answer_text (message, status, "%s", sentence);
+}
+
+static gboolean
+is_route (const char *route, const char *path)
+{
+  const gsize length = strlen (route);
+  return route[length - 1] == '*' ? strncmp (route, path, length - 1) == 0
+                                  : strcmp (route, path) == 0;
+}
+
+static void
+answer_get (SlHttpServer *server, SoupServerMessage *message, const char *path, GHashTable *query)
+{
   g_autoptr (GString) known = g_string_new (NULL);
   for (const SlHttpRoute *route = server->site->routes; route->path != NULL; route++) {
     g_string_append_printf (known, "%s%s", known->len > 0 ? ", " : "", route->path);
-    if (strcmp (path, route->path) != 0)
+    if (!is_route (route->path, path))
       continue;
     route->answer (server->data, message, query);
     return;
@@ -98,18 +115,49 @@ answer_request (SoupServerMessage *message, const char *path, GHashTable *query,
                        "%s: there is nothing here; expected one of %s", shown, known->str);
 }
 
+/* A GET, or a POST whose body has not come. */
+static void
+answer_request (SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
+{
+  SlHttpServer *server = data;
+  const gboolean post = is_post (server, message), told = sl_auth_is_told (server->auth, message);
+  const guint allows =
+    (post ? SL_AUTH_POSTS : 0) | (post && server->site->keyed && !told ? SL_AUTH_STRANGERS : 0);
+  const char *why = sl_auth_check (server->auth, message, allows);
+  if (why != NULL) {
+    const guint status = soup_server_message_get_status (message);
+    if (status == SOUP_STATUS_UNAUTHORIZED && told)
+      sl_auth_throttle_delay (server->throttle, message);
+    refuse (server, message, status, why);
+  } else if (post)
+    server->site->posts->begin (server->data, message, path, query, told);
+  else
+    answer_get (server, message, path, query);
+}
+
+/* At once, or when it is the turn of the password that it states. */
+static void
+take_request (SlHttpServer *server, SoupServerMessage *message, const char *path, GHashTable *query)
+{
+  g_autofree char *busy =
+    g_strdup_printf ("%d passwords of this client wait already, as one was wrong: try again later",
+                     SL_AUTH_MAX_WAITING);
+  if (!sl_auth_is_told (server->auth, message))
+    answer_request (message, path, query, server);
+  else if (!sl_auth_throttle_take (server->throttle, message, path, query))
+    refuse (server, message, STATUS_TOO_MANY_REQUESTS, busy);
+}
+
+/* The whole request has come, and is not answered yet. */
 static void
 on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query,
             gpointer data)
 {
   SlHttpServer *server = data;
-  if (!sl_auth_is_told (server->auth, message))
-    answer_request (message, path, query, server);
-  else if (!sl_auth_throttle_take (server->throttle, message, path, query))
-    sl_http_answer_text (
-      message, STATUS_TOO_MANY_REQUESTS,
-      "%d passwords of this client wait already, as one was wrong: try again later",
-      SL_AUTH_MAX_WAITING);
+  if (is_post (server, message))
+    server->site->posts->received (server->data, message);
+  else
+    take_request (server, message, path, query);
 }
 
 /* Bytes of the request's headers, and of its address. */
@@ -146,6 +194,8 @@ on_headers (SoupServer *soup, SoupServerMessage *message, const char *path, GHas
                          "the request's address and headers have %" G_GSIZE_FORMAT
                          " bytes, expected at most %d",
                          bytes, HEADERS_MOST);
+  else if (is_post (data, message))
+    take_request (data, message, path, query);
 }
 
 static gboolean
@@ -168,7 +218,8 @@ run (gpointer data)
   soup_server_add_early_handler (server->soup, NULL, on_headers, server, NULL);
   soup_server_add_handler (server->soup, NULL, on_request, server, NULL);
   server->throttle = sl_auth_throttle_new (answer_request, server);
-  server->connections = sl_connections_new (server->soup, server->listener, server->certificate);
+  server->connections = sl_connections_new (server->soup, server->listener, server->certificate,
+                                            server->site->connections);
   if (server->site->started != NULL)
     server->site->started (server->data, server->connections);
   GSource *tick = g_timeout_source_new (TICK_MS);
@@ -305,6 +356,12 @@ sl_http_server_free (SlHttpServer *server)
   g_main_context_unref (server->context);
   g_free (server->url);
   g_free (server);
+}
+
+const SlAuth *
+sl_http_server_auth (const SlHttpServer *server)
+{
+  return server->auth;
 }
 
 const char *

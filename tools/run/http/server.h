@@ -3,13 +3,15 @@
 #pragma once
 
 #include "pipelines/description/description.h"
+#include "tools/run/http/auth.h"
 #include "tools/run/http/connections.h"
 
 #define SL_HTTP_JSON "application/json"
 #define SL_HTTP_HTML "text/html; charset=utf-8"
 #define SL_HTTP_METRICS "text/plain; version=0.0.4; charset=utf-8"
 
-/** SlHttpRoute: @answer: one that may be answered; @query: (nullable) */
+/** SlHttpRoute: @path: one that ends in "*" stands for all that begin so; @answer: a GET or HEAD
+ * that may be answered; @query: (nullable) */
 typedef struct
 {
   const char *path;
@@ -17,14 +19,35 @@ typedef struct
 } SlHttpRoute;
 
 /**
+ * SlHttpPosts: how a site takes requests with a body; all calls from the server's thread.
+ * @begin: the headers of a POST have come, and its body has not: sets a status as the answer, or
+ * takes the body's parts by the signal "got-chunk". @known: the client stated the password
+ * @received: the body of one that @begin took has come
+ * @refuse: answers with a status and a sentence
+ */
+typedef struct
+{
+  void (*begin) (gpointer site, SoupServerMessage *message, const char *path, GHashTable *query,
+                 gboolean known);
+  void (*received) (gpointer site, SoupServerMessage *message);
+  void (*refuse) (SoupServerMessage *message, guint status, const char *sentence);
+} SlHttpPosts;
+
+/**
  * SlHttpSite: what is served; all calls from the server's thread.
  * @routes: the last one's path is NULL
+ * @posts: (nullable): NULL = only GET and HEAD are answered
+ * @keyed: who posts need not state the password: the site asks for a key itself
+ * @connections: at once, 0 = SL_CONNECTIONS_MOST
  * @started, @stopped: (nullable): before the first answer and behind the last
  * @tick: (nullable): some times a second
  */
 typedef struct
 {
   const SlHttpRoute *routes;
+  const SlHttpPosts *posts;
+  gboolean keyed;
+  guint connections;
   void (*started) (gpointer site, SlConnections *connections);
   void (*tick) (gpointer site);
   void (*stopped) (gpointer site);
@@ -40,6 +63,8 @@ SlHttpServer *sl_http_server_new (const SlHttpSettings *settings, const SlHttpSi
 void sl_http_server_start (SlHttpServer *server);
 /** sl_http_server_free: ends the thread. */
 void sl_http_server_free (SlHttpServer *server);
+/** sl_http_server_auth: (transfer none): who may send requests. */
+const SlAuth *sl_http_server_auth (const SlHttpServer *server);
 /** sl_http_server_url: (transfer none) */
 const char *sl_http_server_url (const SlHttpServer *server);
 

@@ -231,7 +231,9 @@ static const SlHttpRoute routes[] = {
   { NULL, NULL },
 };
 
-const SlHttpSite sl_run_site = { routes, on_started, on_tick, on_stopped };
+const SlHttpSite sl_run_site = {
+  .routes = routes, .started = on_started, .tick = on_tick, .stopped = on_stopped
+};
 
 SlRunSite *
 sl_run_site_new (const SlHttpSettings *settings, SlMessages *messages, GPtrArray *channels)
