@@ -244,54 +244,79 @@ slope_at (SlCurve curve, gdouble x, gdouble step)
   return step > 0 ? (curve (x + step / 2) - curve (x - step / 2)) / step : 1;
 }
 
-/* Squared error of the values of @seen in @range, behind @curve, added to @error. INFINITY as soon
- * as that is @most or more: most places of an edge are given up after a few bins. */
-static gdouble
-error_of (const SlObserved *seen, SlRange range, SlCurve curve, gdouble error, gdouble most)
+/* A bin that is not empty: its centre and how many values it has. */
+typedef struct
 {
-  const gdouble step = (range.high - range.low) / STEPS, inner = step * step / 12;
-  gdouble sum = 0;
+  gdouble x, n;
+} Bin;
+
+/* (transfer full) (element-type Bin) */
+static GArray *
+filled_bins (const SlObserved *seen)
+{
+  GArray *filled = g_array_new (FALSE, FALSE, sizeof (Bin));
   for (guint i = 0; i < SL_RANGE_BINS; i++) {
-    if (seen->bins[i] == 0)
-      continue;
-    const gdouble x = bin_centre (seen->range, i), edge = CLAMP (x, range.low, range.high);
-    gdouble off = x - edge, slope = 1;
-    if (curve != NULL) {
-      off = x != edge ? curve (x) - curve (edge) : 0;
-      slope = slope_at (curve, edge, step);
-    }
-    sum += (gdouble) seen->bins[i] * (off * off + inner * slope * slope);
-    if (error + sum >= most)
-      return INFINITY;
+    const Bin bin = { bin_centre (seen->range, i), (gdouble) seen->bins[i] };
+    if (seen->bins[i] != 0)
+      g_array_append_val (filled, bin);
   }
-  return error + sum;
+  return filled;
 }
 
-/* The sum over @observed, or INFINITY where it is @most or more. */
+/* Squared error of one value of @x in @range, behind @curve. */
 static gdouble
-error_of_all (const SlObserved *const *observed, guint n, SlRange range, SlCurve curve,
-              gdouble most)
+curved_error (gdouble x, gdouble edge, gdouble step, SlCurve curve)
+{
+  const gdouble off = x != edge ? curve (x) - curve (edge) : 0,
+                slope = slope_at (curve, edge, step);
+  return off * off + step * step / 12 * slope * slope;
+}
+
+/* Squared error of the values in @filled in @range, behind @curve, added to @error. INFINITY as
+ * soon as that is @most or more: most places of an edge are given up after a few bins. */
+static gdouble
+error_of (const GArray *filled, SlRange range, SlCurve curve, gdouble error, gdouble most)
+{
+  const gdouble step = (range.high - range.low) / STEPS, inner = step * step / 12;
+  const Bin *bins = (const Bin *) (gconstpointer) filled->data;
+  gdouble sum = 0;
+  for (guint i = 0; i < filled->len && !(error + sum >= most); i++) {
+    const gdouble x = bins[i].x, above = x > range.low ? x : range.low,
+                  edge = above < range.high ? above : range.high, off = x - edge;
+    sum += bins[i].n * (curve != NULL ? curved_error (x, edge, step, curve) : off * off + inner);
+  }
+  return error + sum >= most ? INFINITY : error + sum;
+}
+
+/* The sum over all tensors, or INFINITY where it is @most or more. @filled: (element-type GArray)
+ */
+static gdouble
+error_of_all (const GPtrArray *filled, SlRange range, SlCurve curve, gdouble most)
 {
   gdouble error = 0;
-  for (guint i = 0; i < n; i++)
-    error = error_of (observed[i], range, curve, error, most);
+  for (guint i = 0; i < filled->len; i++)
+    error = error_of (filled->pdata[i], range, curve, error, most);
   return error;
 }
 
 gdouble
 sl_ranges_noise (const SlObserved *observed, SlRange range)
 {
+  g_autoptr (GArray) filled = filled_bins (observed);
   guint64 all = 0;
   for (guint i = 0; i < SL_RANGE_BINS; i++)
     all += observed->bins[i];
-  return error_of (observed, range, NULL, 0, INFINITY) / (gdouble) MAX (all, 1);
+  return error_of (filled, range, NULL, 0, INFINITY) / (gdouble) MAX (all, 1);
 }
 
 static SlRange
 least_squares (const SlObserved *const *observed, guint n, SlRange whole, SlCurve curve)
 {
+  g_autoptr (GPtrArray) filled = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (filled, filled_bins (observed[i]));
   SlRange best = whole;
-  gdouble least = error_of_all (observed, n, best, curve, INFINITY);
+  gdouble least = error_of_all (filled, best, curve, INFINITY);
   for (guint round = 0; round < ROUNDS; round++) {
     const SlRange before = best;
     for (guint k = 0; k < 2 * PLACES; k++) {
@@ -299,7 +324,7 @@ least_squares (const SlObserved *const *observed, guint n, SlRange whole, SlCurv
       SlRange tried = best;
       *(k % 2 == 0 ? &tried.high : &tried.low) = part * (k % 2 == 0 ? whole.high : whole.low);
       const gdouble error =
-        tried.high > tried.low ? error_of_all (observed, n, tried, curve, least) : INFINITY;
+        tried.high > tried.low ? error_of_all (filled, tried, curve, least) : INFINITY;
       if (error < least) {
         least = error;
         best = tried;
