@@ -99,15 +99,14 @@ is_reached (GstElement *element, GHashTable *seen)
   GList *pads =
     g_list_copy_deep (element->sinkpads, (GCopyFunc) (void (*) (void)) gst_object_ref, NULL);
   GST_OBJECT_UNLOCK (element);
-  guint linked = 0;
+  open = pads == NULL;
   for (GList *link = pads; link != NULL && !open; link = link->next) {
     g_autoptr (GstPad) source = source_of (link->data);
     g_autoptr (GstElement) before = source != NULL ? gst_pad_get_parent_element (source) : NULL;
-    linked += before != NULL;
-    open = before != NULL && is_reached (before, seen);
+    open = before == NULL || is_reached (before, seen);
   }
   g_list_free_full (pads, gst_object_unref);
-  return open || linked == 0;
+  return open;
 }
 
 static void
