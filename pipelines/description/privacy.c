@@ -35,18 +35,18 @@ shows (GstElement *element)
   const char *factory = factory_of (element);
   gdouble interval = 0;
   if (strcmp (factory, "slrecord") == 0)
-    return "records it";
+    return "records the open picture";
   if (strcmp (factory, "slremote") == 0)
-    return "sends it to another machine";
+    return "sends the open picture to another machine";
   if (strcmp (factory, "slinfer") == 0)
-    return is_filled (element, "black-box") ? "writes it to black boxes" : NULL;
+    return is_filled (element, "black-box") ? "writes the open picture to black boxes" : NULL;
   if (strcmp (factory, "slpublish") == 0) {
     g_object_get (element, "picture-interval", &interval, NULL);
-    return interval > 0 ? "publishes it" : NULL;
+    return interval > 0 ? "publishes the open picture" : NULL;
   }
   if (!GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SINK) || strcmp (factory, "fakesink") == 0)
     return NULL;
-  return "shows it or passes it on";
+  return "shows the open picture or passes it on";
 }
 
 /* (transfer full) (nullable): the source pad, not of a bin, that sink pad @pad gets data from. */
@@ -219,6 +219,6 @@ sl_privacy_prove (GstElement *pipeline, GError **error)
          || sl_fail (
            error, SL_ERROR_ARGUMENT,
            "privacy=strict: expected slredact before every element that shows pictures, but "
-           "the open picture reaches %s: put slredact before it, or remove it",
+           "%s: put slredact before it, or remove it",
            text->str);
 }

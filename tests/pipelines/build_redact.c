@@ -84,13 +84,16 @@ test_strict (void)
       NULL },
     { STRICT
       "fakesrc ! tee name=t ! queue ! slredact ! filesink name=a t. ! queue ! filesink name=b",
-      "the open picture reaches b (filesink) shows it or passes it on: put slredact before it" },
-    { STRICT "decodebin ! filesink name=f slredact", "reaches f (filesink)" },
-    { STRICT "fakesrc ! slrecord name=r ! slredact ! filesink", "reaches r (slrecord) records it" },
+      "gate.pipeline:3: [pipeline] privacy=strict: expected slredact before every element that shows "
+      "pictures, but b (filesink) shows the open picture or passes it on: put slredact before it, or "
+      "remove it" },
+    { STRICT "decodebin ! filesink name=f slredact", "but f (filesink) shows the open picture" },
+    { STRICT "fakesrc ! slrecord name=r ! slredact ! filesink",
+      "but r (slrecord) records the open picture" },
     { STRICT "fakesrc ! slpredict black-box=/tmp/x ! slredact ! filesink",
-      "(slinfer) writes it to black boxes" },
+      "(slinfer) writes the open picture to black boxes" },
     { STRICT "fakesrc ! bin.( slpredict ! queue ! filesink name=f ) slredact",
-      "reaches f (filesink)" },
+      "but f (filesink) shows the open picture" },
     { "[pipeline]\nprivacy=on\nlaunch=fakesrc ! fakesink",
       "[pipeline] privacy: expected off or strict, got 'on'" },
     { "[pipeline]\nlaunch=fakesrc ! fakesink\n[redact]\n",
