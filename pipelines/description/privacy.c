@@ -49,6 +49,7 @@ shows (GstElement *element)
 {
   const char *factory = factory_of (element);
   gdouble interval = 0;
+  gboolean dump = FALSE;
   if (strcmp (factory, "slrecord") == 0)
     return "records it";
   if (strcmp (factory, "slremote") == 0)
@@ -59,9 +60,12 @@ shows (GstElement *element)
     g_object_get (element, "picture-interval", &interval, NULL);
     return interval > 0 ? "publishes it" : NULL;
   }
+  if (strcmp (factory, "fakesink") == 0 || strcmp (factory, "identity") == 0) {
+    g_object_get (element, "dump", &dump, NULL);
+    return dump ? "prints it" : NULL;
+  }
   if (GST_IS_BIN (element) ? !is_sink_of_its_own (element)
-                           : !GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SINK)
-                               || strcmp (factory, "fakesink") == 0)
+                           : !GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SINK))
     return NULL;
   return "shows it or passes it on";
 }
