@@ -28,12 +28,28 @@ is_filled (GstElement *element, const char *property)
   return text != NULL && *text != '\0';
 }
 
+/* Whether @bin makes the elements that show pictures when it starts, so that a walk over its
+ * elements finds none or a fakesink. Plain bins have what the launch line says. */
+static gboolean
+is_sink_of_its_own (GstElement *bin)
+{
+  static const char *const open[] = { "bin", "pipeline", "fakevideosink", "fakeaudiosink" };
+  const char *factory = factory_of (bin);
+  const char *klass = gst_element_get_metadata (bin, GST_ELEMENT_METADATA_KLASS);
+  for (guint i = 0; i < G_N_ELEMENTS (open); i++)
+    if (strcmp (factory, open[i]) == 0)
+      return FALSE;
+  return GST_OBJECT_FLAG_IS_SET (bin, GST_ELEMENT_FLAG_SINK) || strcmp (factory, "webrtcbin") == 0
+         || (klass != NULL && strstr (klass, "Sink") != NULL);
+}
+
 /* (nullable): what @element does with pictures that it gets. */
 static const char *
 shows (GstElement *element)
 {
   const char *factory = factory_of (element);
   gdouble interval = 0;
+  gboolean dump = FALSE;
   if (strcmp (factory, "slrecord") == 0)
     return "records the open picture";
   if (strcmp (factory, "slremote") == 0)
@@ -44,7 +60,12 @@ shows (GstElement *element)
     g_object_get (element, "picture-interval", &interval, NULL);
     return interval > 0 ? "publishes the open picture" : NULL;
   }
-  if (!GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SINK) || strcmp (factory, "fakesink") == 0)
+  if (strcmp (factory, "fakesink") == 0 || strcmp (factory, "identity") == 0) {
+    g_object_get (element, "dump", &dump, NULL);
+    return dump ? "prints the open picture" : NULL;
+  }
+  if (GST_IS_BIN (element) ? !is_sink_of_its_own (element)
+                           : !GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SINK))
     return NULL;
   return "shows the open picture or passes it on";
 }
@@ -87,6 +108,17 @@ has_no_pictures (GstElement *element)
   return TRUE;
 }
 
+/* (transfer full) */
+static GList *
+sink_pads (GstElement *element)
+{
+  GST_OBJECT_LOCK (element);
+  GList *pads =
+    g_list_copy_deep (element->sinkpads, (GCopyFunc) (void (*) (void)) gst_object_ref, NULL);
+  GST_OBJECT_UNLOCK (element);
+  return pads;
+}
+
 /* Whether pictures come to @element that no slredact has seen; @seen ends loops. */
 static gboolean
 is_reached (GstElement *element, GHashTable *seen)
@@ -95,10 +127,7 @@ is_reached (GstElement *element, GHashTable *seen)
   if (strcmp (factory_of (element), REDACTOR) == 0 || has_no_pictures (element)
       || !g_hash_table_add (seen, element))
     return FALSE;
-  GST_OBJECT_LOCK (element);
-  GList *pads =
-    g_list_copy_deep (element->sinkpads, (GCopyFunc) (void (*) (void)) gst_object_ref, NULL);
-  GST_OBJECT_UNLOCK (element);
+  GList *pads = sink_pads (element);
   open = pads == NULL;
   for (GList *link = pads; link != NULL && !open; link = link->next) {
     g_autoptr (GstPad) source = source_of (link->data);
@@ -114,7 +143,7 @@ check_element (const GValue *item, gpointer text)
 {
   GstElement *element = g_value_get_object (item);
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
-  const char *what = GST_IS_BIN (element) ? NULL : shows (element);
+  const char *what = shows (element);
   if (what != NULL && is_reached (element, seen))
     g_string_append_printf (text, "%s%s (%s) %s", ((GString *) text)->len > 0 ? ", " : "",
                             GST_OBJECT_NAME (element), factory_of (element), what);
@@ -130,52 +159,69 @@ static const char *const keeping[] = {
   "glupload", "gldownload"
 };
 
-/* (transfer full) (nullable): the element before the first sink pad of @element. */
-static GstElement *
-element_before (GstElement *element)
+static gboolean
+keeps_objects (GstElement *element)
 {
-  GST_OBJECT_LOCK (element);
-  g_autoptr (GstPad) sink =
-    element->sinkpads != NULL ? gst_object_ref (element->sinkpads->data) : NULL;
-  GST_OBJECT_UNLOCK (element);
-  g_autoptr (GstPad) source = sink != NULL ? source_of (sink) : NULL;
-  return source != NULL ? gst_pad_get_parent_element (source) : NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (keeping); i++)
+    if (strcmp (factory_of (element), keeping[i]) == 0)
+      return TRUE;
+  return FALSE;
 }
 
-/* (transfer full) (nullable): what between slredact @redactor and the model before it may lose
- * objects, or leave them where they are not any more. */
-static GstElement *
-find_loser (GstElement *redactor)
+/* Whether a model is before @element, on any of its sink pads; without one frames are hidden whole.
+ * @loser is then the nearest element between that may lose objects, or leave them where they are
+ * not any more, and stays what it was where there is none. */
+static gboolean
+has_model_before (GstElement *element, GHashTable *seen, GstElement **loser)
 {
-  GstElement *loser = NULL, *at = element_before (redactor);
-  while (at != NULL && strcmp (factory_of (at), "slpostprocess") != 0) {
-    gboolean keeps = FALSE;
-    for (guint i = 0; i < G_N_ELEMENTS (keeping) && !keeps; i++)
-      keeps = strcmp (factory_of (at), keeping[i]) == 0;
-    if (!keeps && loser == NULL)
-      loser = gst_object_ref (at);
-    GstElement *before = element_before (at);
-    gst_object_unref (at);
-    at = before;
+  gboolean found = FALSE;
+  if (!g_hash_table_add (seen, element))
+    return FALSE;
+  GList *pads = sink_pads (element);
+  for (GList *link = pads; link != NULL; link = link->next) {
+    g_autoptr (GstPad) source = source_of (link->data);
+    g_autoptr (GstElement) before = source != NULL ? gst_pad_get_parent_element (source) : NULL;
+    if (before == NULL)
+      continue;
+    const gboolean model = strcmp (factory_of (before), "slpostprocess") == 0;
+    if (!model && !has_model_before (before, seen, loser))
+      continue;
+    found = TRUE;
+    if (!keeps_objects (before))
+      *loser = before;
   }
-  if (at == NULL) /* without a model frames are hidden whole */
-    gst_clear_object (&loser);
-  gst_clear_object (&at);
-  return loser;
+  g_list_free_full (pads, gst_object_unref);
+  return found;
 }
 
 static void
 check_redactor (const GValue *item, gpointer text)
 {
-  GstElement *element = g_value_get_object (item);
+  GstElement *element = g_value_get_object (item), *loser = NULL;
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
   gboolean objects = FALSE;
   if (strcmp (factory_of (element), REDACTOR) != 0)
     return;
   g_object_get (element, "objects", &objects, NULL);
-  g_autoptr (GstElement) loser = objects ? find_loser (element) : NULL;
+  if (objects)
+    has_model_before (element, seen, &loser);
   if (loser != NULL)
     g_string_append_printf (text, "%s%s (%s) before %s", ((GString *) text)->len > 0 ? ", " : "",
                             GST_OBJECT_NAME (loser), factory_of (loser), GST_OBJECT_NAME (element));
+}
+
+/* An slredact that hides neither objects nor zones is none. */
+static void
+check_settings (const GValue *item, gpointer text)
+{
+  GstElement *element = g_value_get_object (item);
+  gboolean objects = FALSE, invert = FALSE;
+  if (strcmp (factory_of (element), REDACTOR) != 0)
+    return;
+  g_object_get (element, "objects", &objects, "invert", &invert, NULL);
+  if (!objects && !invert && !is_filled (element, "zones"))
+    g_string_append_printf (text, "%s%s", ((GString *) text)->len > 0 ? ", " : "",
+                            GST_OBJECT_NAME (element));
 }
 
 static void
@@ -201,12 +247,19 @@ has_redactor (GstBin *pipeline)
 gboolean
 sl_privacy_prove (GstElement *pipeline, GError **error)
 {
-  g_autoptr (GString) text = g_string_new (NULL), losers = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL), losers = g_string_new (NULL),
+                      idle = g_string_new (NULL);
   if (!has_redactor (GST_BIN (pipeline)))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
       "privacy=strict: expected an slredact or the group [redact], got none: the page of "
       "sightline run would show the open picture");
+  check_each (pipeline, check_settings, idle);
+  if (idle->len > 0)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "privacy=strict: expected an slredact that hides something, got objects=false "
+                    "without zones at %s: set objects=true, or zones",
+                    idle->str);
   check_each (pipeline, check_element, text);
   check_each (pipeline, check_redactor, losers);
   if (losers->len > 0)

@@ -10,6 +10,6 @@
 /** sl_privacy_prove: walks upstream from each such element of @pipeline, which is in NULL. FALSE
  * with @error set (SL_ERROR_ARGUMENT) when one of them has a way to a source without slredact; the
  * message names all of them. FALSE, too, when an element between a model and an slredact may lose
- * objects, and without any slredact: the page takes its pictures from
- * behind the first one. */
+ * objects, when an slredact hides neither objects nor zones, and without any slredact: the page
+ * takes its pictures from behind the first one. */
 gboolean sl_privacy_prove (GstElement *pipeline, GError **error);

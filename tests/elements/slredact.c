@@ -254,6 +254,27 @@ test_text (void)
   }
 }
 
+/* Edges of a region without an area do not take the place of its pixels. */
+static void
+test_no_area (void)
+{
+  static const gdouble edges[][4] = { { 0, 0, 0, 0 },          { 0.5, 0, 0.5, 1 },
+                                      { 0, 1, 1, 1 },          { -1, 0, 0, 1 },
+                                      { 1, 0, 2, 1 },          { 1, 1, 0, 0 },
+                                      { NAN, 0, 1, 1 },        { 0, 0, 1, NAN },
+                                      { -INFINITY, 0, -1, 1 }, { 0, INFINITY, 1, INFINITY } };
+  for (guint i = 0; i < G_N_ELEMENTS (edges); i++) {
+    GstBuffer *in = lines_frame (128, 64);
+    GstVideoRegionOfInterestMeta *region = add_region (in, "code", 0, 0, 128, 64);
+    gst_structure_set (gst_video_region_of_interest_meta_get_param (region, "detection"), "x_min",
+                       G_TYPE_DOUBLE, edges[i][0], "y_min", G_TYPE_DOUBLE, edges[i][1], "x_max",
+                       G_TYPE_DOUBLE, edges[i][2], "y_max", G_TYPE_DOUBLE, edges[i][3], NULL);
+    g_autofree guint8 *pixels = run_gray (in, "margin=0 mode=fill", 128, 64);
+    for (gint at = 0; at < 128 * 64; at++)
+      g_assert_cmpuint (pixels[at], ==, 0);
+  }
+}
+
 static gboolean
 is_open (const guint8 *pixels, gint stride, gint x, gint y, gint w, gint h)
 {
@@ -634,6 +655,7 @@ TEST_MAIN (int argc, char **argv)
     g_test_add_data_func (whole, formats[i], test_whole);
   }
   g_test_add_func ("/slredact/text", test_text);
+  g_test_add_func ("/slredact/no-area", test_no_area);
   g_test_add_func ("/slredact/choice", test_choice);
   g_test_add_func ("/slredact/mask", test_mask);
   g_test_add_func ("/slredact/classes-mask", test_classes_mask);

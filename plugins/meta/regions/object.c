@@ -170,13 +170,14 @@ read_edges (const GstStructure *detection, SlObjectView *object)
   double edges[4] = { object->x_min, object->y_min, object->x_max, object->y_max };
   for (guint i = 0; i < 4; i++)
     gst_structure_get_double (detection, names[i], &edges[i]);
-  if (!(edges[0] <= edges[2]) || !(edges[1] <= edges[3]) || !(edges[0] <= 1) || !(edges[1] <= 1)
-      || !(edges[2] >= 0) || !(edges[3] >= 0))
-    return;
-  object->x_min = MAX (edges[0], 0);
-  object->y_min = MAX (edges[1], 0);
-  object->x_max = MIN (edges[2], 1);
-  object->y_max = MIN (edges[3], 1);
+  const double left = MAX (edges[0], 0), top = MAX (edges[1], 0), right = MIN (edges[2], 1),
+               bottom = MIN (edges[3], 1);
+  if (isnan (edges[0]) || isnan (edges[1]) || !(left < right) || !(top < bottom))
+    return; /* no area: the pixels' box has one */
+  object->x_min = left;
+  object->y_min = top;
+  object->x_max = right;
+  object->y_max = bottom;
 }
 
 gboolean
