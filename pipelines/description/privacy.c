@@ -28,6 +28,17 @@ is_filled (GstElement *element, const char *property)
   return text != NULL && *text != '\0';
 }
 
+/* Whether it is an slredact that hides something; one for zones alone needs some. */
+static gboolean
+hides (GstElement *element)
+{
+  gboolean objects = FALSE, invert = FALSE;
+  if (strcmp (factory_of (element), REDACTOR) != 0)
+    return FALSE;
+  g_object_get (element, "objects", &objects, "invert", &invert, NULL);
+  return objects || invert || is_filled (element, "zones");
+}
+
 /* (nullable): what @element does with pictures that it gets. */
 static const char *
 shows (GstElement *element)
@@ -87,13 +98,12 @@ has_no_pictures (GstElement *element)
   return TRUE;
 }
 
-/* Whether pictures come to @element that no slredact has seen; @seen ends loops. */
+/* Whether pictures come to @element in which no slredact hides anything; @seen ends loops. */
 static gboolean
 is_reached (GstElement *element, GHashTable *seen)
 {
   gboolean open = FALSE;
-  if (strcmp (factory_of (element), REDACTOR) == 0 || has_no_pictures (element)
-      || !g_hash_table_add (seen, element))
+  if (hides (element) || has_no_pictures (element) || !g_hash_table_add (seen, element))
     return FALSE;
   GST_OBJECT_LOCK (element);
   GList *pads =
@@ -219,6 +229,7 @@ sl_privacy_prove (GstElement *pipeline, GError **error)
          || sl_fail (
            error, SL_ERROR_ARGUMENT,
            "privacy=strict: expected slredact before every element that shows pictures, but "
-           "the open picture reaches %s: put slredact before it, or remove it",
+           "the open picture reaches %s: put slredact before it, with objects=true or zones, or "
+           "remove it",
            text->str);
 }

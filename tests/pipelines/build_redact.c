@@ -85,6 +85,10 @@ test_strict (void)
     { STRICT
       "fakesrc ! tee name=t ! queue ! slredact ! filesink name=a t. ! queue ! filesink name=b",
       "the open picture reaches b (filesink) shows it or passes it on: put slredact before it" },
+    { STRICT "fakesrc ! slredact name=r objects=false ! filesink name=f", "reaches f (filesink)" },
+    { STRICT "fakesrc ! slredact objects=false invert=true ! filesink", NULL },
+    { STRICT "fakesrc ! slredact objects=false zones=\"[zone a] points=0,0 1,0 1,1\" ! filesink",
+      NULL },
     { STRICT "decodebin ! filesink name=f slredact", "reaches f (filesink)" },
     { STRICT "fakesrc ! slrecord name=r ! slredact ! filesink", "reaches r (slrecord) records it" },
     { STRICT "fakesrc ! slpredict black-box=/tmp/x ! slredact ! filesink",
