@@ -84,7 +84,7 @@ test_strict (void)
       NULL },
     { STRICT
       "fakesrc ! tee name=t ! queue ! slredact ! filesink name=a t. ! queue ! filesink name=b",
-      "[pipeline] privacy=strict: expected slredact before every element that shows pictures, but the open picture reaches b (filesink) shows it or passes it on: put slredact before it, with objects=true or zones, or remove it" },
+      "gate.pipeline:3: [pipeline] privacy=strict: expected slredact before every element that shows pictures, but the open picture reaches b (filesink) shows it or passes it on: put slredact before it, with objects=true or zones, or remove it" },
     { STRICT "fakesrc ! slredact name=r objects=false ! filesink name=f", "reaches f (filesink)" },
     { STRICT "fakesrc ! slredact objects=false invert=true ! filesink", NULL },
     { STRICT "fakesrc ! slredact objects=false zones=\"[zone a] points=0,0 1,0 1,1\" ! filesink",
