@@ -643,6 +643,7 @@ read_zones (SlRedact *self, GError **error)
   GST_OBJECT_LOCK (self);
   g_autofree char *text = g_strdup (self->zones);
   GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&self->regions, sl_regions_free); /* of a start that failed */
   if (text == NULL || *text == '\0')
     return TRUE;
   self->regions = sl_regions_parse (text, error);

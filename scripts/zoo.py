@@ -88,7 +88,7 @@ def table():
                                                                 row.ms or "-", row.licence, row.page, row.gives)
     if others:
         yield ""
-        yield "Not tried here:\n\n| name | task | licence stated there | source |\n|---|---|---|---|"
+        yield "Not tried, and their pages not read: look up the licence before use.\n\n| name | task | licence, not verified | source |\n|---|---|---|---|"
     for row in sorted(others, key=lambda row: (row.task, row.name)):
         yield "| `%s` | %s | [%s](%s) | %s |" % (row.name, row.task, row.licence, row.page, row.source)
 

@@ -62,8 +62,8 @@ is_source (const char *text)
          && memchr (slash + 1, '/', (gsize) (at - slash - 1)) == NULL;
 }
 
-static gboolean
-is_hash (const char *text)
+gboolean
+sl_zoo_is_hash (const char *text)
 {
   return strlen (text) == SHA256_DIGITS && strspn (text, "0123456789abcdef") == SHA256_DIGITS;
 }
@@ -92,11 +92,11 @@ static const struct
   { "file", G_STRUCT_OFFSET (SlZooRow, file), TRUE, is_file_name, "the name of a file" },
   { "source", G_STRUCT_OFFSET (SlZooRow, source), TRUE, is_source,
     "npm:PACKAGE@VERSION/PATH or https://HOST/PATH" },
-  { "sha256", G_STRUCT_OFFSET (SlZooRow, sha256), FALSE, is_hash, "64 digits 0-9 and a-f" },
+  { "sha256", G_STRUCT_OFFSET (SlZooRow, sha256), FALSE, sl_zoo_is_hash, "64 digits 0-9 and a-f" },
   { "parts", G_STRUCT_OFFSET (SlZooRow, parts), FALSE, is_list, "paths in the package" },
   { "labels-source", G_STRUCT_OFFSET (SlZooRow, labels_source), FALSE, is_inner_path,
     "a path in the package" },
-  { "labels-sha256", G_STRUCT_OFFSET (SlZooRow, labels_sha256), FALSE, is_hash,
+  { "labels-sha256", G_STRUCT_OFFSET (SlZooRow, labels_sha256), FALSE, sl_zoo_is_hash,
     "64 digits 0-9 and a-f" },
   { "licence", G_STRUCT_OFFSET (SlZooRow, licence), TRUE },
   { "page", G_STRUCT_OFFSET (SlZooRow, page), TRUE, is_page, "an https:// address" },

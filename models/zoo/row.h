@@ -54,6 +54,8 @@ typedef struct
 /** sl_zoo_row_parse: @text is the row @name of the file @path, which begins every message. */
 SlZooRow *sl_zoo_row_parse (const char *name, const char *text, const char *path, GError **error);
 void sl_zoo_row_free (SlZooRow *row);
+/** sl_zoo_is_hash: whether @text is a SHA-256 as rows state it: 64 digits, a to f small. */
+gboolean sl_zoo_is_hash (const char *text);
 /** sl_zoo_row_decodes: whether a decoder of ours reads the model's outputs. */
 gboolean sl_zoo_row_decodes (const SlZooRow *row);
 

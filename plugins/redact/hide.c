@@ -32,8 +32,7 @@ typedef struct
 {
   guint8 *data;
   gint stride, row_bytes;
-  guint n_parts, x_group; /* log2 of the pixels of a group of samples */
-  guint y_shift;
+  guint n_parts, y_shift;
   Part parts[4];
 } Plane;
 
@@ -98,7 +97,6 @@ plane_init (Plane *plane, GstVideoFrame *frame, guint p)
                     GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, c),
                     GST_VIDEO_INFO_COMP_WIDTH (info, c),
                     GST_VIDEO_INFO_COMP_HEIGHT (info, c) };
-    plane->x_group = MAX (plane->x_group, part->x_shift);
     plane->y_shift = part->y_shift;
     plane->row_bytes = MAX (plane->row_bytes, part->width * (gint) part->step);
   }

@@ -327,6 +327,20 @@ def test_slow():
         assert serving.stop() == 0
 
 
+def test_leaving():
+    """A worker that was told to end refuses new pictures, and waits for those that it has begun to receive."""
+    with server() as serving, socket.create_connection(("127.0.0.1", serving.port), PATIENCE) as begun:
+        picture = blue()
+        begun.sendall(b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n" % len(picture) + picture[:9])
+        assert serving.send("/predict", picture)[0] == 200  # so the headers before have come
+        serving.child.send_signal(signal.SIGTERM)
+        told = eventually(lambda: (lambda got: got if got[0] == 503 else None)(serving.send("/predict", picture)))
+        assert told[2]["error"] == "the worker ends: send it to the next one" and told[1]["Retry-After"] == "1", told
+        begun.sendall(picture[9:])
+        assert begun.recv(100)[:12] in (b"HTTP/1.1 200", b"")  # nothing where this took longer than a connection lasts
+        assert serving.child.wait(PATIENCE) == 0
+
+
 def test_flood():
     """Thousands of hostile requests: none crashes the worker, its memory stays, and a camera is served."""
     count = 300 if harness.SANITIZED else 5000

@@ -296,6 +296,20 @@ def test_resume_of_other_bytes():
             assert server.requests == [(place, "bytes=%d-" % len(content)), (place, None)], server.requests
 
 
+def test_resume_of_more_than_the_row_states():
+    """A part file that is longer than the row's download is not continued."""
+    with Server() as server:
+        zoo = Zoo(server)
+        place = zoo.row()
+        zoo.row(download=len(server.files[place]))
+        os.makedirs(os.path.join(zoo.place, ".work"))
+        with open(os.path.join(zoo.place, ".work", sha256((server.address + place).encode())[:16] + ".part"), "wb") as file:
+            file.write(bytes(len(server.files[place]) + 1))
+        zoo.get("one").expect(0)
+        zoo.check_whole()
+        assert server.requests == [(place, None)], server.requests
+
+
 def test_truncated_for_good():
     with Server() as server:
         zoo = Zoo(server)
@@ -574,11 +588,12 @@ def test_rows_without_a_hash():
         file.write(zoo.model)
     mirror = {"SIGHTLINE_ZOO_MIRROR": folder}
     one_sentence(zoo.get("one", env=mirror).expect(1, "the row of one was not tried and states no hash", "state --sha256 HEX"))
-    one_sentence(zoo.get("one", "--sha256", "ab", env=mirror).expect(1, "expected sha256 ab"))
+    zoo.get("one", "--sha256", "ab", env=mirror).expect(2, "--sha256 ab: expected 64 digits 0-9 and a-f")
+    one_sentence(zoo.get("one", "--sha256", "a" * 64, env=mirror).expect(1, "expected sha256 aaa"))
     zoo.get("one", "--sha256", sha256(zoo.model), env=mirror).expect(0)
     zoo.check_whole()
     zoo.row("two")
-    one_sentence(zoo.get("two", "--sha256", "ab").expect(1, "--sha256 ab: the row of two states " + sha256(zoo.model)))
+    one_sentence(zoo.get("two", "--sha256", "a" * 64).expect(1, "--sha256 %s: the row of two states %s" % ("a" * 64, sha256(zoo.model))))
 
 
 def test_list():

@@ -526,6 +526,30 @@ test_zone_errors (void)
   }
 }
 
+/* Zones that were refused are gone once others, or none, are stated. */
+static void
+test_zones_corrected (void)
+{
+  g_autofree char *caps = caps_text ("GRAY8", 128, 64);
+  GstElement *element = gst_element_factory_make ("slredact", NULL);
+  guint8 pixels[128 * 64], same[128 * 64];
+  gst_object_ref_sink (element);
+  g_object_set (element, "objects", FALSE, "zones", "[line a] points=0,0 1,1", NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (element, GST_STATE_NULL);
+  g_object_set (element, "zones", NULL, NULL);
+  GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
+  gst_harness_set_src_caps_str (harness, caps);
+  GstBuffer *in = lines_frame (128, 64);
+  gst_buffer_extract (in, 0, same, sizeof same);
+  g_assert_cmpint (gst_harness_push (harness, in), ==, GST_FLOW_OK);
+  g_autoptr (GstBuffer) out = gst_harness_pull (harness);
+  gst_buffer_extract (out, 0, pixels, sizeof pixels);
+  g_assert_cmpmem (pixels, sizeof pixels, same, sizeof same);
+  gst_harness_teardown (harness);
+  gst_object_unref (element);
+}
+
 /* A shared frame is copied, and an original picture does not travel along. */
 static void
 test_shared (void)
@@ -665,6 +689,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slredact/other-model", test_other_model);
   g_test_add_func ("/slredact/caps-errors", test_caps_errors);
   g_test_add_func ("/slredact/zone-errors", test_zone_errors);
+  g_test_add_func ("/slredact/zones-corrected", test_zones_corrected);
   g_test_add_func ("/slredact/shared", test_shared);
   g_test_add_func ("/slredact/faults", test_faults);
   g_test_add_func ("/slredact/time", test_time);

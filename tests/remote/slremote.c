@@ -180,8 +180,9 @@ test_held_downstream (void)
   gulong probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER,
                                     hold_pad, NULL, NULL);
   GThread *thread = g_thread_new ("pusher", push_all, &pusher);
-  for (; g_atomic_int_get (&pusher.pushed) < most; g_usleep (1000))
-    g_usleep (50000);
+  while (g_atomic_int_get (&pusher.pushed) < most)
+    g_usleep (1000);
+  g_usleep (50000); /* one more would come by then */
   g_assert_cmpint (g_atomic_int_get (&pusher.pushed), ==, most);
   gst_pad_remove_probe (pad, probe);
   g_thread_join (thread);

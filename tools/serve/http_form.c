@@ -33,8 +33,7 @@ read_parameter (const char *line, gsize size, const char *key, char *value, gsiz
   for (gsize i = 0; i + length + 1 < size; i++) {
     quoted ^= line[i] == '"';
     if (quoted || (line[i] != ';' && line[i] != ' ')
-        || g_ascii_strncasecmp (line + i + 1, key, length) != 0 || i + length + 1 >= size
-        || line[i + 1 + length] != '=')
+        || g_ascii_strncasecmp (line + i + 1, key, length) != 0 || line[i + 1 + length] != '=')
       continue;
     const char *from = line + i + length + 2, *end = line + size;
     const gboolean in_quotes = from < end && *from == '"';

@@ -339,6 +339,12 @@ is_leaving (SlHttpDoor *door)
   return door->worker->draining;
 }
 
+static void
+refuse_leaving (SlHttpRequest *request)
+{
+  refuse (request, SOUP_STATUS_SERVICE_UNAVAILABLE, "the worker ends: send it to the next one");
+}
+
 /* FALSE once it is refused, before its body is read. */
 static gboolean
 check_headers (SlHttpRequest *request, const char *path)
@@ -358,7 +364,7 @@ check_headers (SlHttpRequest *request, const char *path)
   if (!find_address (request, path))
     refuse (request, SOUP_STATUS_NOT_FOUND, "%s: there is nothing here; " EXPECTED, shown);
   else if (leaving)
-    refuse (request, SOUP_STATUS_SERVICE_UNAVAILABLE, "the worker ends: send it to the next one");
+    refuse_leaving (request);
   else if (length > 0 && (gsize) length > request->door->body_most)
     refuse (request, SOUP_STATUS_REQUEST_ENTITY_TOO_LARGE,
             "the body has %" G_GOFFSET_FORMAT " bytes, expected at most %" G_GSIZE_FORMAT
@@ -522,6 +528,22 @@ answer_list (SlHttpRequest *request)
   answer (request->message, SOUP_STATUS_OK, json);
 }
 
+/* To the pool. FALSE once the door is closed, which may be while a body comes. */
+static gboolean
+push (SlHttpRequest *request)
+{
+  SlHttpDoor *door = request->door;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&door->lock);
+  if (!door->is_open)
+    return FALSE;
+  request->asked.received = g_get_monotonic_time ();
+  request->waits = request->handed = TRUE;
+  door->n_waiting++;
+  soup_server_message_pause (request->message);
+  g_thread_pool_push (door->pool, sl_http_request_ref (request), NULL);
+  return TRUE;
+}
+
 /* Its key is right: to the pool, or an answer at once. */
 static void
 hand_on (SlHttpRequest *request, const SlForm *form)
@@ -540,15 +562,8 @@ hand_on (SlHttpRequest *request, const SlForm *form)
     refuse (request, SOUP_STATUS_SERVICE_UNAVAILABLE,
             "%u pictures wait already: send it again later, or take a faster model or more --jobs",
             door->n_waiting);
-  else {
-    g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&door->lock);
-    request->asked.received = g_get_monotonic_time ();
-    request->waits = request->handed = door->is_open;
-    door->n_waiting += request->waits;
-    soup_server_message_pause (request->message);
-    if (door->is_open)
-      g_thread_pool_push (door->pool, sl_http_request_ref (request), NULL);
-  }
+  else if (!push (request))
+    refuse_leaving (request);
 }
 
 /* The turn of a request that states a key has come, or of one that need not. */

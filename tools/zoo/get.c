@@ -62,7 +62,7 @@ static gboolean
 is_needed_again (const GPtrArray *rows, guint i)
 {
   const SlZooRow *row = g_ptr_array_index (rows, i);
-  const char *slash = strrchr (row->source, '@'), *end = slash != NULL ? strchr (slash, '/') : NULL;
+  const char *at = strrchr (row->source, '@'), *end = at != NULL ? strchr (at, '/') : NULL;
   const gsize length = end != NULL ? (gsize) (end - row->source) + 1 : strlen (row->source) + 1;
   for (guint j = i + 1; j < rows->len; j++) {
     const SlZooRow *later = g_ptr_array_index (rows, j);
@@ -145,6 +145,8 @@ run_get (int argc, char **argv)
     status = sl_options_usage (NAME, "expected the name of a model; sightline zoo lists them");
   else if (status < 0 && options.sha256 != NULL && names[1] != NULL)
     status = sl_options_usage (NAME, "--sha256 is of one model: expected one name");
+  else if (status < 0 && options.sha256 != NULL && !sl_zoo_is_hash (options.sha256))
+    status = sl_options_usage (NAME, "--sha256 %s: expected 64 digits 0-9 and a-f", options.sha256);
   else if (status < 0) {
     sl_interrupt_catch (PATIENCE_MS);
     status = get_names ((const char *const *) names, &options);

@@ -280,6 +280,8 @@ sl_zoo_download (const SlZooDownload *download, GError **error)
                   || sl_fail (error, SL_ERROR_OPEN, "%s: cannot be written: %s", download->part,
                               g_strerror (errno));
   attempt.at = good ? (guint64) there : 0;
+  if (attempt.at > download->most) /* the row states fewer bytes than before */
+    good = restart (&attempt, error);
   for (guint i = 0; good && i < MAX_ATTEMPTS; i++) {
     g_autoptr (GError) cause = NULL;
     const guint64 before = attempt.at;
