@@ -157,6 +157,15 @@ def test_redacted():
     assert all(rows[y][x][1] == SKY[1] + 20 * (x % 2) for y in range(100) for x in range(120, 200))
 
 
+def test_redacted_pictures():
+    """Each picture is a source of its own: what one hides is not held on the next, in which nothing is found."""
+    night = b"".join(bytes((20 * (x % 2), 0, 0)) for x in range(200))
+    dark = png_of("dark.png", 200, 100, [night] * 100)
+    draw(work("several.png"), "--redact", "blue", striped("striped.png"), dark, striped("striped.png"))
+    assert read_png(work("several-2.png")) == read_png(dark)
+    assert read_png(work("several-3.png")) == read_png(work("several.png")) != read_png(striped("striped.png"))
+
+
 def test_redact_errors():
     one = striped("striped.png")
     run("predict", "--redact", "blue", one).expect(2, "--redact blue: expected --draw FILE, too, for hidden pictures")

@@ -238,11 +238,16 @@ write_picture (SlDrawer *drawer, GstSample *frame, GError **error)
   return good;
 }
 
+/* A flush makes slredact forget the objects that it holds; no picture is on its way. */
 void
 sl_drawer_next_source (SlDrawer *drawer)
 {
-  if (drawer->video != NULL)
+  if (drawer->video != NULL) {
     sl_video_file_next_source (drawer->video);
+  } else if (drawer->written > 0) {
+    gst_element_send_event (drawer->source, gst_event_new_flush_start ());
+    gst_element_send_event (drawer->source, gst_event_new_flush_stop (TRUE));
+  }
 }
 
 gboolean

@@ -502,12 +502,15 @@ find_model (SlHttpRequest *request)
     return TRUE;
   g_autofree char *shown =
     sl_printable (request->name != NULL ? request->name : "any", SL_PRINTABLE_NAME);
-  refuse (request, SOUP_STATUS_NOT_FOUND,
-          "model %s: expected one that finds %s, of those that are served: %s", shown,
-          request->asked.form == SL_HTTP_SCENE       ? "labels"
-          : request->asked.form == SL_HTTP_DETECTION ? "objects"
-                                                     : "anything",
-          names->str);
+  refuse (
+    request, SOUP_STATUS_NOT_FOUND,
+    "model %s: expected one that finds %s, of those that are served: %s; others are served by "
+    "sightline serve NAME=MODEL",
+    shown,
+    request->asked.form == SL_HTTP_SCENE       ? "labels"
+    : request->asked.form == SL_HTTP_DETECTION ? "objects"
+                                               : "anything",
+    names->str);
   return FALSE;
 }
 
