@@ -637,8 +637,7 @@ test_faults (void)
   gst_harness_teardown (harness);
 }
 
-/* Printed: what twenty regions cost at 1080p, in processor time. Only one that no machine needs
- * fails. */
+/* Printed: how long twenty regions take at 1080p. No duration fails. */
 static void
 test_time (void)
 {
@@ -664,7 +663,6 @@ test_time (void)
     }
     g_test_message ("20 regions of %ux%u, %s, on 1920x1080 NV12 in %ld us", side[0], side[1],
                     modes[m / 2], (long) best);
-    g_assert_cmpint (best, <, G_USEC_PER_SEC / 10);
     gst_harness_teardown (harness);
   }
 }
