@@ -120,8 +120,10 @@ sum_pairs (const guint8 *row, gint n, guint32 *even, guint32 *odd)
   const __m128i zero = _mm_setzero_si128 (), low = _mm_set1_epi16 (0xff);
   __m128i evens = zero, odds = zero;
   gint i = 0;
-  for (; i + 16 <= n; i += 16) {
-    const __m128i bytes = _mm_loadu_si128 ((const __m128i *) (gconstpointer) (row + i));
+  for (gint step = 16; i + 8 <= n; i += step) {
+    step = i + 16 <= n ? 16 : 8;
+    const __m128i *at = (const __m128i *) (gconstpointer) (row + i);
+    const __m128i bytes = step == 16 ? _mm_loadu_si128 (at) : _mm_loadl_epi64 (at);
     evens = _mm_add_epi64 (evens, _mm_sad_epu8 (_mm_and_si128 (bytes, low), zero));
     odds = _mm_add_epi64 (odds, _mm_sad_epu8 (_mm_srli_epi16 (bytes, 8), zero));
   }
@@ -191,11 +193,12 @@ find_values (const Plane *plane, const SlHideStyle *style, const Cuts *columns, 
                                     rows->at[r], rows->at[r + 1]);
 }
 
-/* The weight 0..256 of the cell after *@cell at the sample @at: cells count at their middle. */
+/* The weight 0..256 of the cell after *@cell at the sample @at: cells count at their middle. *@cell
+ * is at most that cell before. */
 static gint
 weigh (const Cuts *cuts, gint at, gint *cell)
 {
-  gint c = 0;
+  gint c = *cell;
   while (c + 1 < cuts->n && 2 * at + 1 >= cuts->at[c + 1] + cuts->at[c + 2])
     c++;
   *cell = c;
@@ -219,7 +222,7 @@ make_row (const Plane *plane, SlHideMode mode, const Cuts *columns, const Values
     for (gint c = 0; c < columns->n; c++) {
       const gint end = MIN (ceil_shift (columns->at[c + 1], part->x_shift), part->width);
       for (gint x = columns->at[c] >> part->x_shift; x < end; x++) {
-        gint cell = c;
+        gint cell = mode == SL_HIDE_BLUR ? MAX (c - 1, 0) : c;
         const gint t = mode == SL_HIDE_BLUR ? weigh (columns, x << part->x_shift, &cell) : 0;
         row[(guint) x * part->step + part->offset] =
           t == 0 ? cells[cell]
@@ -268,6 +271,21 @@ typedef struct
   SlHideScratch *scratch;
 } Job;
 
+/* Makes row @cell of cells, and for a blur the one after it; before, that of @made was. */
+static void
+prepare_rows (const Job *job, const Values values, gint made, gint cell)
+{
+  const SlHideMode mode = job->style->mode;
+  guint8 **scratch = job->scratch->rows, *first = scratch[0];
+  if (mode == SL_HIDE_BLUR && made >= 0 && cell == made + 1) {
+    scratch[0] = scratch[1];
+    scratch[1] = first;
+  } else
+    make_row (job->plane, mode, job->columns, values, cell, first);
+  if (mode == SL_HIDE_BLUR && cell + 1 < job->rows->n)
+    make_row (job->plane, mode, job->columns, values, cell + 1, scratch[1]);
+}
+
 /* The rows of the plane: each of what the cells at it are, or between them. */
 static void
 write_rows (const Job *job, const Values values)
@@ -282,23 +300,26 @@ write_rows (const Job *job, const Values values)
   for (gint y = rows->at[0] >> plane->y_shift; y < bottom; y++) {
     const gint pixel = y << plane->y_shift;
     gint t = 0;
-    const guint8 *source = scratch[0];
+    const guint8 *source;
     if (job->style->mode == SL_HIDE_BLUR)
       t = weigh (rows, pixel, &cell);
     else
       while (cell + 1 < rows->n && pixel >= rows->at[cell + 1])
         cell++;
+    guint8 *row = plane->data + (gssize) y * plane->stride;
     if (cell != made) {
-      make_row (plane, job->style->mode, job->columns, values, cell, scratch[0]);
-      if (job->style->mode == SL_HIDE_BLUR && cell + 1 < rows->n)
-        make_row (plane, job->style->mode, job->columns, values, cell + 1, scratch[1]);
+      prepare_rows (job, values, made, cell);
       made = cell;
     }
     if (t > 0) {
-      mix_rows (scratch[2] + from, scratch[0] + from, scratch[1] + from, n, t);
-      source = scratch[2];
-    }
-    copy_row (plane, plane->data + (gssize) y * plane->stride, source, left, right,
+      guint8 *mixed = job->blocks == NULL ? row : scratch[2];
+      mix_rows (mixed + from, scratch[0] + from, scratch[1] + from, n, t);
+      if (mixed == row)
+        continue;
+      source = mixed;
+    } else
+      source = scratch[0];
+    copy_row (plane, row, source, left, right,
               job->blocks != NULL ? job->blocks + (pixel / SL_HIDE_BLOCK) * job->blocks_stride
                                   : NULL);
   }
