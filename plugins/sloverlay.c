@@ -178,27 +178,12 @@ sl_overlay_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuf
   return GST_FLOW_NOT_NEGOTIATED;
 }
 
-/* Caps that the base class would refuse without a word. */
-static gboolean
-check_caps (SlOverlay *self, GstEvent *event)
-{
-  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (GST_BASE_TRANSFORM_SINK_PAD (self));
-  GError *error = NULL;
-  GstCaps *caps;
-  gst_event_parse_caps (event, &caps);
-  if (gst_caps_can_intersect (caps, template))
-    self->refused = FALSE;
-  else if (sl_video_caps_check_memory (caps, "sloverlay", &error))
-    sl_video_caps_refuse_format (
-      gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"), SL_CANVAS_FORMATS,
-      "sloverlay", &error);
-  return error == NULL || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
-}
-
 static gboolean
 sl_overlay_sink_event (GstBaseTransform *base, GstEvent *event)
 {
-  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS && !check_caps ((SlOverlay *) base, event)) {
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS
+      && !sl_video_caps_check (base, event, SL_CANVAS_FORMATS, "sloverlay",
+                               &((SlOverlay *) base)->refused)) {
     gst_event_unref (event);
     return FALSE;
   }

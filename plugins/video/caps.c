@@ -176,3 +176,20 @@ sl_video_caps_refuse_format (const char *got, const char *formats, const char *e
            "pixel format %s is not supported; expected one of %s: put videoconvert before %s", got,
            formats, element);
 }
+
+gboolean
+sl_video_caps_check (GstBaseTransform *base, GstEvent *event, const char *formats,
+                     const char *element, gboolean *refused)
+{
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (base->sinkpad);
+  GError *error = NULL;
+  GstCaps *caps;
+  gst_event_parse_caps (event, &caps);
+  if (gst_caps_can_intersect (caps, template))
+    *refused = FALSE;
+  else if (sl_video_caps_check_memory (caps, element, &error))
+    sl_video_caps_refuse_format (
+      gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"), formats, element,
+      &error);
+  return error == NULL || sl_element_refuse (GST_ELEMENT (base), refused, error);
+}

@@ -29,3 +29,8 @@ gboolean sl_video_caps_check_memory (GstCaps *caps, const char *element, GError 
  * those of the list @formats. */
 void sl_video_caps_refuse_format (const char *got, const char *formats, const char *element,
                                   GError **error);
+/** sl_video_caps_check: whether the caps of the CAPS event @event fit the template of @base's sink
+ * pad. Else posts which memory or which of the list @formats @element expects, once until caps fit:
+ * @refused. */
+gboolean sl_video_caps_check (GstBaseTransform *base, GstEvent *event, const char *formats,
+                              const char *element, gboolean *refused);
