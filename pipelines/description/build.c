@@ -500,24 +500,34 @@ is_of_redactor (const SlElementOverride *override)
   return strcmp (override->element, SL_REDACTOR) == 0;
 }
 
+/* Sets the properties of the group [@group], whose settings are @owner's, on the one @factory of
+ * the pipeline. @element: (nullable): that one; NULL where there is no such group. */
+static gboolean
+apply_group (GstElement *pipeline, const SlDescription *description, const char *group,
+             const char *owner, const char *factory, GstElement **element, GError **error)
+{
+  *element = NULL;
+  for (guint i = 0; i < description->overrides->len; i++) {
+    const SlElementOverride *override =
+      &g_array_index (description->overrides, SlElementOverride, i);
+    if (strcmp (override->element, owner) != 0)
+      continue;
+    if (*element == NULL && (*element = find_or_insert (pipeline, factory, error)) == NULL)
+      return sl_fail_prefix (error, "%s:%u: [%s]: ", override->file, override->line, group);
+    if (*override->property != '\0'
+        && !sl_property_from_text (G_OBJECT (*element), override->property, override->value, error))
+      return sl_fail_prefix (error, "%s:%u: [%s] %s: ", override->file, override->line, group,
+                             override->property);
+  }
+  return TRUE;
+}
+
 /* The group [redact]; before [record], since clips must not be open. */
 static gboolean
 apply_redact (GstElement *pipeline, const SlDescription *description, GError **error)
 {
-  GstElement *redactor = NULL;
-  for (guint i = 0; i < description->overrides->len; i++) {
-    const SlElementOverride *override =
-      &g_array_index (description->overrides, SlElementOverride, i);
-    if (!is_of_redactor (override))
-      continue;
-    if (redactor == NULL && (redactor = find_or_insert (pipeline, "slredact", error)) == NULL)
-      return sl_fail_prefix (error, "%s:%u: [redact]: ", override->file, override->line);
-    if (*override->property != '\0'
-        && !sl_property_from_text (G_OBJECT (redactor), override->property, override->value, error))
-      return sl_fail_prefix (error, "%s:%u: [redact] %s: ", override->file, override->line,
-                             override->property);
-  }
-  return TRUE;
+  GstElement *redactor;
+  return apply_group (pipeline, description, "redact", SL_REDACTOR, "slredact", &redactor, error);
 }
 
 static gboolean
@@ -538,20 +548,10 @@ is_of_recorder (const SlElementOverride *override)
 static gboolean
 apply_record (GstElement *pipeline, const SlDescription *description, GError **error)
 {
-  GstElement *recorder = NULL;
+  GstElement *recorder;
   g_autofree char *source = NULL;
-  for (guint i = 0; i < description->overrides->len; i++) {
-    const SlElementOverride *override =
-      &g_array_index (description->overrides, SlElementOverride, i);
-    if (!is_of_recorder (override))
-      continue;
-    if (recorder == NULL && (recorder = find_or_insert (pipeline, "slrecord", error)) == NULL)
-      return sl_fail_prefix (error, "%s:%u: [record]: ", override->file, override->line);
-    if (*override->property != '\0'
-        && !sl_property_from_text (G_OBJECT (recorder), override->property, override->value, error))
-      return sl_fail_prefix (error, "%s:%u: [record] %s: ", override->file, override->line,
-                             override->property);
-  }
+  if (!apply_group (pipeline, description, "record", SL_RECORDER, "slrecord", &recorder, error))
+    return FALSE;
   if (recorder == NULL)
     return TRUE;
   link_camera (recorder);
