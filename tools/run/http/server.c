@@ -139,13 +139,14 @@ answer_request (SoupServerMessage *message, const char *path, GHashTable *query,
 static void
 take_request (SlHttpServer *server, SoupServerMessage *message, const char *path, GHashTable *query)
 {
-  g_autofree char *busy =
-    g_strdup_printf ("%d passwords of this client wait already, as one was wrong: try again later",
-                     SL_AUTH_MAX_WAITING);
   if (!sl_auth_is_told (server->auth, message))
     answer_request (message, path, query, server);
-  else if (!sl_auth_throttle_take (server->throttle, message, path, query))
+  else if (!sl_auth_throttle_take (server->throttle, message, path, query)) {
+    g_autofree char *busy = g_strdup_printf (
+      "%d passwords of this client wait already, as one was wrong: try again later",
+      SL_AUTH_MAX_WAITING);
     refuse (server, message, STATUS_TOO_MANY_REQUESTS, busy);
+  }
 }
 
 /* The whole request has come, and is not answered yet. */
