@@ -12,6 +12,7 @@
 #include "core/base/printable.h"
 #include "core/base/fail.h"
 #include "core/base/suggest.h"
+#include "pipelines/description/graph.h"
 #include "pipelines/description/privacy.h"
 
 /* (transfer full): what GStreamer's own names of @element begin with. */
@@ -334,6 +335,14 @@ parse_watched (const char *launch, GstParseContext *context, GPtrArray *refused,
   return parsed;
 }
 
+static gboolean
+check_graph (GstElement *pipeline, const SlDescription *description, GError **error)
+{
+  return sl_graph_check (pipeline, error)
+         || sl_fail_prefix (error, "%s:%u: [pipeline] launch: ", description->launch_file,
+                            description->launch_line);
+}
+
 static GstElement *
 parse_launch (const SlDescription *description, GError **error)
 {
@@ -581,7 +590,7 @@ GstElement *
 sl_description_build (const SlDescription *description, GError **error)
 {
   GstElement *pipeline = parse_launch (description, error);
-  gboolean good = pipeline != NULL;
+  gboolean good = pipeline != NULL && check_graph (pipeline, description, error);
   if (good) {
     number_elements (pipeline, description->launch);
     /* Decoders that the launch line names, and those that elements such as decodebin make later. */

@@ -265,6 +265,55 @@ test_no_injection_elsewhere (void)
   }
 }
 
+/* (transfer full): @pairs times two branches that meet again. */
+static char *
+branches (guint pairs)
+{
+  GString *launch = g_string_new ("[pipeline]\nlaunch=fakesrc ! tee name=t0 ");
+  for (guint i = 0; i < pairs; i++)
+    g_string_append_printf (
+      launch, "t%u. ! queue ! funnel name=f%u t%u. ! queue ! f%u. f%u. ! tee name=t%u ", i, i, i, i,
+      i, i + 1);
+  g_string_append_printf (launch, "t%u. ! fakesink", pairs);
+  return g_string_free (launch, FALSE);
+}
+
+/* Loops, also through bins, and more paths than caps queries can follow are refused; a pipeline
+ * that feeds a bin from itself without a loop is not. */
+static void
+test_graph (void)
+{
+  static const struct
+  {
+    const char *launch, *refused;
+  } cases[] = {
+    { "fakesrc ! funnel name=f ! tee name=t t. ! queue name=q ! f. t. ! fakesink",
+      "t.pipeline:2: [pipeline] launch: the elements form a loop, " },
+    { "identity name=a ! ( queue name=b ) ! identity name=c ! a.", "form a loop, " },
+    { "fakesrc ! tee name=t t. ! queue ! funnel name=f ! fakesink t. ! queue ! f.", NULL },
+    { "( fakesrc ! identity ) ! identity ! fakesink", NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *text = g_strconcat ("[pipeline]\nlaunch=", cases[i].launch, NULL);
+    GstElement *pipeline = build (text, NULL, NULL, &error);
+    if (cases[i].refused == NULL)
+      g_assert_no_error (error);
+    else
+      g_assert_nonnull (strstr (error->message, cases[i].refused));
+    gst_clear_object (&pipeline);
+  }
+  for (guint pairs = 16; pairs <= 40; pairs += 8) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *text = branches (pairs);
+    GstElement *pipeline = build (text, NULL, NULL, &error);
+    g_assert_true ((pipeline != NULL) == (pairs == 16));
+    g_assert_true (pairs == 16
+                   || strstr (error->message, "branches part and meet again on ") != NULL);
+    gst_clear_object (&pipeline);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -272,6 +321,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/build/overrides", test_overrides);
   g_test_add_func ("/build/numbers", test_numbers);
   g_test_add_func ("/build/one-element", test_one_element);
+  g_test_add_func ("/build/graph", test_graph);
   g_test_add_func ("/build/decoders", test_decoders);
   g_test_add_func ("/build/mistakes", test_mistakes);
   g_test_add_func ("/build/no-injection", test_no_injection);
