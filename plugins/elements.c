@@ -24,6 +24,7 @@ static const struct
   { "slpredict", "SlPredict", GST_RANK_NONE, sl_predict_get_type },
   { "sltrack", "SlTrack", GST_RANK_NONE, sl_track_get_type },
   { "slanalyze", "SlAnalyze", GST_RANK_NONE, sl_analyze_get_type },
+  { "slmotion", "SlMotion", GST_RANK_NONE, sl_motion_get_type },
   { "slredact", "SlRedact", GST_RANK_NONE, sl_redact_get_type },
   { "slrecord", "SlRecord", GST_RANK_NONE, sl_record_get_type },
 #ifdef SL_HAVE_TENSOR_META

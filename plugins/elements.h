@@ -17,6 +17,7 @@ GType sl_postprocess_get_type (void);
 GType sl_predict_get_type (void);
 GType sl_track_get_type (void);
 GType sl_analyze_get_type (void);
+GType sl_motion_get_type (void);
 GType sl_redact_get_type (void);
 GType sl_record_get_type (void);
 /** sl_overlay_get_type: only where SL_HAVE_OVERLAY is defined in config.h. It is not among the

@@ -610,17 +610,6 @@ sl_redact_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   return TRUE;
 }
 
-/* (nullable) */
-static const SlRegion *
-find_no_zone (const SlRegions *regions)
-{
-  for (guint i = 0; i < regions->list->len; i++)
-    if (g_array_index (regions->list, SlRegion, i).kind != SL_REGION_ZONE
-        || g_array_index (regions->list, SlRegion, i).classes != NULL)
-      return &g_array_index (regions->list, SlRegion, i);
-  return NULL;
-}
-
 static gboolean
 read_zones (SlRedact *self, GError **error)
 {
@@ -628,19 +617,7 @@ read_zones (SlRedact *self, GError **error)
   g_autofree char *text = g_strdup (self->zones);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&self->regions, sl_regions_free); /* of a start that failed */
-  if (text == NULL || *text == '\0')
-    return TRUE;
-  self->regions = sl_regions_parse (text, error);
-  if (self->regions == NULL)
-    return sl_fail_prefix (error, "zones: ");
-  const SlRegion *wrong = find_no_zone (self->regions);
-  return wrong == NULL
-         || sl_fail (
-           error, SL_ERROR_ARGUMENT,
-           "zones: expected zones with points alone, which are hidden whole, got '%s': %s",
-           wrong->name,
-           wrong->classes != NULL ? "it has classes; slredact classes= names hidden classes"
-                                  : "it is a line");
+  return sl_regions_parse_zones (text, "zones", &self->regions, error);
 }
 
 static gboolean

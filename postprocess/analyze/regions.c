@@ -326,3 +326,32 @@ sl_regions_parse (const char *text, GError **error)
   }
   return sl_regions_find_fault (regions, error) == NULL ? g_steal_pointer (&regions) : NULL;
 }
+
+/* (nullable) */
+static const SlRegion *
+find_no_zone (const SlRegions *regions)
+{
+  for (guint i = 0; i < regions->list->len; i++)
+    if (g_array_index (regions->list, SlRegion, i).kind != SL_REGION_ZONE
+        || g_array_index (regions->list, SlRegion, i).classes != NULL)
+      return &g_array_index (regions->list, SlRegion, i);
+  return NULL;
+}
+
+gboolean
+sl_regions_parse_zones (const char *text, const char *property, SlRegions **zones, GError **error)
+{
+  *zones = NULL;
+  if (text == NULL || *text == '\0')
+    return TRUE;
+  g_autoptr (SlRegions) regions = sl_regions_parse (text, error);
+  if (regions == NULL)
+    return sl_fail_prefix (error, "%s: ", property);
+  const SlRegion *wrong = find_no_zone (regions);
+  if (wrong != NULL)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "%s: expected zones with points alone, got '%s': it %s", property, wrong->name,
+                    wrong->classes != NULL ? "has classes" : "is a line");
+  *zones = g_steal_pointer (&regions);
+  return TRUE;
+}

@@ -71,5 +71,9 @@ gboolean sl_regions_set (SlRegions *regions, const char *group, const char *key,
 const SlRegion *sl_regions_find_fault (const SlRegions *regions, GError **error);
 /** sl_regions_parse: (transfer full): reads and checks the whole @text; NULL with @error set. */
 SlRegions *sl_regions_parse (const char *text, GError **error);
+/** sl_regions_parse_zones: the same for a property that takes zones with points alone. *@zones is
+ * NULL where @text (nullable) is empty. @property begins the message. */
+gboolean sl_regions_parse_zones (const char *text, const char *property, SlRegions **zones,
+                                 GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRegions, sl_regions_free)
