@@ -73,6 +73,7 @@ typedef struct
   SlNormalizeSpec spec;
   gboolean refused;
   guint waited; /* frames since the last one that became a tensor */
+  gboolean told_unseen;
 } SlNormalize;
 
 typedef GstBaseTransformClass SlNormalizeClass;
@@ -161,9 +162,13 @@ static const SlProperty properties[] = {
     TRUE },
   { "tiles", "Tiles",
     "Make a tensor of each of COLUMNSxROWS overlapping tiles of the frame, and one of the whole frame, such as tiles=2x2, "
-    "to find small objects; slpostprocess merges the results. 2x2 takes five times the model's time; unset = the whole "
-    "frame alone",
+    "to find small objects; slpostprocess merges the results. 2x2 takes five times the model's time. motion = tiles around "
+    "what an upstream slmotion found, at the model's own scale, and none where nothing moves; unset = the whole frame alone",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.tiles) },
+  { "full-interval", "Full interval",
+    "With tiles=motion: seconds after which the model looks at a whole frame again, whatever moves",
+    SL_PROPERTY_DOUBLE, G_STRUCT_OFFSET (SlNormalize, parts.full_interval), 0, 3600, 5, NULL,
+    TRUE },
   { "corrupted", "Corrupted frames",
     "What to do with damaged frames: frames that their decoder flags as corrupted (GST_BUFFER_FLAG_CORRUPTED), such as gray "
     "ones before the first key frame of a stream, and frames between a gap in an upstream decoder's data and the next key "
@@ -259,7 +264,8 @@ fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent con
   meta->tensor_width = self->spec.width;
   meta->tensor_height = self->spec.height;
   meta->region = region != NULL ? region->index : 0;
-  if (content == SL_FRAME_TILE) {
+  meta->motion = self->parts.motion;
+  if (content == SL_FRAME_TILE || content == SL_FRAME_LAST_TILE) {
     meta->part = sl_tiles_seen (&region->part, &affine, meta->tensor_width, meta->tensor_height);
     meta->divided = self->spec.crop;
   }
@@ -305,13 +311,11 @@ skipped_content (SlNormalize *self)
 
 /* Adds the tensor of the @i-th chosen part of @frame to @tensors. */
 static GstFlowReturn
-add_part (SlNormalize *self, GstBuffer *frame, guint i, gboolean tiles, GstBufferList *tensors)
+add_part (SlNormalize *self, GstBuffer *frame, guint i, SlFramePartsKind kind,
+          GstBufferList *tensors)
 {
   GstBaseTransform *base = GST_BASE_TRANSFORM (self);
-  const gboolean last = i + 1 == self->parts.chosen->len;
-  const SlFrameContent content = tiles  ? (last ? SL_FRAME_AFTER_TILES : SL_FRAME_TILE)
-                                 : last ? SL_FRAME_LAST_OBJECT
-                                        : SL_FRAME_OBJECT;
+  const SlFrameContent content = sl_frame_parts_content (&self->parts, kind, i);
   GstBuffer *out = NULL;
   GstFlowReturn flow =
     GST_BASE_TRANSFORM_GET_CLASS (base)->prepare_output_buffer (base, frame, &out);
@@ -327,12 +331,12 @@ add_part (SlNormalize *self, GstBuffer *frame, guint i, gboolean tiles, GstBuffe
 
 /* Takes @frame, of which a part is chosen. */
 static GstFlowReturn
-push_parts (SlNormalize *self, GstBuffer *frame, gboolean tiles)
+push_parts (SlNormalize *self, GstBuffer *frame, SlFramePartsKind kind)
 {
   GstBufferList *tensors = gst_buffer_list_new_sized (self->parts.chosen->len);
   GstFlowReturn flow = GST_FLOW_OK;
   for (guint i = 0; flow == GST_FLOW_OK && i < self->parts.chosen->len; i++)
-    flow = add_part (self, frame, i, tiles, tensors);
+    flow = add_part (self, frame, i, kind, tensors);
   gst_buffer_unref (frame);
   if (flow == GST_FLOW_OK)
     return gst_pad_push_list (GST_BASE_TRANSFORM_SRC_PAD (self), tensors);
@@ -381,6 +385,19 @@ sl_normalize_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstB
   return GST_FLOW_NOT_NEGOTIATED;
 }
 
+/* Says once of a stream that no slmotion is before. */
+static void
+warn_unseen (SlNormalize *self)
+{
+  if (!self->parts.unseen || self->told_unseen)
+    return;
+  self->told_unseen = TRUE;
+  GST_ELEMENT_WARNING (
+    self, STREAM, FAILED,
+    ("tiles=motion: frames come without regions of motion; expected slmotion upstream: the model looks at whole frames"),
+    (NULL));
+}
+
 /* Called until there is nothing more to come of a frame. */
 static GstFlowReturn
 sl_normalize_generate_output (GstBaseTransform *base, GstBuffer **out)
@@ -393,13 +410,17 @@ sl_normalize_generate_output (GstBaseTransform *base, GstBuffer **out)
     return GST_FLOW_OK;
   }
   const SlFramePartsKind kind =
-    sl_frame_parts_choose (&self->parts, base, &base->queued_buf, &self->video, &self->spec.crop,
-                           (double) self->spec.width / self->spec.height);
+    sl_frame_parts_choose (&self->parts, base, &base->queued_buf, &self->video, &self->spec);
+  warn_unseen (self);
   if (kind == SL_FRAME_PARTS_NONE)
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->generate_output (base, out);
   GstBuffer *frame = g_steal_pointer (&base->queued_buf);
+  if (kind == SL_FRAME_PARTS_STILL) {
+    *out = pass_frame (self, frame, SL_FRAME_SKIPPED);
+    return GST_FLOW_OK;
+  }
   if (self->parts.chosen->len > 0)
-    return push_parts (self, frame, kind == SL_FRAME_PARTS_TILES);
+    return push_parts (self, frame, kind);
   *out = pass_frame (self, frame, SL_FRAME_NO_OBJECTS);
   return GST_FLOW_OK;
 }
@@ -532,7 +553,7 @@ configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
                                          self->image.height, "", &self->spec.crop, error);
   self->spec.orientation = orientation (self);
   good = good && sl_frame_parts_divide (&self->parts, error);
-  if (self->parts.columns * self->parts.rows > 1)
+  if (self->parts.columns * self->parts.rows > 1 || self->parts.motion)
     self->spec.share = 1; /* a share of each tile would leave gaps between them */
   GST_OBJECT_UNLOCK (self);
   self->tensor = tensors[0];
@@ -679,7 +700,7 @@ sl_normalize_start (GstBaseTransform *base)
   g_autoptr (GError) error = NULL;
   if (!sl_frame_parts_start (&self->parts, self, &error))
     return sl_element_report (GST_ELEMENT (self), error);
-  self->refused = FALSE;
+  self->refused = self->told_unseen = FALSE;
   self->waited = self->spoiled = 0;
   if (self->corrupted == CORRUPTED_DROP) /* it changes in READY alone */
     sl_intact_mark (base->sinkpad, &self->spoiled);

@@ -63,8 +63,8 @@ typedef struct
   SlPredictionMapper *predictions;
   SlPredictionParts *parts;  /* (nullable): of objects whose model made a mask of classes */
   SlObjectResults *nested;   /* what was said of objects of @gathering */
-  GstBuffer *gathering;      /* (nullable): the frame whose objects or tiles are coming in */
-  SlTiles *tiles;            /* (nullable): what was found in tiles of @gathering */
+  GstBuffer *gathering;      /* (nullable): the frame whose objects are coming in */
+  SlTiles *tiles;            /* (nullable): what was found in tiles */
   SlPredictionReader reader; /* of frames with objects */
   guint top_k, max_results;
   double iou; /* of tiles */
@@ -535,27 +535,6 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *pr
     warn_left_out (self, "tensors");
 }
 
-/* Whether @prediction is one of a tile, of which there is nothing to tell yet; one of the frame
- * behind its tiles gets what they had. */
-static gboolean
-gather_tiles (SlPostprocess *self, const SlFrameMeta *meta, SlPredictionView *prediction)
-{
-  if (meta == NULL || (meta->content != SL_FRAME_TILE && meta->content != SL_FRAME_AFTER_TILES))
-    return FALSE;
-  if (self->tiles == NULL)
-    self->tiles = sl_tiles_new ();
-  if (self->gathering != meta->frame)
-    sl_tiles_clear (self->tiles);
-  if (meta->content == SL_FRAME_TILE) {
-    gst_buffer_replace (&self->gathering, meta->frame);
-    sl_tiles_add (self->tiles, prediction, &meta->part, &meta->divided);
-    return TRUE;
-  }
-  gst_clear_buffer (&self->gathering);
-  sl_tiles_merge (self->tiles, prediction, self->iou, self->max_results);
-  return FALSE;
-}
-
 /* Gives objects ids, and keeps next-id. */
 static void
 follow (SlPostprocess *self, SlPredictionView *prediction, GstClockTime time)
@@ -579,7 +558,7 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     return flow;
   }
-  if (gather_tiles (self, meta, &prediction)) {
+  if (sl_tiles_gather (&self->tiles, meta, &prediction, self->iou, self->max_results)) {
     gst_buffer_unref (buffer);
     return GST_FLOW_OK;
   }
@@ -624,6 +603,7 @@ sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 static void
 forget_stream (SlPostprocess *self)
 {
+  sl_tiles_forget (self->tiles);
   sl_result_output_clear (&self->output);
   gst_clear_caps (&self->picture.caps);
   sl_byte_pool_clear (&self->bytes);
@@ -640,6 +620,7 @@ take_caps (SlPostprocess *self, GstEvent *event)
   gst_event_parse_caps (event, &caps);
   gst_caps_replace (&self->tensor_caps, caps);
   gst_event_unref (event);
+  sl_tiles_forget (self->tiles);
   return open_decoding (self);
 }
 
@@ -648,8 +629,7 @@ flush (SlPostprocess *self)
 {
   sl_held_events_flush (&self->output.held);
   gst_clear_buffer (&self->gathering);
-  if (self->tiles != NULL)
-    sl_tiles_clear (self->tiles);
+  sl_tiles_forget (self->tiles);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   sl_tracking_reset (&self->tracking);
 }

@@ -108,6 +108,7 @@ static const Forwarded named[] = {
   { NORMALIZE, "follow-landmarks" },
   { NORMALIZE, "max-objects" },
   { NORMALIZE, "tiles" },
+  { NORMALIZE, "full-interval" },
   { NORMALIZE, "filter" },
   { NORMALIZE, "video-direction" },
   { NORMALIZE, "pad-value" },

@@ -263,6 +263,15 @@ push_frame (SlTensorConvert *self, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     return GST_FLOW_OK;
   }
+  if (meta->content == SL_FRAME_LAST_TILE) {
+    gst_buffer_unref (buffer);
+    GST_ELEMENT_ERROR (
+      self, STREAM, FORMAT,
+      ("the tensors are of parts of a frame, and GStreamer's tensor decoders take those of a whole one: expected slnormalize "
+       "without tiles=motion"),
+      (NULL));
+    return GST_FLOW_ERROR;
+  }
   GstFlowReturn flow = negotiate (self, meta->caps);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);

@@ -22,6 +22,7 @@ typedef enum
   SL_FRAME_LAST_OBJECT, /* a tensor of the last one */
   SL_FRAME_TILE,        /* a tensor of one tile, more of the same frame follow */
   SL_FRAME_AFTER_TILES, /* a tensor of the whole frame, or of its cropped part, after its tiles */
+  SL_FRAME_LAST_TILE, /* a tensor of the last tile around motion; none of the whole frame follows */
   SL_FRAME_SKIPPED, /* this and the next values: no tensor. The frame is skipped; on a frame itself:
                        no model ran */
   SL_FRAME_SKIPPED_OBJECTS, /* the regions of this frame are skipped */
@@ -42,9 +43,10 @@ typedef enum
  * @preprocessed, @inferred, @decoded: the time when the stage ended; 0 = not yet
  * @content: what the buffer holds
  * @region: with SL_FRAME_OBJECT and SL_FRAME_LAST_OBJECT: index of the frame's region meta, from 0
- * @part, @divided: with SL_FRAME_TILE: the pixels of the frame that the tensor shows, and the
- * pixels that all tiles cover
+ * @part, @divided: with SL_FRAME_TILE and SL_FRAME_LAST_TILE: the pixels of the frame that the
+ * tensor shows, and the pixels that all tiles cover
  * @serial: number that slpredict gives each frame that it takes
+ * @motion: slnormalize has tiles=motion: what a frame shows outside of its tiles is still there
  * @follows: slnormalize needs the positions of the landmarks
  * @number: number of the frame in its stream, from 0, as in predictions; SL_NO_NUMBER before
  * slpostprocess
@@ -63,7 +65,7 @@ typedef struct
   guint region;
   SlRect part, divided;
   guint64 serial, number;
-  gboolean follows;
+  gboolean follows, motion;
 } SlFrameMeta;
 
 #define SL_NO_NUMBER G_MAXUINT64

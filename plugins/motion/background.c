@@ -172,6 +172,32 @@ mark_shadows (SlBackground *background, gdouble tolerance)
   }
 }
 
+/* Whether one of the eight neighbours of the small pixel at @x, @y is @what. */
+static gboolean
+touches (const SlBackground *background, gint x, gint y, guint8 what)
+{
+  for (gint v = MAX (y - 1, 0); v <= MIN (y + 1, background->height - 1); v++)
+    for (gint u = MAX (x - 1, 0); u <= MIN (x + 1, background->width - 1); u++)
+      if (background->changed[v * background->width + u] == what)
+        return TRUE;
+  return FALSE;
+}
+
+/* Marks the edges of shadows: darker pixels between a shadow and what did not change. */
+static void
+mark_edges (SlBackground *background)
+{
+  for (gint y = 0; y < background->height; y++)
+    for (gint x = 0; x < background->width; x++) {
+      const gsize i = (gsize) y * (gsize) background->width + (gsize) x;
+      if (background->changed[i] == SL_PIXEL_CHANGED
+          && background->now[i] * UNIT < background->mean[i]
+          && touches (background, x, y, SL_PIXEL_SHADOW)
+          && touches (background, x, y, SL_PIXEL_SAME))
+        background->changed[i] = SL_PIXEL_EDGE;
+    }
+}
+
 /* The part of RATE_UNIT that a mean moves in @seconds. */
 static gint
 rate_of (gdouble seconds, gdouble constant)
@@ -197,7 +223,9 @@ sl_background_see (SlBackground *background, const SlLuma *luma,
     learn_whole (background);
     return SL_BACKGROUND_RELEARNT;
   }
-  if (!settings->shadows && changed > 0)
+  if (!settings->shadows && changed > 0) {
     mark_shadows (background, settings->threshold / 2);
+    mark_edges (background);
+  }
   return SL_BACKGROUND_COMPARED;
 }

@@ -31,7 +31,8 @@ enum
 {
   SL_PIXEL_SAME,
   SL_PIXEL_CHANGED,
-  SL_PIXEL_SHADOW /* darker, with the texture of the background */
+  SL_PIXEL_SHADOW, /* darker, with the texture of the background */
+  SL_PIXEL_EDGE    /* of a shadow */
 };
 
 typedef enum

@@ -6,6 +6,7 @@
 #include "plugins/tensor/frame_parts.h"
 
 #include "plugins/meta/landmark_event.h"
+#include "plugins/meta/motion_meta.h"
 #include "plugins/video/tiles.h"
 #include "core/base/fail.h"
 
@@ -42,9 +43,10 @@ sl_frame_parts_start (SlFrameParts *parts, gpointer owner, GError **error)
 gboolean
 sl_frame_parts_divide (SlFrameParts *parts, GError **error)
 {
-  if (!sl_tiles_parse (parts->tiles, &parts->columns, &parts->rows, error))
+  parts->motion = g_strcmp0 (parts->tiles, "motion") == 0;
+  if (!sl_tiles_parse (parts->motion ? NULL : parts->tiles, &parts->columns, &parts->rows, error))
     return FALSE;
-  if (parts->columns * parts->rows == 1 || !parts->objects)
+  if ((parts->columns * parts->rows == 1 && !parts->motion) || !parts->objects)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
@@ -57,6 +59,7 @@ sl_frame_parts_forget (SlFrameParts *parts, gpointer owner)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (owner));
   g_array_set_size (parts->followed, 0);
+  parts->full = GST_CLOCK_TIME_NONE;
 }
 
 /* Whether tensors are made of objects. */
@@ -106,12 +109,75 @@ choose_tiles (SlFrameParts *parts, const SlRect *crop)
   return TRUE;
 }
 
+/* Whether the whole of @frame is looked at, whatever moves. */
+static gboolean
+is_full_due (const SlFrameParts *parts, gpointer owner, GstBuffer *frame)
+{
+  GST_OBJECT_LOCK (owner);
+  const GstClockTime interval = (GstClockTime) (parts->full_interval * GST_SECOND),
+                     time = GST_BUFFER_PTS (frame);
+  GST_OBJECT_UNLOCK (owner);
+  return time == GST_CLOCK_TIME_NONE || parts->full == GST_CLOCK_TIME_NONE || time < parts->full
+         || time - parts->full >= interval;
+}
+
+/* Tiles of *@frame around what moves on it. */
+static SlFramePartsKind
+choose_motion (SlFrameParts *parts, const SlMotionMeta *motion, const GstVideoInfo *video,
+               const SlNormalizeSpec *spec)
+{
+  SlRect regions[SL_MOTION_MOST], tiles[SL_MAX_MOTION_TILES];
+  const gint width = GST_VIDEO_INFO_WIDTH (video), height = GST_VIDEO_INFO_HEIGHT (video);
+  const gboolean turned = sl_affine_turn (spec->orientation).transpose;
+  gboolean none;
+  for (guint i = 0; i < motion->n; i++) {
+    const gint x = (gint) (motion->boxes[i].x_min * (gfloat) width),
+               y = (gint) (motion->boxes[i].y_min * (gfloat) height);
+    regions[i] = (SlRect){ x, y, (gint) (motion->boxes[i].x_max * (gfloat) width) - x,
+                           (gint) (motion->boxes[i].y_max * (gfloat) height) - y };
+  }
+  const guint n =
+    sl_tiles_around (&spec->crop, regions, motion->n, turned ? spec->height : spec->width,
+                     turned ? spec->width : spec->height, tiles, &none);
+  g_array_set_size (parts->chosen, 0);
+  for (guint i = 0; i < n; i++) {
+    const SlObjectRegion tile = { i, tiles[i] };
+    g_array_append_val (parts->chosen, tile);
+  }
+  return none ? SL_FRAME_PARTS_STILL : n > 0 ? SL_FRAME_PARTS_MOTION : SL_FRAME_PARTS_NONE;
+}
+
 SlFramePartsKind
 sl_frame_parts_choose (SlFrameParts *parts, gpointer owner, GstBuffer **frame,
-                       const GstVideoInfo *video, const SlRect *crop, double aspect)
+                       const GstVideoInfo *video, const SlNormalizeSpec *spec)
 {
-  if (choose_tiles (parts, crop))
+  if (parts->motion) {
+    const SlMotionMeta *motion = sl_buffer_get_motion (*frame);
+    parts->unseen = motion == NULL;
+    const SlFramePartsKind kind = motion == NULL || is_full_due (parts, owner, *frame)
+                                    ? SL_FRAME_PARTS_NONE
+                                    : choose_motion (parts, motion, video, spec);
+    if (kind == SL_FRAME_PARTS_NONE)
+      parts->full = GST_BUFFER_PTS (*frame);
+    return kind;
+  }
+  if (choose_tiles (parts, &spec->crop))
     return SL_FRAME_PARTS_TILES;
-  return choose_objects (parts, owner, frame, video, aspect) ? SL_FRAME_PARTS_OBJECTS
-                                                             : SL_FRAME_PARTS_NONE;
+  return choose_objects (parts, owner, frame, video, (double) spec->width / spec->height)
+           ? SL_FRAME_PARTS_OBJECTS
+           : SL_FRAME_PARTS_NONE;
+}
+
+SlFrameContent
+sl_frame_parts_content (const SlFrameParts *parts, SlFramePartsKind kind, guint i)
+{
+  const gboolean last = i + 1 == parts->chosen->len;
+  switch (kind) {
+    case SL_FRAME_PARTS_TILES:
+      return last ? SL_FRAME_AFTER_TILES : SL_FRAME_TILE;
+    case SL_FRAME_PARTS_MOTION:
+      return last ? SL_FRAME_LAST_TILE : SL_FRAME_TILE;
+    default:
+      return last ? SL_FRAME_LAST_OBJECT : SL_FRAME_OBJECT;
+  }
 }

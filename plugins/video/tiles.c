@@ -14,12 +14,19 @@
 /* Of a tile's side: how far neighbours overlap, and how near to an edge a box is cut by it. */
 #define OVERLAP 0.2
 #define CUT 0.015
+/* Of a region's side: margin around it. Of the whole part: what tiles may cost. */
+#define MARGIN 0.25
+#define LEAST_MARGIN 16
+#define MOST_OF_PART 0.8
 
 struct _SlTiles
 {
-  GPtrArray *parts; /* of SlPredictions */
-  GArray *objects;  /* of SlObjectView: they point into parts, and the last of them into the
-                       prediction of the whole frame */
+  GPtrArray *parts;    /* of SlPredictions */
+  GArray *objects;     /* of SlObjectView: they point into parts, and the last of them into the
+                          prediction of the whole frame */
+  GArray *seen;        /* of SlRect: the tiles that were added */
+  SlPredictions *kept; /* (nullable) */
+  GstBuffer *frame;    /* (nullable): whose tiles are coming in */
 };
 
 static gboolean
@@ -78,12 +85,75 @@ sl_tiles_seen (const SlRect *tile, const SlAffine *affine, gint width, gint heig
   return (SlRect){ left, top, right - left, bottom - top };
 }
 
+/* A side of a tile: as long as @length, at least @least around @from, inside @start..@start+@all.
+ */
+static void
+place_around (gint start, gint all, gint from, gint region, gint length, int *at, int *side)
+{
+  *side = MIN (length, all);
+  *at = CLAMP (from + region / 2 - *side / 2, start, start + all - *side);
+}
+
+static gboolean
+contains (const SlRect *outer, const SlRect *inner)
+{
+  return inner->x >= outer->x && inner->y >= outer->y
+         && inner->x + inner->width <= outer->x + outer->width
+         && inner->y + inner->height <= outer->y + outer->height;
+}
+
+/* @region with its margin, cut to @part. FALSE: it lies outside. */
+static gboolean
+widen (const SlRect *region, const SlRect *part, SlRect *wide)
+{
+  const gint x = MAX ((gint) (region->width * MARGIN), LEAST_MARGIN),
+             y = MAX ((gint) (region->height * MARGIN), LEAST_MARGIN),
+             left = MAX (region->x - x, part->x), top = MAX (region->y - y, part->y),
+             right = MIN (region->x + region->width + x, part->x + part->width),
+             bottom = MIN (region->y + region->height + y, part->y + part->height);
+  *wide = (SlRect){ left, top, right - left, bottom - top };
+  return right > left && bottom > top;
+}
+
+guint
+sl_tiles_around (const SlRect *part, const SlRect *regions, guint n, gint width, gint height,
+                 SlRect tiles[SL_MAX_MOTION_TILES], gboolean *none)
+{
+  guint count = 0;
+  double area = 0;
+  *none = TRUE;
+  for (guint i = 0; i < n; i++) {
+    SlRect wide;
+    gboolean covered = FALSE;
+    if (!widen (&regions[i], part, &wide))
+      continue;
+    *none = FALSE;
+    for (guint k = 0; k < count && !covered; k++)
+      covered = contains (&tiles[k], &wide);
+    if (covered)
+      continue;
+    if (count == SL_MAX_MOTION_TILES)
+      return 0;
+    const double scale = MAX (1, MAX ((double) wide.width / width, (double) wide.height / height));
+    SlRect *tile = &tiles[count++];
+    place_around (part->x, part->width, wide.x, wide.width, (gint) ceil (width * scale), &tile->x,
+                  &tile->width);
+    place_around (part->y, part->height, wide.y, wide.height, (gint) ceil (height * scale),
+                  &tile->y, &tile->height);
+    area += (double) tile->width * tile->height;
+    if (area > MOST_OF_PART * part->width * part->height)
+      return 0;
+  }
+  return count;
+}
+
 SlTiles *
 sl_tiles_new (void)
 {
   SlTiles *tiles = g_new0 (SlTiles, 1);
   tiles->parts = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_predictions_unref);
   tiles->objects = g_array_new (FALSE, FALSE, sizeof (SlObjectView));
+  tiles->seen = g_array_new (FALSE, FALSE, sizeof (SlRect));
   return tiles;
 }
 
@@ -94,6 +164,9 @@ sl_tiles_free (SlTiles *tiles)
     return;
   g_ptr_array_unref (tiles->parts);
   g_array_unref (tiles->objects);
+  g_array_unref (tiles->seen);
+  sl_tiles_keep (tiles, NULL);
+  gst_clear_buffer (&tiles->frame);
   g_free (tiles);
 }
 
@@ -102,6 +175,7 @@ sl_tiles_clear (SlTiles *tiles)
 {
   g_ptr_array_set_size (tiles->parts, 0);
   g_array_set_size (tiles->objects, 0);
+  g_array_set_size (tiles->seen, 0);
 }
 
 /* Whether @low..@high ends at an edge of @start..@start + @length that is inside @first..@last; all
@@ -131,6 +205,7 @@ sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *
   SlPredictions *copy = sl_predictions_new (prediction);
   const SlPredictionView *view = sl_predictions_view (copy);
   g_ptr_array_add (tiles->parts, copy);
+  g_array_append_val (tiles->seen, *tile);
   for (guint i = 0; i < view->n_objects; i++)
     if (!is_cut (&view->objects[i], view, tile, divided))
       g_array_append_val (tiles->objects, view->objects[i]);
@@ -175,4 +250,92 @@ sl_tiles_merge (SlTiles *tiles, SlPredictionView *prediction, double iou, guint 
   g_array_set_size (objects, kept);
   prediction->n_objects = kept;
   prediction->objects = (const SlObjectView *) (gconstpointer) objects->data;
+}
+
+void
+sl_tiles_keep (SlTiles *tiles, const SlPredictionView *prediction)
+{
+  SlPredictions *kept = prediction != NULL ? sl_predictions_new (prediction) : NULL;
+  if (tiles->kept != NULL)
+    sl_predictions_unref (tiles->kept); /* @prediction may point into it */
+  tiles->kept = kept;
+}
+
+/* Whether the model has seen the place of @object, so that the object would have been found. */
+static gboolean
+is_seen (const SlTiles *tiles, const SlPredictionView *frame, const SlObjectView *object)
+{
+  const gint left = (gint) floor (object->x_min * frame->width),
+             top = (gint) floor (object->y_min * frame->height);
+  const SlRect box = { left, top, (gint) ceil (object->x_max * frame->width) - left,
+                       (gint) ceil (object->y_max * frame->height) - top };
+  for (guint i = 0; i < tiles->seen->len; i++)
+    if (contains (&g_array_index (tiles->seen, SlRect, i), &box))
+      return TRUE;
+  return FALSE;
+}
+
+void
+sl_tiles_merge_motion (SlTiles *tiles, SlPredictionView *prediction, double iou, guint most)
+{
+  const SlPredictionView *kept = tiles->kept != NULL ? sl_predictions_view (tiles->kept) : NULL;
+  SlPredictionView whole = *prediction;
+  for (guint i = 0; kept != NULL && i < kept->n_objects; i++)
+    if (!is_seen (tiles, prediction, &kept->objects[i]))
+      g_array_append_val (tiles->objects, kept->objects[i]);
+  whole.n_objects = whole.n_labels = whole.n_mask_classes = 0;
+  whole.mask = (SlClassMask){ 0 };
+  whole.vector = (SlVector){ 0 };
+  whole.outputs = (SlOutputs){ 0 };
+  sl_tiles_merge (tiles, &whole, iou, most);
+  *prediction = whole;
+  if (tiles->kept != NULL) /* it lives as long as the objects of this frame */
+    g_ptr_array_add (tiles->parts, g_steal_pointer (&tiles->kept));
+  tiles->kept = sl_predictions_new (prediction);
+}
+
+void
+sl_tiles_forget (SlTiles *tiles)
+{
+  if (tiles == NULL)
+    return;
+  sl_tiles_clear (tiles);
+  sl_tiles_keep (tiles, NULL);
+  gst_clear_buffer (&tiles->frame);
+}
+
+/* Begins with the tiles of another frame where @meta is of one. */
+static void
+begin_frame (SlTiles *tiles, const SlFrameMeta *meta)
+{
+  if (tiles->frame != meta->frame)
+    sl_tiles_clear (tiles);
+  gst_buffer_replace (&tiles->frame, meta->frame);
+}
+
+gboolean
+sl_tiles_gather (SlTiles **place, const SlFrameMeta *meta, SlPredictionView *prediction, double iou,
+                 guint most)
+{
+  const SlFrameContent content = meta != NULL ? meta->content : SL_FRAME_WHOLE;
+  const gboolean whole = content == SL_FRAME_WHOLE && meta != NULL && meta->motion,
+                 tile = content == SL_FRAME_TILE || content == SL_FRAME_LAST_TILE;
+  if (!whole && !tile && content != SL_FRAME_AFTER_TILES)
+    return FALSE;
+  if (*place == NULL)
+    *place = sl_tiles_new ();
+  SlTiles *tiles = *place;
+  begin_frame (tiles, meta);
+  if (tile)
+    sl_tiles_add (tiles, prediction, &meta->part, &meta->divided);
+  if (content == SL_FRAME_TILE)
+    return TRUE;
+  gst_clear_buffer (&tiles->frame);
+  if (whole)
+    sl_tiles_keep (tiles, prediction);
+  else if (content == SL_FRAME_LAST_TILE)
+    sl_tiles_merge_motion (tiles, prediction, iou, most);
+  else
+    sl_tiles_merge (tiles, prediction, iou, most);
+  return FALSE;
 }

@@ -127,7 +127,8 @@ on_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   if (meta != NULL && meta->frame != NULL) {
     if (meta->content == SL_FRAME_WHOLE || meta->content == SL_FRAME_AFTER_TILES
-        || meta->content == SL_FRAME_LAST_OBJECT || meta->content == SL_FRAME_NO_OBJECTS)
+        || meta->content == SL_FRAME_LAST_TILE || meta->content == SL_FRAME_LAST_OBJECT
+        || meta->content == SL_FRAME_NO_OBJECTS)
       keep_pending (tap, meta->frame, meta->caps);
     return GST_PAD_PROBE_OK;
   }
