@@ -144,9 +144,6 @@ test_formats (gconstpointer data)
 }
 
 static const char *const formats[] = { "NV12", "YUY2", "UYVY", "RGB", "ARGB", "GRAY8" };
-"UYVY", "RGB", "BGRx", "ARGB", "GRAY8"
-}
-;
 
 /* Noise, and an exposure that goes up and down by a third: nothing moves. */
 static void
