@@ -269,6 +269,8 @@ test_refused (void)
     { "slpredict tiles=2by2", "tiles=2by2: expected COLUMNSxROWS, each 1..8, such as tiles=2x2" },
     { "slpredict tiles=2x2 object-class=qr",
       "tiles=2x2 and objects=true: expected one of them, tiles of the frame or its objects: unset the other" },
+    { "slpredict tiles=motion object-class=qr",
+      "tiles=motion and objects=true: expected one of them, tiles of the frame or its objects: unset the other" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     TestLine line = test_line_open (cases[i].launch, NULL,
