@@ -168,7 +168,8 @@ new_sample (GstAppSink *sink, gpointer data)
   return GST_FLOW_OK;
 }
 
-/* (transfer full): never larger than the frame, and even, as chroma needs it. */
+/* (transfer full): never larger than the frame, and even, as chroma needs it. Encoders would keep
+ * the chroma of frames that have more, which few players and no JPEG in RTP take. */
 static GstCaps *
 size_caps (const GstVideoInfo *info, gint most)
 {
@@ -177,8 +178,9 @@ size_caps (const GstVideoInfo *info, gint most)
     height = (gint) ((gint64) height * most / width);
     width = most;
   }
-  return gst_caps_new_simple ("video/x-raw", "width", G_TYPE_INT, MAX (width & ~1, 2), "height",
-                              G_TYPE_INT, MAX (height & ~1, 2), NULL);
+  return gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "I420", "width", G_TYPE_INT,
+                              MAX (width & ~1, 2), "height", G_TYPE_INT, MAX (height & ~1, 2),
+                              NULL);
 }
 
 /* Behind the scaler: lines and letters have the size of the picture that is seen. */

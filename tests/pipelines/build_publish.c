@@ -120,8 +120,8 @@ test_strict (void)
   {
     const char *launch, *groups, *message; /* NULL: it is good */
   } cases[] = {
-    { "slcamera uri=test:// ! slpredict ! fakesink", "privacy=strict\n" PUBLISH "[redact]\nhold=1\n",
-      NULL },
+    { "slcamera uri=test:// ! slpredict ! fakesink",
+      "privacy=strict\n" PUBLISH "[redact]\nhold=1\n", NULL },
     { "slcamera uri=test:// ! slpredict ! tee name=t ! slrestream name=out ! fakesink t. ! slredact ! fakesink",
       "privacy=strict\n" PUBLISH,
       "gate.pipeline:2: [pipeline] privacy=strict: expected slredact before every element that shows pictures, but out (slrestream) "
@@ -146,7 +146,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   sl_elements_init (&argc, &argv);
   g_assert_true (sl_elements_register_static ());
-  sl_plugin_register_element (NULL, "slrestream", "SlRestream", GST_RANK_NONE, sl_restream_get_type);
+  sl_plugin_register_element (NULL, "slrestream", "SlRestream", GST_RANK_NONE,
+                              sl_restream_get_type);
   for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
     g_autofree char *name = g_strconcat ("/build-publish/place/", places[i].name, NULL);
     g_test_add_data_func (name, &places[i], test_place);

@@ -65,8 +65,9 @@ ask (GSocketConnection *connection, const char *request)
 {
   GString *answer = g_string_new (NULL);
   GInputStream *in = g_io_stream_get_input_stream (G_IO_STREAM (connection));
-  g_assert_true (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)),
-                                            request, strlen (request), NULL, NULL, NULL));
+  g_assert_true (
+    g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), request,
+                               strlen (request), NULL, NULL, NULL));
   while (!g_str_has_suffix (answer->str, "\r\n\r\n")) {
     char byte;
     g_assert_cmpint (g_input_stream_read (in, &byte, 1, NULL, NULL), ==, 1);
@@ -91,9 +92,9 @@ play_and_sleep (guint port)
   const char *session = strstr (answer, "Session: ");
   g_assert_nonnull (session);
   session += strlen ("Session: ");
-  g_autofree char *play = g_strdup_printf (
-    "PLAY rtsp://127.0.0.1:%u/door RTSP/1.0\r\nCSeq: 2\r\nSession: %.*s\r\n\r\n", port,
-    (int) strcspn (session, ";\r"), session);
+  g_autofree char *play =
+    g_strdup_printf ("PLAY rtsp://127.0.0.1:%u/door RTSP/1.0\r\nCSeq: 2\r\nSession: %.*s\r\n\r\n",
+                     port, (int) strcspn (session, ";\r"), session);
   g_autofree char *playing = ask (connection, play);
   return connection;
 }
@@ -125,7 +126,8 @@ test_replaced (void)
   TestStream second = test_stream_open (port, "encoder=jpegenc max-width=80", "jpegenc");
   for (gint width = 160; width == 160;) {
     g_autoptr (GstSample) sample = test_client_picture (&drawn);
-    gst_structure_get_int (gst_caps_get_structure (gst_sample_get_caps (sample), 0), "width", &width);
+    gst_structure_get_int (gst_caps_get_structure (gst_sample_get_caps (sample), 0), "width",
+                           &width);
   }
   test_client_pictures (&camera, 30);
   test_client_pictures (&drawn, 5);
@@ -160,10 +162,12 @@ static void
 test_camera_gone (void)
 {
   TestServer server;
-  if (!test_server_start (&server, "SIGHTLINE_RTSP_SERVER", 0, "--payload jpeg --size 160x120 --fps 15"))
+  if (!test_server_start (&server, "SIGHTLINE_RTSP_SERVER", 0,
+                          "--payload jpeg --size 160x120 --fps 15"))
     return;
-  TestCamera *camera = test_camera_new (server.uri, "reconnect-min=50 reconnect-max=200",
-                                        "slrestream name=out encoder=jpegenc rtsp=127.0.0.1:0/door");
+  TestCamera *camera =
+    test_camera_new (server.uri, "reconnect-min=50 reconnect-max=200",
+                     "slrestream name=out encoder=jpegenc rtsp=127.0.0.1:0/door");
   TestStream stream = { .pipeline = camera->pipeline };
   stream.element = gst_bin_get_by_name (GST_BIN (camera->pipeline), "out");
   g_assert_true (gst_element_link_pads (camera->camera, "encoded", stream.element, "encoded"));
@@ -188,7 +192,8 @@ test_camera_gone (void)
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  sl_plugin_register_element (NULL, "slrestream", "SlRestream", GST_RANK_NONE, sl_restream_get_type);
+  sl_plugin_register_element (NULL, "slrestream", "SlRestream", GST_RANK_NONE,
+                              sl_restream_get_type);
   g_test_add_func ("/slrestream/many", test_many);
   g_test_add_func ("/slrestream/slow", test_slow);
   g_test_add_func ("/slrestream/replaced", test_replaced);

@@ -34,7 +34,8 @@ parse (const SlPredictionView *prediction)
   GString *read = g_string_new (NULL);
   sl_onvif_append (document, prediction, 1762000000123456);
   GMarkupParseContext *context = g_markup_parse_context_new (&parser, 0, read, NULL);
-  g_assert_true (g_markup_parse_context_parse (context, document->str, (gssize) document->len, &error));
+  g_assert_true (
+    g_markup_parse_context_parse (context, document->str, (gssize) document->len, &error));
   g_assert_true (g_markup_parse_context_end_parse (context, &error));
   g_markup_parse_context_free (context);
   return g_string_free (read, FALSE);
@@ -59,8 +60,14 @@ test_objects (void)
   const SlLabelled colour = { .label = "red", .confidence = 0.25 };
   const SlObjectView objects[] = {
     { .x_max = 0.5, .y_max = 0.25, .confidence = 0.75, .label = "Person", .object_id = 12 },
-    { .x_min = 0.5, .y_min = 0.5, .x_max = 1, .y_max = 1, .confidence = 0.5, .label = "cup",
-      .n_labels = 1, .labels = &colour },
+    { .x_min = 0.5,
+      .y_min = 0.5,
+      .x_max = 1,
+      .y_max = 1,
+      .confidence = 0.5,
+      .label = "cup",
+      .n_labels = 1,
+      .labels = &colour },
   };
   const SlPredictionView prediction = {
     .width = 4, .height = 4, .n_objects = 2, .objects = objects
@@ -68,15 +75,14 @@ test_objects (void)
   g_autofree char *read = parse (&prediction);
   g_assert_cmpstr (
     read, ==,
-    FRAME
-    "tt:Object ObjectId=12 tt:Appearance tt:Shape "
-    "tt:BoundingBox left=-1.00000 top=1.00000 right=0.00000 bottom=0.50000 "
-    "tt:CenterOfGravity x=-0.50000 y=0.75000 tt:Class tt:Type Likelihood=0.750 'Human' "
-    "tt:Type Likelihood=0.750 'Person' "
-    "tt:Object tt:Appearance tt:Shape "
-    "tt:BoundingBox left=0.00000 top=0.00000 right=1.00000 bottom=-1.00000 "
-    "tt:CenterOfGravity x=0.50000 y=-0.50000 tt:Class tt:Type Likelihood=0.500 'cup' "
-    "tt:Type Likelihood=0.250 'red' ");
+    FRAME "tt:Object ObjectId=12 tt:Appearance tt:Shape "
+          "tt:BoundingBox left=-1.00000 top=1.00000 right=0.00000 bottom=0.50000 "
+          "tt:CenterOfGravity x=-0.50000 y=0.75000 tt:Class tt:Type Likelihood=0.750 'Human' "
+          "tt:Type Likelihood=0.750 'Person' "
+          "tt:Object tt:Appearance tt:Shape "
+          "tt:BoundingBox left=0.00000 top=0.00000 right=1.00000 bottom=-1.00000 "
+          "tt:CenterOfGravity x=0.50000 y=-0.50000 tt:Class tt:Type Likelihood=0.500 'cup' "
+          "tt:Type Likelihood=0.250 'red' ");
 }
 
 /* Names come from models of others, and confidences may be logits. */
@@ -90,13 +96,14 @@ test_hostile (void)
   const SlPredictionView prediction = { .width = 4, .height = 4, .n_labels = 2, .labels = labels };
   g_autofree char *read = parse (&prediction);
   g_assert_cmpstr (read, ==,
-                   FRAME "tt:Object tt:Appearance tt:Shape "
-                         "tt:BoundingBox left=-1.00000 top=1.00000 right=1.00000 bottom=-1.00000 "
-                         "tt:CenterOfGravity x=0.00000 y=0.00000 tt:Class tt:Type Likelihood=1.000 "
-                         "'<b a=\"1\">&'\\x01\\x7f\\xff]]>' "
-                         "tt:Object tt:Appearance tt:Shape "
-                         "tt:BoundingBox left=-1.00000 top=1.00000 right=1.00000 bottom=-1.00000 "
-                         "tt:CenterOfGravity x=0.00000 y=0.00000 tt:Class tt:Type Likelihood=0.000 ");
+                   FRAME
+                   "tt:Object tt:Appearance tt:Shape "
+                   "tt:BoundingBox left=-1.00000 top=1.00000 right=1.00000 bottom=-1.00000 "
+                   "tt:CenterOfGravity x=0.00000 y=0.00000 tt:Class tt:Type Likelihood=1.000 "
+                   "'<b a=\"1\">&'\\x01\\x7f\\xff]]>' "
+                   "tt:Object tt:Appearance tt:Shape "
+                   "tt:BoundingBox left=-1.00000 top=1.00000 right=1.00000 bottom=-1.00000 "
+                   "tt:CenterOfGravity x=0.00000 y=0.00000 tt:Class tt:Type Likelihood=0.000 ");
 }
 
 static void
@@ -114,11 +121,12 @@ test_places (void)
     { "[::1]:65535/x", "::1", "/x", 65535, FALSE },
     { "[::]:554/x", "::", "/x", 554, TRUE },
   };
-  static const char *const addresses[] = { "",        "door",       ":8554",        "8554/door",
-                                           ":/door",  ":65536/x",   ":-1/x",        "::1:8554/x",
-                                           "[::1/x",  "host:554/x", "rtsp://x:1/y", "[127.0.0.1]:1/x" };
-  static const char *const paths[] = { ":1/", ":1//", ":1/a/", ":1/a b", ":1/../x", ":1/.x", ":1/a?b",
-                                       ":1/stream=0", ":1/\xc3\xa4" };
+  static const char *const addresses[] = {
+    "",      "door",       ":8554",  "8554/door",  ":/door",       ":65536/x",
+    ":-1/x", "::1:8554/x", "[::1/x", "host:554/x", "rtsp://x:1/y", "[127.0.0.1]:1/x"
+  };
+  static const char *const paths[] = { ":1/",   ":1//",   ":1/a/",       ":1/a b",     ":1/../x",
+                                       ":1/.x", ":1/a?b", ":1/stream=0", ":1/\xc3\xa4" };
   for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
     g_auto (SlRestreamPlace) place = { 0 };
     g_assert_true (sl_restream_place_parse (&place, good[i].text, NULL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* slrestream with clients of GStreamer's rtspsrc: pictures, metadata, passwords, limits, and streams
- * that cannot be offered. */
+/* slrestream with clients of GStreamer's rtspsrc: pictures, metadata, passwords, limits, and
+ * streams that cannot be offered. */
 #include "config.h"
 
 #include <gio/gio.h>
@@ -25,7 +25,8 @@ is_drawn_on (GstSample *sample)
   const guint8 *pixels = GST_VIDEO_FRAME_PLANE_DATA (&frame, 0);
   for (gint y = 0; y < info.height; y++)
     for (gint x = 0; x < info.width; x++)
-      drawn = drawn || ABS (pixels[y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0) + x] - pixels[0]) > 24;
+      drawn =
+        drawn || ABS (pixels[y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0) + x] - pixels[0]) > 24;
   gst_video_frame_unmap (&frame);
   return drawn;
 }
@@ -114,8 +115,7 @@ static void
 test_password (void)
 {
   g_autofree char *file = test_text_file ("password", "correct horse\n");
-  g_autofree char *properties =
-    g_strdup_printf ("encoder=jpegenc user=nvr password-file=%s", file);
+  g_autofree char *properties = g_strdup_printf ("encoder=jpegenc user=nvr password-file=%s", file);
   TestStream stream = test_stream_open (0, properties, "jpegenc");
   expect_refusal (&stream, "", "/door", "nauthorized");
   expect_refusal (&stream, "user-id=nvr user-pw=wrong", "/door", "nauthorized");
@@ -179,10 +179,10 @@ test_mistakes (void)
   expect_failure (0, "rtsp=\"\"",
                   "rtsp is not set: expected [ADDR]:PORT/NAME, such as rtsp=:8554/door");
   expect_failure (0, "rtsp=8554", "rtsp=8554: expected ADDR:PORT/NAME");
-  expect_failure (0, "user=nvr",
-                  "user is set and password-file is not: expected both, or neither for clients without a password");
-  expect_failure (0, "password-file=/none",
-                  "password-file is set and user is not: expected both");
+  expect_failure (
+    0, "user=nvr",
+    "user is set and password-file is not: expected both, or neither for clients without a password");
+  expect_failure (0, "password-file=/none", "password-file is set and user is not: expected both");
   expect_failure (0, "user=nvr password-file=/none", "password-file=");
   expect_failure (0, "encoder=jpgenc", "encoder=jpgenc: unknown; did you mean 'jpegenc'?");
 }
@@ -207,9 +207,11 @@ test_taken (void)
   expect_failure (port, "", advice);
   TestStream stream = test_stream_open (test_reserve_port (), "encoder=jpegenc", NULL);
   g_autofree char *path = g_strdup_printf (
-    "rtsp: path /door of port %u belongs to another slrestream; expected another path", stream.port);
+    "rtsp: path /door of port %u belongs to another slrestream; expected another path",
+    stream.port);
   g_autofree char *users = g_strdup_printf (
-    "rtsp: port %u has streams with another user or password; expected the same for all streams of a port", stream.port);
+    "rtsp: port %u has streams with another user or password; expected the same for all streams of a port",
+    stream.port);
   expect_failure (stream.port, "", path);
   expect_failure (stream.port, user, users);
   test_stream_close (&stream);
@@ -263,17 +265,20 @@ test_open_address (void)
     gst_bus_timed_pop_filtered (stream.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR);
   gst_message_parse_warning (first, &warning, NULL);
   gst_message_parse_error (second, &error, NULL);
-  g_assert_cmpstr (warning->message, ==,
-                   "rtsp: other machines can watch /door without a password: set user and password-file, or an address such as "
-                   "127.0.0.1");
-  g_assert_true (g_str_has_prefix (error->message, "rtsp: nothing can listen on 192.0.2.1, port 0: "));
+  g_assert_cmpstr (
+    warning->message, ==,
+    "rtsp: other machines can watch /door without a password: set user and password-file, or an address such as "
+    "127.0.0.1");
+  g_assert_true (
+    g_str_has_prefix (error->message, "rtsp: nothing can listen on 192.0.2.1, port 0: "));
   test_stream_close (&stream);
 }
 
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  sl_plugin_register_element (NULL, "slrestream", "SlRestream", GST_RANK_NONE, sl_restream_get_type);
+  sl_plugin_register_element (NULL, "slrestream", "SlRestream", GST_RANK_NONE,
+                              sl_restream_get_type);
 #ifdef SL_HAVE_OVERLAY
   g_type_ensure (sl_overlay_get_type ());
 #endif

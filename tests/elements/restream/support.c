@@ -12,9 +12,18 @@
 static GstPadProbeReturn
 add_object (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  const SlObjectView object = { .x = 40, .y = 30, .w = 40, .h = 30, .x_min = 0.25, .y_min = 0.25,
-                                .x_max = 0.5, .y_max = 0.5, .confidence = 0.875, .label_id = 0,
-                                .label = "person", .object_id = 7 };
+  const SlObjectView object = { .x = 40,
+                                .y = 30,
+                                .w = 40,
+                                .h = 30,
+                                .x_min = 0.25,
+                                .y_min = 0.25,
+                                .x_max = 0.5,
+                                .y_max = 0.5,
+                                .confidence = 0.875,
+                                .label_id = 0,
+                                .label = "person",
+                                .object_id = 7 };
   const SlPredictionView prediction = {
     .width = 160, .height = 120, .n_objects = 1, .objects = &object
   };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the tests of slrestream share: a pipeline that streams, and clients of GStreamer's rtspsrc. */
+/* What the tests of slrestream share: a pipeline that streams, and clients of GStreamer's rtspsrc.
+ */
 #ifndef SL_TESTS_ELEMENTS_RESTREAM_SUPPORT_H
 #define SL_TESTS_ELEMENTS_RESTREAM_SUPPORT_H
 
@@ -46,7 +47,8 @@ GstSample *test_client_picture (TestClient *client);
 void test_client_pictures (TestClient *client, guint n);
 /** test_client_document: (transfer full): the next one. */
 char *test_client_document (TestClient *client);
-/** test_client_error: (transfer full): what ends the client, with GStreamer's detail; "" where the stream ended. */
+/** test_client_error: (transfer full): what ends the client, with GStreamer's detail; "" where the
+ * stream ended. */
 char *test_client_error (TestClient *client);
 
 #endif
