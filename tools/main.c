@@ -36,6 +36,7 @@ static const struct
   { "fit", NULL },
   { "eval", NULL },
   { "bench", &sl_command_bench },
+  { "backends", &sl_command_backends },
   { "run", NULL, TRUE },
   { "check", NULL },
   { "replay", &sl_command_replay },
