@@ -5,8 +5,8 @@
  *
  * A key file comes with the model, so it is trusted no more than the model. It may not state
  * limits, which protect from the model's file. It may not state what loads a library either: a
- * delegate is a library, as is a provider's, and options of providers and delegates name libraries (QNN's backend_path,
- * TensorRT's trt_extra_plugin_lib_paths). Only the user may state these.
+ * delegate is a library, as is a provider's, and options of providers and delegates name libraries
+ * (QNN's backend_path, TensorRT's trt_extra_plugin_lib_paths). Only the user may state these.
  */
 #include "models/settings.h"
 
@@ -160,9 +160,9 @@ static const SlSetting table[] = {
       "place of provider",
     .option_help = "Library with an execution provider of ONNX Runtime", .value_name = "FILE.so" },
   { ROW ("device", "Device", TEXT, BACKEND, BY_USER, device), .check = sl_backend_device_check,
-    .help =
-      "Device of provider-library: " SL_DEVICE_TYPES ", or its number in the list of sightline backends, such as device=gpu; unset = "
-      "the first one",
+    .help = "Device of provider-library: " SL_DEVICE_TYPES
+            ", or its number in the list of sightline backends, such as device=gpu; unset = "
+            "the first one",
     .option_help = "Device of the provider's library: " SL_DEVICE_TYPES ", or a number",
     .value_name = "TYPE" },
   { ROW ("fallback", "Fallback", BOOL, BACKEND, EVERYWHERE, fallback),

@@ -31,10 +31,11 @@ append_text (List *list, const SlExternalDevice *device)
 {
   g_autofree char *provider = sl_printable (device->provider, SL_PRINTABLE_NAME),
                   *vendor = sl_printable (device->vendor, SL_PRINTABLE_NAME),
-                  *memory = device->memory != NULL ? sl_printable (device->memory, SL_PRINTABLE_NAME)
-                                                   : g_strdup ("-");
-  g_string_append_printf (list->out, "  device %u: %s, vendor %s, memory %s, provider %s\n", list->n,
-                          device->type, vendor, memory, provider);
+                  *memory = device->memory != NULL
+                              ? sl_printable (device->memory, SL_PRINTABLE_NAME)
+                              : g_strdup ("-");
+  g_string_append_printf (list->out, "  device %u: %s, vendor %s, memory %s, provider %s\n",
+                          list->n, device->type, vendor, memory, provider);
 }
 
 static void
@@ -134,14 +135,15 @@ run_backends (int argc, char **argv)
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
-  int status = sl_options_parse (
-    NAME, "", "Lists the runtimes that can run models, and their devices.",
-    "Exit status: 0 listed, 1 the provider's library cannot be used.", argc, argv, entries, NULL,
-    &rest);
+  int status =
+    sl_options_parse (NAME, "", "Lists the runtimes that can run models, and their devices.",
+                      "Exit status: 0 listed, 1 the provider's library cannot be used.", argc, argv,
+                      entries, NULL, &rest);
   if (status < 0 && rest[0] != NULL)
     status = sl_options_usage (NAME, "expected no arguments, got '%s'", rest[0]);
   if (status < 0 && options.library != NULL && !SL_KEEPS (runtime, onnxruntime))
-    status = sl_complain (NAME, "the runtimes of others are left out of this build, by meson's option runtimes");
+    status = sl_complain (
+      NAME, "the runtimes of others are left out of this build, by meson's option runtimes");
   if (status < 0)
     status = options.library != NULL ? print_library (&options) : list_all (&options);
   g_free (options.library);

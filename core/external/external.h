@@ -27,8 +27,8 @@
  * @options: (nullable): KEY=VALUE with ',' between, for the first provider, or for the delegate
  * @delegate: (nullable): path of an external delegate of TensorFlow Lite
  * @provider_library: (nullable): path of a library with a provider of ONNX Runtime
- * @device: (nullable): which device of @provider_library: one of SL_DEVICE_TYPES or a number, from 0
- * on; NULL or "" = the first one
+ * @device: (nullable): which device of @provider_library: one of SL_DEVICE_TYPES or a number, from
+ * 0 on; NULL or "" = the first one
  * @precision: (nullable): one of SL_PRECISION_NAMES, for what Sightline runs itself; NULL or "" =
  * float
  * @fallback: Sightline runs the model where the runtime cannot be opened, refuses the model, or

@@ -51,10 +51,11 @@ static gboolean
 read_api (const SlOrt *ort, SlOrtPluginApi *api, GError **error)
 {
   if (ort->newer == NULL)
-    return sl_fail (error, SL_ERROR_UNSUPPORTED,
-                    "provider-library: ONNX Runtime %s takes no libraries of providers; expected " SL_ORT_PLUGIN_OLDEST
-                    " or newer: install that",
-                    ort->version);
+    return sl_fail (
+      error, SL_ERROR_UNSUPPORTED,
+      "provider-library: ONNX Runtime %s takes no libraries of providers; expected " SL_ORT_PLUGIN_OLDEST
+      " or newer: install that",
+      ort->version);
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
     memcpy ((char *) api + functions[i].offset, &ort->newer[functions[i].position],
             sizeof ort->newer[0]);
@@ -165,7 +166,8 @@ choose (const SlOrtPluginApi *api, const Plugin *plugin, const char *stated, GEr
 {
   guint64 number = 0;
   const gboolean any = stated == NULL || *stated == '\0',
-                 numbered = any || g_ascii_string_to_unsigned (stated, 10, 0, G_MAXINT32, &number, NULL);
+                 numbered =
+                   any || g_ascii_string_to_unsigned (stated, 10, 0, G_MAXINT32, &number, NULL);
   for (guint i = 0; i < plugin->devices->len; i++)
     if (numbered ? i == number : strcmp (type_of (api, plugin->devices->pdata[i]), stated) == 0)
       return plugin->devices->pdata[i];
@@ -210,7 +212,8 @@ find_memory (const SlOrtPluginApi *api, const SlOrtPairs *pairs)
 }
 
 static void
-tell (const SlOrtPluginApi *api, const SlOrtDevice *device, SlExternalDeviceTake take, gpointer data)
+tell (const SlOrtPluginApi *api, const SlOrtDevice *device, SlExternalDeviceTake take,
+      gpointer data)
 {
   const SlOrtHardware *hardware = api->device_hardware (device);
   const char *memory = find_memory (api, api->hardware_metadata (hardware));

@@ -45,7 +45,8 @@ sl_backend_device_check (const char *device, GError **error)
     return TRUE;
   g_autofree char *shown = sl_printable (device, SL_PRINTABLE_NAME);
   return sl_fail (error, SL_ERROR_ARGUMENT,
-                  "device=%s: expected " SL_DEVICE_TYPES ", or a number of sightline backends", shown);
+                  "device=%s: expected " SL_DEVICE_TYPES ", or a number of sightline backends",
+                  shown);
 }
 
 /* A device is one of a library's, and that is a provider of its own. */

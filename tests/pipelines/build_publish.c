@@ -39,7 +39,7 @@ before (GstElement *element, const char *name)
 typedef struct
 {
   const char *name, *launch, *groups; /* beside [publish] */
-  const char *frames, *encoded;       /* factories of what is before the pads; NULL: nothing */
+  const char *frames, *encoded;       /* factories of the elements before the pads; NULL: none */
 } Place;
 
 static const Place places[] = {
