@@ -126,7 +126,7 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, get, zoo, inspect, infer, convert, quantize, calibrate, fit, eval, bench, run, check, replay or serve (see sightline --help)",
+      "'%s' is not a command; expected predict, get, zoo, inspect, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, check, replay or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }
