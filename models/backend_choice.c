@@ -195,12 +195,14 @@ name_of (const char *path, const SlModelLoadOptions *options, const char *versio
   const SlBackendSettings *backend = &options->backend;
   g_autofree char *text = g_strdup_printf (
     "%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT
-    "|%s|%s %" G_GINT64_FORMAT "|%s|%u|%u|%s|%s|%s|%s|%s|%s|%s|%s|%s",
+    "|%s|%s %" G_GINT64_FORMAT "|%s|%u|%u|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s",
     path, model.device, model.inode, model.size, model.written, library, version, file.written,
     cpu_name, g_get_num_processors (), sl_threads_resolve (options->threads), SL_VERSION,
     backend->provider != NULL ? backend->provider : "",
     backend->options != NULL ? backend->options : "",
     backend->delegate != NULL ? backend->delegate : "",
+    backend->provider_library != NULL ? backend->provider_library : "",
+    backend->device != NULL ? backend->device : "",
     backend->precision != NULL ? backend->precision : "",
     options->input_shape != NULL ? options->input_shape : "",
     options->fixed_inputs != NULL ? options->fixed_inputs : "",

@@ -37,12 +37,14 @@ identity_of (const SlExternalRequest *request, const SlFileStamp *stamp)
 {
   const SlBackendSettings *settings = request->settings;
   return g_strdup_printf ("%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT
-                          " %" G_GINT64_FORMAT " %u|%s|%s|%s",
+                          " %" G_GINT64_FORMAT " %u|%s|%s|%s|%s|%s",
                           request->runtime, stamp->device, stamp->inode, stamp->size,
                           stamp->written, request->threads,
                           settings->provider != NULL ? settings->provider : "",
                           settings->options != NULL ? settings->options : "",
-                          settings->delegate != NULL ? settings->delegate : "");
+                          settings->delegate != NULL ? settings->delegate : "",
+                          settings->provider_library != NULL ? settings->provider_library : "",
+                          settings->device != NULL ? settings->device : "");
 }
 
 SlExternalModel *

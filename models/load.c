@@ -75,6 +75,8 @@ sl_model_load_options (const SlModelSettings *settings)
                  .provider = settings->provider,
                  .options = settings->provider_options,
                  .delegate = settings->delegate,
+                 .provider_library = settings->provider_library,
+                 .device = settings->device,
                  .precision = settings->precision,
                  .fallback = g_strcmp0 (settings->fallback, "true") == 0 },
     .threads = 1

@@ -5,8 +5,8 @@
  *
  * A key file comes with the model, so it is trusted no more than the model. It may not state
  * limits, which protect from the model's file. It may not state what loads a library either: a
- * delegate is a library, and options of providers and delegates name libraries (QNN's backend_path,
- * TensorRT's trt_extra_plugin_lib_paths). Only the user may state these.
+ * delegate is a library, as is a provider's, and options of providers and delegates name libraries
+ * (QNN's backend_path, TensorRT's trt_extra_plugin_lib_paths). Only the user may state these.
  */
 #include "models/settings.h"
 
@@ -153,6 +153,18 @@ static const SlSetting table[] = {
       "Path of an external delegate of TensorFlow Lite, such as delegate=/usr/lib/libvx_delegate.so; unset = the CPU, or the device "
       "that the model was compiled for",
     .option_help = "External delegate of TensorFlow Lite", .value_name = "FILE.so" },
+  { ROW ("provider-library", "Provider library", FILE, BACKEND, BY_USER,
+         provider_library), /* no key: see above */
+    .help =
+      "Path of a library with an execution provider of ONNX Runtime 1.22 or newer, such as libonnxruntime_providers_webgpu.so; in "
+      "place of provider",
+    .option_help = "Library with an execution provider of ONNX Runtime", .value_name = "FILE.so" },
+  { ROW ("device", "Device", TEXT, BACKEND, BY_USER, device), .check = sl_backend_device_check,
+    .help = "Device of provider-library: " SL_DEVICE_TYPES
+            ", or its number in the list of sightline backends, such as device=gpu; unset = "
+            "the first one",
+    .option_help = "Device of the provider's library: " SL_DEVICE_TYPES ", or a number",
+    .value_name = "TYPE" },
   { ROW ("fallback", "Fallback", BOOL, BACKEND, EVERYWHERE, fallback),
     .help =
       "With another backend: Sightline runs the model, with a warning, if the backend is not installed, refuses the model, or fails "

@@ -372,9 +372,10 @@ new_encoder (SlRecord *self, GError **error)
   self->encoder_is_set = chosen != NULL && *chosen != '\0';
   if (self->encoder_is_set || self->encoder_name == NULL)
     self->encoder_name = sl_encoder_choose (chosen, error);
-  return self->encoder_name != NULL ? sl_encoder_new (self->encoder_name, self->caps, rate, width,
-                                                      KEY_INTERVAL, &encoder_events, self, error)
-                                    : NULL;
+  return self->encoder_name != NULL
+           ? sl_encoder_new (self->encoder_name, self->caps, rate, width, KEY_INTERVAL, FALSE,
+                             &encoder_events, self, error)
+           : NULL;
 }
 
 /* What is in the encoder becomes part of clips if it is to, without anybody waiting; the next frame

@@ -174,6 +174,24 @@ enum
  */
 
 /**
+ * SlPredictor:provider-library:
+ *
+ * Path of a library with an execution provider of ONNX Runtime 1.22 or newer, in place of
+ * #SlPredictor:provider.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:device:
+ *
+ * Which device of #SlPredictor:provider-library: cpu, gpu or npu, or its number, from 0 on. Unset,
+ * the first one.
+ *
+ * Since: 0.1
+ */
+
+/**
  * SlPredictor:precision:
  *
  * Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16, their weights in

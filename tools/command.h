@@ -29,6 +29,7 @@ extern const SlCommand sl_command_zoo;
 extern const SlCommand sl_command_inspect;
 extern const SlCommand sl_command_infer;
 extern const SlCommand sl_command_bench;
+extern const SlCommand sl_command_backends;
 extern const SlCommand sl_command_bench_preprocess;
 extern const SlCommand sl_command_run;
 extern const SlCommand sl_command_check;

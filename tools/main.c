@@ -36,6 +36,7 @@ static const struct
   { "fit", NULL },
   { "eval", NULL },
   { "bench", &sl_command_bench },
+  { "backends", &sl_command_backends },
   { "run", NULL, TRUE },
   { "check", NULL },
   { "replay", &sl_command_replay },
@@ -125,7 +126,7 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, get, zoo, inspect, infer, convert, quantize, calibrate, fit, eval, bench, run, check, replay or serve (see sightline --help)",
+      "'%s' is not a command; expected predict, get, zoo, inspect, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, check, replay or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

@@ -14,6 +14,8 @@
 
 /** The names of backends, for messages. */
 #define SL_BACKEND_NAMES "auto, sightline, onnxruntime or tflite"
+/** The types of devices, for messages. */
+#define SL_DEVICE_TYPES "cpu, gpu or npu"
 #define SL_BACKEND_OURS "sightline"
 #define SL_BACKEND_AUTO "auto"
 
@@ -24,6 +26,9 @@
  * such as "tensorrt,cuda"
  * @options: (nullable): KEY=VALUE with ',' between, for the first provider, or for the delegate
  * @delegate: (nullable): path of an external delegate of TensorFlow Lite
+ * @provider_library: (nullable): path of a library with a provider of ONNX Runtime
+ * @device: (nullable): which device of @provider_library: one of SL_DEVICE_TYPES or a number, from
+ * 0 on; NULL or "" = the first one
  * @precision: (nullable): one of SL_PRECISION_NAMES, for what Sightline runs itself; NULL or "" =
  * float
  * @fallback: Sightline runs the model where the runtime cannot be opened, refuses the model, or
@@ -31,7 +36,7 @@
  */
 typedef struct
 {
-  const char *backend, *provider, *options, *delegate, *precision;
+  const char *backend, *provider, *options, *delegate, *provider_library, *device, *precision;
   gboolean fallback;
 } SlBackendSettings;
 
@@ -42,6 +47,7 @@ gboolean sl_backend_settings_check (const SlBackendSettings *settings, GError **
 /** sl_backend_name_check, sl_backend_options_check: the same of one member each, (nullable). */
 gboolean sl_backend_name_check (const char *name, GError **error);
 gboolean sl_backend_options_check (const char *options, GError **error);
+gboolean sl_backend_device_check (const char *device, GError **error);
 
 /** sl_external_format: (transfer none) (nullable): the format of files that runtime @name takes, as
  * readers call it; NULL when @name is none. */
@@ -55,6 +61,25 @@ const char *sl_external_title (const char *name);
  * Any thread. (transfer none): its version; NULL with SL_ERROR_UNSUPPORTED and what to install.
  * @library: (out) (optional) (transfer none): the file. */
 const char *sl_external_open (const char *name, const char **library, GError **error);
+
+/**
+ * SlExternalDevice:
+ * @type: "cpu", "gpu", "npu" or "other"
+ * @provider: the execution provider that runs models on it
+ * @vendor: of the hardware
+ * @memory: (nullable): as the provider states it
+ */
+typedef struct
+{
+  const char *type, *provider, *vendor, *memory;
+} SlExternalDevice;
+
+typedef void (*SlExternalDeviceTake) (const SlExternalDevice *device, gpointer data);
+
+/** sl_external_list_devices: calls @take with each device of runtime @name, or, with @path, of the
+ * library of a provider at @path. TRUE without a call where the runtime has no such list. */
+gboolean sl_external_list_devices (const char *name, const char *path, SlExternalDeviceTake take,
+                                   gpointer data, GError **error);
 
 typedef struct _SlExternalModel SlExternalModel;
 typedef struct _SlExternalSession SlExternalSession;

@@ -137,6 +137,16 @@ sl_external_open (const char *name, const char **library, GError **error)
                                                                                     : NULL;
 }
 
+gboolean
+sl_external_list_devices (const char *name, const char *path, SlExternalDeviceTake take,
+                          gpointer data, GError **error)
+{
+  const SlRuntime *row = sl_runtime_find (name);
+  const gpointer library = sl_runtime_open (row, NULL, NULL, error);
+  return library != NULL
+         && (row->list_devices == NULL || row->list_devices (library, path, take, data, error));
+}
+
 const char *
 sl_external_format (const char *name)
 {

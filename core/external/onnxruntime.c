@@ -134,6 +134,8 @@ open_library (void *handle, const char **version, GError **error)
   SlOrt *ort = g_new0 (SlOrt, 1);
   ort->handle = handle;
   ort->table = table;
+  ort->newer = major > 1 || minor >= SL_ORT_PLUGIN_API ? base->get_api (SL_ORT_PLUGIN_API) : NULL;
+  ort->version = number;
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
     memcpy ((char *) &ort->api + functions[i].offset, &table[functions[i].position],
             sizeof table[0]);
@@ -507,6 +509,7 @@ const SlRuntime sl_runtime_onnxruntime = {
   .load = load,
   .unload = unload,
   .settle = settle,
+  .list_devices = sl_ort_list_devices,
   .start = start,
   .run = run,
   .cancel = cancel,

@@ -13,6 +13,9 @@
  */
 #define SL_ORT_API 14
 #define SL_ORT_OLDEST "1.14"
+/** The version whose table has the functions of SlOrtPluginApi. */
+#define SL_ORT_PLUGIN_API 22
+#define SL_ORT_PLUGIN_OLDEST "1.22"
 /** Log level, of messages for which the process ends. */
 #define SL_ORT_LOG_FATAL 4
 /** Of CreateCpuMemoryInfo: an allocator of the device, and memory as it is by default. */
@@ -30,6 +33,9 @@ typedef struct SlOrtShape SlOrtShape;
 typedef struct SlOrtMemory SlOrtMemory;
 typedef struct SlOrtAllocator SlOrtAllocator;
 typedef struct SlOrtProviderOptions SlOrtProviderOptions;
+typedef struct SlOrtDevice SlOrtDevice;
+typedef struct SlOrtHardware SlOrtHardware;
+typedef struct SlOrtPairs SlOrtPairs;
 
 /** What OrtGetApiBase() gives. */
 typedef struct
@@ -98,6 +104,25 @@ typedef struct
                           const char *const *values, size_t n);
   void (*release) (SlOrtProviderOptions *provider);
 } SlOrtProviderApi;
+
+/** Functions for libraries of providers, of SL_ORT_PLUGIN_API and newer. A device belongs to a
+ * provider and has hardware; what these functions return is the library's. */
+typedef struct
+{
+  SlOrtStatus *(*register_library) (SlOrtEnv *env, const char *name, const char *path);
+  SlOrtStatus *(*get_devices) (const SlOrtEnv *env, const SlOrtDevice *const **devices, size_t *n);
+  SlOrtStatus *(*append) (SlOrtOptions *options, SlOrtEnv *env, const SlOrtDevice *const *devices,
+                          size_t n_devices, const char *const *keys, const char *const *values,
+                          size_t n);
+  void (*get_pairs) (const SlOrtPairs *pairs, const char *const **keys, const char *const **values,
+                     size_t *n);
+  int (*hardware_type) (const SlOrtHardware *hardware);
+  const char *(*hardware_vendor) (const SlOrtHardware *hardware);
+  const SlOrtPairs *(*hardware_metadata) (const SlOrtHardware *hardware);
+  const char *(*provider_name) (const SlOrtDevice *device);
+  const SlOrtPairs *(*provider_metadata) (const SlOrtDevice *device);
+  const SlOrtHardware *(*device_hardware) (const SlOrtDevice *device);
+} SlOrtPluginApi;
 
 /** Element types. */
 enum

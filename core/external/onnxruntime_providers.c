@@ -194,6 +194,10 @@ sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBacken
     g_propagate_error (error, stated.error);
     return FALSE;
   }
+  if (settings->provider_library != NULL && *settings->provider_library != '\0')
+    return sl_ort_append_plugin (ort, options, (const char *const *) stated.keys->pdata,
+                                 (const char *const *) stated.values->pdata, stated.keys->len,
+                                 settings, device, error);
   for (guint i = 0; names[i] != NULL; i++) {
     const char *name = g_strstrip (names[i]);
     if (name[0] == '\0' || g_ascii_strcasecmp (name, "cpu") == 0)

@@ -31,6 +31,7 @@ typedef struct
  * with @error set, where the version does not do
  * @load: (transfer full): a model, with its @edges and @device, what runs it, g_free() it
  * @settle: runs @model once on zeros of the inputs in @edges, and writes there what the outputs are
+ * @list_devices: (nullable): as sl_external_list_devices(); @library of @open
  * @start: (transfer full): what runs @model on tensors of @edges, in which no dimension is open
  * @run: one at a time; FALSE with up to SL_FAILURE_SIZE bytes in @failure
  * @cancel: (nullable): any thread
@@ -45,6 +46,8 @@ typedef struct
                     char **device, GError **error);
   void (*unload) (gpointer model);
   gboolean (*settle) (gpointer model, SlRuntimeEdges *edges, GError **error);
+  gboolean (*list_devices) (gpointer library, const char *path, SlExternalDeviceTake take,
+                            gpointer data, GError **error);
   gpointer (*start) (gpointer model, const SlRuntimeEdges *edges, GError **error);
   gboolean (*run) (gpointer runner, const void *const *inputs, void *const *outputs, char *failure);
   void (*cancel) (gpointer runner, gboolean cancelled);

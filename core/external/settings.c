@@ -36,6 +36,33 @@ sl_backend_options_check (const char *options, GError **error)
   return TRUE;
 }
 
+gboolean
+sl_backend_device_check (const char *device, GError **error)
+{
+  static const char *const types[] = { "cpu", "gpu", "npu", NULL };
+  if (!is_set (device) || g_strv_contains (types, device)
+      || g_ascii_string_to_unsigned (device, 10, 0, G_MAXINT32, NULL, NULL))
+    return TRUE;
+  g_autofree char *shown = sl_printable (device, SL_PRINTABLE_NAME);
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "device=%s: expected " SL_DEVICE_TYPES ", or a number of sightline backends",
+                  shown);
+}
+
+/* A device is one of a library's, and that is a provider of its own. */
+static gboolean
+check_plugin (const SlBackendSettings *settings, GError **error)
+{
+  if (is_set (settings->device) && !is_set (settings->provider_library))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "device=%s goes with provider-library; state that, or leave device away",
+                    settings->device);
+  if (is_set (settings->provider) && is_set (settings->provider_library))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "provider and provider-library are both set: expected one of them");
+  return sl_backend_device_check (settings->device, error);
+}
+
 static gboolean
 check_use (const char *option, const char *value, const char *backend, gboolean used,
            GError **error)
@@ -77,6 +104,9 @@ sl_backend_settings_check (const SlBackendSettings *settings, GError **error)
                     settings->precision);
   return sl_backend_options_check (settings->options, error)
          && check_use ("provider", settings->provider, "onnxruntime",
+                       either || is_given (settings, "onnxruntime"), error)
+         && check_plugin (settings, error)
+         && check_use ("provider-library", settings->provider_library, "onnxruntime",
                        either || is_given (settings, "onnxruntime"), error)
          && check_use ("delegate", settings->delegate, "tflite",
                        either || is_given (settings, "tflite"), error)

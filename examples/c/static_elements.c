@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 /* sloverlay is in sightlineoverlay, slpublish in sightlinepublish, slread in sightlineread,
- * slremote in sightlineremote. */
+ * slremote in sightlineremote, slrestream in sightlinerestream. */
 GST_PLUGIN_STATIC_DECLARE (sightline);
 
 #define LAUNCH                                                                                                                              \

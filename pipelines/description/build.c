@@ -110,8 +110,9 @@ number_elements (GstElement *pipeline, const char *launch)
 /* Elements whose frames are those that came. A clip must not show more than the launch line passes
  * on, so elements that cover or crop a part of the picture also apply to clips. */
 static const char *const transparent[] = {
-  "slpredict", "sltrack", "slanalyze", "slnormalize", "slinfer",  "slpostprocess", "slpublish",
-  "queue",     "queue2",  "tee",       "capsfilter",  "identity", "videorate",     "videoconvert"
+  "slpredict",  "sltrack",  "slanalyze", "slnormalize", "slinfer", "slpostprocess",
+  "slpublish",  "slrecord", "queue",     "queue2",      "tee",     "slrestream",
+  "capsfilter", "identity", "videorate", "videoconvert"
 };
 
 /* (transfer none) */
@@ -142,9 +143,9 @@ element_before (GstElement *element)
 
 /* (transfer full) (nullable) */
 static GstElement *
-camera_before (GstElement *recorder)
+camera_before (GstElement *taker)
 {
-  GstElement *element = element_before (recorder);
+  GstElement *element = element_before (taker);
   while (element != NULL && is_transparent (element)) {
     GstElement *before = element_before (element);
     gst_object_unref (element);
@@ -162,17 +163,47 @@ is_in_use (GstElement *element)
   return pad != NULL;
 }
 
-/* Links the pad encoded of the slcamera before @recorder, an slrecord, to its own, where between
- * them are only elements that leave pictures as they are, neither pad is in use, and no encoder is
- * set. Whether it did. */
-static gboolean
-link_camera (GstElement *recorder)
+/* (transfer full) (nullable): a tee between @camera and the slrecord that has its encoded stream.
+ */
+static GstElement *
+camera_tee (GstElement *camera)
 {
-  g_autoptr (GstElement) camera = camera_before (recorder);
-  g_autofree char *encoder = NULL;
-  g_object_get (recorder, "encoder", &encoder, NULL);
-  return camera != NULL && (encoder == NULL || *encoder == '\0') && !is_in_use (camera)
-         && !is_in_use (recorder) && gst_element_link_pads (camera, ENCODED, recorder, ENCODED);
+  g_autoptr (GstPad) source = gst_element_get_static_pad (camera, ENCODED);
+  g_autoptr (GstPad) taker = gst_pad_get_peer (source);
+  GstElement *tee = taker != NULL ? gst_pad_get_parent_element (taker) : NULL;
+  const gboolean recorded = tee != NULL && strcmp (factory_of (tee), "slrecord") == 0;
+  if (!recorded) {
+    gst_clear_object (&tee);
+    return NULL;
+  }
+  gst_object_unref (tee);
+  g_autoptr (GstElement) bin = GST_ELEMENT (gst_object_get_parent (GST_OBJECT (camera)));
+  tee = gst_element_factory_make ("tee", NULL);
+  if (tee == NULL)
+    return NULL;
+  gst_bin_add (GST_BIN (bin), gst_object_ref (tee));
+  g_autoptr (GstPad) in = gst_element_get_static_pad (tee, "sink"),
+                     out = gst_element_request_pad_simple (tee, "src_%u");
+  gst_pad_unlink (source, taker);
+  gst_pad_link (source, in);
+  gst_pad_link (out, taker);
+  return tee;
+}
+
+/* Links the pad encoded of the slcamera before @taker, an slrecord or slrestream, to its own, where
+ * between them are only elements that leave pictures as they are, neither pad is in use but by the
+ * [record] of the same camera, and @taker encodes nothing by order. */
+static void
+link_camera (GstElement *taker)
+{
+  g_autoptr (GstElement) camera = camera_before (taker);
+  g_autoptr (GstElement) tee = NULL;
+  if (camera == NULL || is_in_use (taker))
+    return;
+  if (!is_in_use (camera))
+    gst_element_link_pads (camera, ENCODED, taker, ENCODED);
+  else if ((tee = camera_tee (camera)) != NULL)
+    gst_element_link_pads (tee, "src_%u", taker, ENCODED);
 }
 
 void
@@ -479,6 +510,11 @@ find_or_insert (GstElement *pipeline, const char *factory, GError **error)
   g_autoptr (GPtrArray) there = sl_find_elements (pipeline, factory);
   if (there->len == 1)
     return g_ptr_array_index (there, 0);
+  g_autoptr (GstElementFactory) known = gst_element_factory_find (factory);
+  if (known == NULL)
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                         "the element %s is missing; expected a build of Sightline with it",
+                         factory);
   if (there->len > 1)
     return sl_fail_null (
       error, SL_ERROR_ARGUMENT,
@@ -501,12 +537,6 @@ find_or_insert (GstElement *pipeline, const char *factory, GError **error)
     error, SL_ERROR_ARGUMENT,
     "the launch line has no %s, and no slanalyze, sltrack, slread or slpredict with something behind that one could stand in between",
     factory);
-}
-
-static gboolean
-is_of_redactor (const SlElementOverride *override)
-{
-  return strcmp (override->element, SL_REDACTOR) == 0;
 }
 
 /* Sets the properties of the group [@group], whose settings are @owner's, on the one @factory of
@@ -547,10 +577,13 @@ prove_privacy (GstElement *pipeline, const SlDescription *description, GError **
                             description->launch_line);
 }
 
+/* Whether it is of one of the three groups above, which apply_group() sets. */
 static gboolean
-is_of_recorder (const SlElementOverride *override)
+is_of_group (const SlElementOverride *override)
 {
-  return strcmp (override->element, SL_RECORDER) == 0;
+  return strcmp (override->element, SL_RECORDER) == 0
+         || strcmp (override->element, SL_REDACTOR) == 0
+         || strcmp (override->element, SL_RESTREAMER) == 0;
 }
 
 /* The group [record]. */
@@ -558,15 +591,29 @@ static gboolean
 apply_record (GstElement *pipeline, const SlDescription *description, GError **error)
 {
   GstElement *recorder;
-  g_autofree char *source = NULL;
+  g_autofree char *source = NULL, *encoder = NULL;
   if (!apply_group (pipeline, description, "record", SL_RECORDER, "slrecord", &recorder, error))
     return FALSE;
   if (recorder == NULL)
     return TRUE;
-  link_camera (recorder);
-  g_object_get (recorder, "source", &source, NULL);
+  g_object_get (recorder, "source", &source, "encoder", &encoder, NULL);
+  if (encoder == NULL || *encoder == '\0')
+    link_camera (recorder);
   if (source == NULL)
     g_object_set (recorder, "source", description->name, NULL);
+  return TRUE;
+}
+
+/* The group [publish]. */
+static gboolean
+apply_publish (GstElement *pipeline, const SlDescription *description, GError **error)
+{
+  GstElement *restreamer;
+  if (!apply_group (pipeline, description, "publish", SL_RESTREAMER, "slrestream", &restreamer,
+                    error))
+    return FALSE;
+  if (restreamer != NULL)
+    link_camera (restreamer);
   return TRUE;
 }
 
@@ -602,14 +649,14 @@ sl_description_build (const SlDescription *description, GError **error)
   for (guint i = 0; good && i < description->overrides->len; i++) {
     const SlElementOverride *override =
       &g_array_index (description->overrides, SlElementOverride, i);
-    good =
-      is_of_recorder (override) || is_of_redactor (override) || apply (pipeline, override, error);
+    good = is_of_group (override) || apply (pipeline, override, error);
   }
   good = good && apply_regions (pipeline, description, error)
          && apply_redact (pipeline, description, error)
-         && apply_record (pipeline, description, error);
+         && apply_record (pipeline, description, error)
+         && apply_publish (pipeline, description, error);
   if (good) {
-    number_elements (pipeline, description->launch); /* the recorder, too */
+    number_elements (pipeline, description->launch); /* what was inserted, too */
     apply_black_box (pipeline, description);
     good = prove_privacy (pipeline, description, error);
   }

@@ -23,10 +23,12 @@ typedef enum
 #define SL_RECORDER ""
 /** The @element of settings in the group [redact]: they are for its slredact. */
 #define SL_REDACTOR "[redact]"
+/** The @element of settings in the group [publish]: they are for its slrestream. */
+#define SL_RESTREAMER "[publish]"
 
-/** One property of [element NAME], of [record] (@element is SL_RECORDER) or of [redact]
- * (SL_REDACTOR), with its file and line. @file is a GRefString. The groups [record] and [redact]
- * themselves also have an entry, without @property. */
+/** One property of [element NAME], of [record] (@element is SL_RECORDER), of [redact]
+ * (SL_REDACTOR) or of [publish] (SL_RESTREAMER), with its file and line. @file is a GRefString. The
+ * last three groups themselves also have an entry, without @property. */
 typedef struct
 {
   char *element, *property, *value;

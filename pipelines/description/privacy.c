@@ -52,6 +52,8 @@ shows (GstElement *element)
   gboolean dump = FALSE;
   if (strcmp (factory, "slrecord") == 0)
     return "records the open picture";
+  if (strcmp (factory, "slrestream") == 0)
+    return "streams the open picture, or the camera's own at its pad encoded";
   if (strcmp (factory, "slremote") == 0)
     return "sends the open picture to another machine";
   if (strcmp (factory, "slinfer") == 0)
@@ -152,11 +154,11 @@ check_element (const GValue *item, gpointer text)
 /* Elements behind a model that leave objects where they were, or after which slpostprocess moves
  * them with the pixels. */
 static const char *const keeping[] = {
-  "slredact", "sltrack",   "slanalyze",       "slread",      "slrecord",          "sloverlay",
-  "queue",    "queue2",    "multiqueue",      "tee",         "capsfilter",        "identity",
-  "valve",    "videorate", "videoconvert",    "videoscale",  "videoconvertscale", "videocrop",
-  "videobox", "videoflip", "aspectratiocrop", "glvideoflip", "slpostprocess",     "glcolorconvert",
-  "glupload", "gldownload"
+  "slredact",       "sltrack",  "slanalyze", "slread",          "slrecord",    "slrestream",
+  "sloverlay",      "queue",    "queue2",    "multiqueue",      "tee",         "capsfilter",
+  "identity",       "valve",    "videorate", "videoconvert",    "videoscale",  "videoconvertscale",
+  "videocrop",      "videobox", "videoflip", "aspectratiocrop", "glvideoflip", "slpostprocess",
+  "glcolorconvert", "glupload", "gldownload"
 };
 
 static gboolean

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * appsrc ! videoconvert ! videoscale ! SIZE ! ENCODER ! PARSER ! FORMAT ! appsink. Two frames are
- * in it before they are smaller at most: one that waits, one that is converted. Making all that
- * takes as long as a frame or longer, so a thread does it, and one frame waits meanwhile.
+ * appsrc ! videoconvert ! videoscale ! SIZE ! ENCODER ! PARSER ! FORMAT ! appsink, and behind SIZE
+ * sloverlay ! videoconvert where predictions are drawn. Two frames are in it before they are
+ * smaller at most: one that waits, one that is converted. Making all that takes as long as a frame
+ * or longer, so a thread does it, and one frame waits meanwhile.
  *
  * Encoders may shift timestamps and say so in their segment: x264enc adds 1000 hours. What comes
  * out has running time, as what goes in.
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "core/base/suggest.h"
+#include "plugins/meta/regions/keep.h"
 #include "plugins/record/make.h"
 #include "core/base/fail.h"
 
@@ -54,6 +56,7 @@ struct _SlEncoder
   GstVideoInfo info;
   gint width;
   guint key_frames;
+  gboolean draws;
   GThread *maker;              /* (nullable) */
   GMutex lock;                 /* of these five */
   gboolean ready;              /* what follows is there, and PLAYING */
@@ -165,7 +168,8 @@ new_sample (GstAppSink *sink, gpointer data)
   return GST_FLOW_OK;
 }
 
-/* (transfer full): never larger than the frame, and even, as chroma needs it. */
+/* (transfer full): never larger than the frame, and even, as chroma needs it. Encoders would keep
+ * the chroma of frames that have more, which few players and no JPEG in RTP take. */
 static GstCaps *
 size_caps (const GstVideoInfo *info, gint most)
 {
@@ -174,8 +178,18 @@ size_caps (const GstVideoInfo *info, gint most)
     height = (gint) ((gint64) height * most / width);
     width = most;
   }
-  return gst_caps_new_simple ("video/x-raw", "width", G_TYPE_INT, MAX (width & ~1, 2), "height",
-                              G_TYPE_INT, MAX (height & ~1, 2), NULL);
+  return gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "I420", "width", G_TYPE_INT,
+                              MAX (width & ~1, 2), "height", G_TYPE_INT, MAX (height & ~1, 2),
+                              NULL);
+}
+
+/* Behind the scaler: lines and letters have the size of the picture that is seen. */
+static gboolean
+add_overlay (GstBin *bin, GstElement **last, GError **error)
+{
+  return !sl_record_has ("sloverlay")
+         || (sl_record_add (bin, "sloverlay", last, error) != NULL
+             && sl_record_add (bin, "videoconvert", last, error) != NULL);
 }
 
 static gboolean
@@ -189,6 +203,8 @@ build (SlEncoder *self, GError **error)
       || sl_record_add (bin, "videoscale", &last, error) == NULL)
     return FALSE;
   GstElement *size = sl_record_add (bin, "capsfilter", &last, error);
+  if (size != NULL && self->draws && !add_overlay (bin, &last, error))
+    return FALSE;
   self->encoder = size != NULL ? sl_record_add (bin, row->name, &last, error) : NULL;
   if (self->encoder == NULL
       || (row->parser != NULL && sl_record_add (bin, row->parser, &last, error) == NULL))
@@ -252,7 +268,7 @@ make_thread (gpointer data)
 
 SlEncoder *
 sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint key_interval,
-                const SlEncoderEvents *events, gpointer data, GError **error)
+                gboolean draws, const SlEncoderEvents *events, gpointer data, GError **error)
 {
   g_autoptr (SlEncoder) self = g_new0 (SlEncoder, 1);
   g_mutex_init (&self->lock);
@@ -265,6 +281,7 @@ sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint
   self->row = find_row (name);
   self->caps = gst_caps_ref (caps);
   self->width = width;
+  self->draws = draws;
   if (!sl_record_reads (caps, &self->info))
     return sl_fail_null (
       error, SL_ERROR_UNSUPPORTED,
@@ -320,6 +337,24 @@ has_room (SlEncoder *self)
                      : self->waiting == NULL;
 }
 
+/* (transfer full): refers to the memory of @frame; its other metas are kept where they are drawn.
+ */
+static GstBuffer *
+copy_frame (const SlEncoder *self, GstBuffer *frame, GstClockTime time)
+{
+  const GstBufferCopyFlags flags =
+    GST_BUFFER_COPY_MEMORY | (self->draws ? GST_BUFFER_COPY_META : GST_BUFFER_COPY_NONE);
+  GstBuffer *copy = gst_buffer_copy_region (frame, flags, 0, -1);
+  GstVideoMeta *video = gst_buffer_get_video_meta (frame);
+  if (self->draws)
+    sl_buffer_keep_regions (copy);
+  else if (video != NULL)
+    gst_buffer_add_video_meta_full (copy, video->flags, video->format, video->width, video->height,
+                                    video->n_planes, video->offset, video->stride);
+  GST_BUFFER_PTS (copy) = time;
+  return copy;
+}
+
 gboolean
 sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
 {
@@ -327,12 +362,7 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
     return TRUE;
   if (!has_room (self))
     return FALSE;
-  GstBuffer *copy = gst_buffer_copy_region (frame, GST_BUFFER_COPY_MEMORY, 0, -1);
-  GstVideoMeta *video = gst_buffer_get_video_meta (frame);
-  if (video != NULL)
-    gst_buffer_add_video_meta_full (copy, video->flags, video->format, video->width, video->height,
-                                    video->n_planes, video->offset, video->stride);
-  GST_BUFFER_PTS (copy) = time;
+  GstBuffer *copy = copy_frame (self, frame, time);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   self->oldest = GST_CLOCK_TIME_IS_VALID (self->oldest) ? MIN (self->oldest, time) : time;
   self->newest = GST_CLOCK_TIME_IS_VALID (self->newest) ? MAX (self->newest, time) : time;

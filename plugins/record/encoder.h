@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Encodes raw frames for clips with an installed encoder, at a bounded rate and size, in threads of
- * its own. Putting a frame in never blocks: a frame that comes while others wait is dropped.
+ * Encodes raw frames, for clips and streams, with an installed encoder, at a bounded rate and size,
+ * in threads of its own. Putting a frame in never blocks: a frame that comes while others wait is
+ * dropped.
  */
 #pragma once
 
@@ -32,13 +33,14 @@ const char *sl_encoder_next (const char *name);
  * @rate: frames a second at most; 0 = all
  * @width: pixels at most
  * @key_interval: seconds between key frames
+ * @draws: whether predictions on frames are drawn, where sloverlay is installed
  *
  * Returns: at once, while a thread makes it; what that cannot do sl_encoder_take_error() says. NULL
  * with @error set for frames that none encodes.
  */
 SlEncoder *sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width,
-                           guint key_interval, const SlEncoderEvents *events, gpointer data,
-                           GError **error);
+                           guint key_interval, gboolean draws, const SlEncoderEvents *events,
+                           gpointer data, GError **error);
 /** sl_encoder_push: refers to @frame, of running time @time, until it is made smaller. FALSE: it is
  * left out, as another one waits; not where @rate leaves it out. */
 gboolean sl_encoder_push (SlEncoder *encoder, GstBuffer *frame, GstClockTime time);

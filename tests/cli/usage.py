@@ -33,7 +33,7 @@ def test_no_command():
     run().expect(2, "Usage: sightline COMMAND")
     run("predct").expect(2, "'predct' is not a command; did you mean 'predict'?")
     run("--josn").expect(2, "'--josn' is not an option; expected --help, --version or a command first")
-    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, get, zoo, inspect, infer, convert, quantize, calibrate, fit, eval, bench, run, check, replay or serve")
+    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, get, zoo, inspect, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, check, replay or serve")
 
 
 def test_missing_module():
@@ -293,6 +293,7 @@ MALFORMED = {
     "fixed-inputs": (("foo", "1=", "=1", "1=0.5;;2=1"), "--fixed-inputs: expected INPUT=VALUE with ';' between, "),
     "state": (("foo", "a=", "=b", "a=b,c"), "--state: expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or none, got '%s'"),
     "backend": (("foo", "TFLITE"), "--backend=%s: expected auto, sightline, onnxruntime or tflite"),
+    "device": (("tpu", "-1", "GPU"), "--device=%s: expected cpu, gpu or npu, or a number of sightline backends"),
     "provider-options": (("foo", "=1", "a=1,b"), "--provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '"),
     "precision": (("foo", "FP16"), "--precision=%s: expected float, bf16 or fp16"),
     "threads": (("x", "65", "-1"), "--threads: expected 1..64 or auto (0 = auto), got '%s'"),
@@ -350,6 +351,18 @@ FREE = {"predict redact", "serve name", "provider", "camera", "calibrate", "eval
 def malformed_key(command, option):
     own = "%s %s" % (command, option["long"])
     return own if own in MALFORMED else option["long"]
+
+
+def test_backends():
+    """Which runtimes are here, or what to install; a library that is no provider's."""
+    env = dict(os.environ, SIGHTLINE_ONNXRUNTIME="/nowhere/o.so", SIGHTLINE_TFLITE="/nowhere/t.so")
+    lines = run("backends", env=env).expect(0).out.splitlines()
+    assert lines[0].startswith("sightline: Sightline ") and lines[1].startswith("onnxruntime: missing: /nowhere/o.so, which the environment variable "), lines
+    assert lines[2].startswith("tflite: missing: /nowhere/t.so, ") and len(lines) == 3, lines
+    told = json.loads(run("backends", "--json", env=env).expect(0).out)
+    assert [r["name"] for r in told["runtimes"]] == ["onnxruntime", "tflite"] and all(r["missing"] and r["devices"] == [] for r in told["runtimes"]), told
+    run("backends", "--provider-library", "/nowhere/p.so", env=env).expect(1, "/nowhere/o.so, which the environment variable SIGHTLINE_ONNXRUNTIME names")
+    run("backends", "x").expect(2, "expected no arguments, got 'x'")
 
 
 def test_malformed():

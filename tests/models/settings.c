@@ -51,8 +51,10 @@ test_rows (void)
 static void
 test_not_by_file (void)
 {
-  static const char *const names[] = { "delegate", "provider-options", "tensor-limit", "work-limit",
-                                       "model",    "threads" };
+  static const char *const names[] = { "delegate",     "provider-library",
+                                       "device",       "provider-options",
+                                       "tensor-limit", "work-limit",
+                                       "model",        "threads" };
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_assert_cmpuint (sl_setting_find (names[i])->doors & SL_DOOR_KEY_FILE, ==, 0);
 }

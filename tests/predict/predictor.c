@@ -589,6 +589,8 @@ test_settings (void)
                                        "provider",
                                        "provider-options",
                                        "delegate",
+                                       "provider-library",
+                                       "device",
                                        "fallback",
                                        "precision",
                                        "state",

@@ -6,6 +6,7 @@
  * each channel, float32[1,3]. The variable fake_words, or, where that is empty, the environment's
  * FAKE_RUNTIME, has words, space between:
  *
+ *   plugless: its version is before plug-in providers
  *   old: its version is too old         load: refuses to load        run: refuses to run
  *                                       lost=N: refuses from run N on, counted from 0
  *   shape: y has another size           wrong: y is off by one       slow=MS: takes so long to load
@@ -389,6 +390,8 @@ get_api (uint32_t version)
 static const char *
 get_version (void)
 {
+  if (asked ("plugless") >= 0)
+    return "1.21.0";
   return asked ("old") >= 0 ? "1.9.1" : "1.99.0";
 }
 

@@ -74,7 +74,9 @@ sl_check_load (GstElement *infer, const char *backend, GError **error)
                        : (SlBackendSettings){ .backend = backend,
                                               .provider = settings.provider,
                                               .options = settings.provider_options,
-                                              .delegate = settings.delegate };
+                                              .delegate = settings.delegate,
+                                              .provider_library = settings.provider_library,
+                                              .device = settings.device };
   }
   return sl_model_load_with (settings.model, &settings, &how, error);
 }

@@ -15,12 +15,14 @@ static void
 report_copies (GstElement *infer, const SlModel *model, GArray *findings)
 {
   const SlExternalModel *external = sl_model_external (model);
-  g_autofree char *provider = NULL, *delegate = NULL;
+  g_autofree char *provider = NULL, *delegate = NULL, *library = NULL;
   if (external == NULL)
     return;
-  g_object_get (infer, "provider", &provider, "delegate", &delegate, NULL);
-  const gboolean on_device =
-    (provider != NULL && *provider != '\0') || (delegate != NULL && *delegate != '\0');
+  g_object_get (infer, "provider", &provider, "delegate", &delegate, "provider-library", &library,
+                NULL);
+  const gboolean on_device = (provider != NULL && *provider != '\0')
+                             || (delegate != NULL && *delegate != '\0')
+                             || (library != NULL && *library != '\0');
   const gboolean in_place = strcmp (sl_external_model_name (external), "onnxruntime") == 0;
   sl_findings_add (
     findings, SL_FINDING_FACT, "copies", "%s: %s%s", GST_OBJECT_NAME (infer),

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Paths are those that need no escape in a URI and no quotes in a configuration of a recorder. */
+#include "plugins/restream/place.h"
+
+#include <gio/gio.h>
+
+#include <string.h>
+
+#include "core/base/fail.h"
+
+#define PATH_MOST 128
+#define EVERY "0.0.0.0"
+
+/* (transfer full) (nullable) */
+static char *
+parse_address (char *host)
+{
+  const gsize length = strlen (host);
+  const gboolean bracketed = length > 2 && host[0] == '[' && host[length - 1] == ']';
+  if (length == 0)
+    return g_strdup (EVERY);
+  if (strcmp (host, "localhost") == 0)
+    return g_strdup ("127.0.0.1");
+  if (bracketed) {
+    host[length - 1] = '\0';
+    host++;
+  }
+  g_autoptr (GInetAddress) address = g_inet_address_new_from_string (host);
+  return address != NULL
+             && (g_inet_address_get_family (address) == G_SOCKET_FAMILY_IPV6) == bracketed
+           ? g_inet_address_to_string (address)
+           : NULL;
+}
+
+static gboolean
+is_path (const char *path)
+{
+  g_auto (GStrv) parts = g_strsplit (path + 1, "/", -1);
+  for (guint i = 0; parts[i] != NULL; i++)
+    if (parts[i][0] == '\0' || parts[i][0] == '.'
+        || parts[i][strspn (parts[i], G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._-")] != '\0')
+      return FALSE;
+  return parts[0] != NULL && strlen (path) <= PATH_MOST;
+}
+
+gboolean
+sl_restream_place_parse (SlRestreamPlace *place, const char *text, GError **error)
+{
+  const char *slash = strchr (text, '/');
+  g_autofree char *before =
+    slash != NULL ? g_strndup (text, (gsize) (slash - text)) : g_strdup (text);
+  char *colon = strrchr (before, ':');
+  guint64 port = 0;
+  if (colon != NULL && g_ascii_string_to_unsigned (colon + 1, 10, 0, 65535, &port, NULL)) {
+    *colon = '\0';
+    place->address = parse_address (before);
+  }
+  if (place->address == NULL || slash == NULL)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "rtsp=%s: expected ADDR:PORT/NAME with an address in numbers, such as :8554/door, 127.0.0.1:8554/door or [::1]:8554/door",
+      text);
+  if (!is_path (slash))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "rtsp=%s: expected a path of at most %d letters, digits, '.', '_' and '-', whose parts do not begin with '.', got '%s'",
+      text, PATH_MOST, slash);
+  place->port = (guint) port;
+  place->path = g_strdup (slash);
+  return TRUE;
+}
+
+gboolean
+sl_restream_place_is_open (const SlRestreamPlace *place)
+{
+  g_autoptr (GInetAddress) address = g_inet_address_new_from_string (place->address);
+  return place->user == NULL && !g_inet_address_get_is_loopback (address);
+}
+
+void
+sl_restream_place_clear (SlRestreamPlace *place)
+{
+  g_clear_pointer (&place->address, g_free);
+  g_clear_pointer (&place->path, g_free);
+  g_clear_pointer (&place->user, g_free);
+  g_clear_pointer (&place->password, g_free);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/elements/restream/support.h"
+
+#include <gst/rtp/rtp.h>
+
+#include "plugins/elements.h"
+#include "plugins/meta/predictions.h"
+
+#define CAPS "video/x-raw,format=I420,width=160,height=120,framerate=15/1"
+#define PATIENCE (30 * GST_SECOND)
+
+static GstPadProbeReturn
+add_object (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const SlObjectView object = { .x = 40,
+                                .y = 30,
+                                .w = 40,
+                                .h = 30,
+                                .x_min = 0.25,
+                                .y_min = 0.25,
+                                .x_max = 0.5,
+                                .y_max = 0.5,
+                                .confidence = 0.875,
+                                .label_id = 0,
+                                .label = "person",
+                                .object_id = 7 };
+  const SlPredictionView prediction = {
+    .width = 160, .height = 120, .n_objects = 1, .objects = &object
+  };
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  sl_buffer_add_prediction (buffer, &prediction, NULL);
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+TestStream
+test_stream_new (guint port, const char *properties, const char *camera)
+{
+  TestStream stream = { .port = port };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *branch =
+    camera != NULL ? g_strdup_printf ("t. ! queue ! %s ! out.encoded", camera) : g_strdup ("");
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc is-live=true pattern=solid-color foreground-color=0xff808080 ! " CAPS
+    " ! tee name=t ! queue ! identity name=objects ! slrestream name=out rtsp=127.0.0.1:%u/door %s ! fakesink sync=false %s",
+    port, properties, branch);
+  stream.pipeline = gst_object_ref_sink (gst_parse_launch (launch, &error));
+  g_assert_no_error (error);
+  g_autoptr (GstElement) objects = gst_bin_get_by_name (GST_BIN (stream.pipeline), "objects");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (objects, "src");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, add_object, NULL, NULL);
+  stream.element = gst_bin_get_by_name (GST_BIN (stream.pipeline), "out");
+  stream.bus = gst_element_get_bus (stream.pipeline);
+  return stream;
+}
+
+TestStream
+test_stream_open (guint port, const char *properties, const char *camera)
+{
+  TestStream stream = test_stream_new (port, properties, camera);
+  g_assert_cmpint (gst_element_set_state (stream.pipeline, GST_STATE_PLAYING), !=,
+                   GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_get_state (stream.pipeline, NULL, NULL, PATIENCE), !=,
+                   GST_STATE_CHANGE_FAILURE);
+  stream.port = (guint) test_stream_count (&stream, "port");
+  return stream;
+}
+
+void
+test_stream_close (TestStream *stream)
+{
+  test_assert_no_error (stream->bus);
+  gst_element_set_state (stream->pipeline, GST_STATE_NULL);
+  gst_clear_object (&stream->bus);
+  gst_clear_object (&stream->element);
+  gst_clear_object (&stream->pipeline);
+}
+
+guint64
+test_stream_count (const TestStream *stream, const char *name)
+{
+  g_autoptr (GstStructure) stats = NULL;
+  guint64 wide = 0;
+  guint narrow = 0;
+  g_object_get (stream->element, "stats", &stats, NULL);
+  if (gst_structure_get_uint64 (stats, name, &wide))
+    return wide;
+  g_assert_true (gst_structure_get_uint (stats, name, &narrow));
+  return narrow;
+}
+
+void
+test_stream_wait_clients (const TestStream *stream, guint n)
+{
+  const gint64 end = g_get_monotonic_time () + 30 * G_USEC_PER_SEC;
+  while (test_stream_count (stream, "clients") != n) {
+    g_assert_cmpint (g_get_monotonic_time (), <, end);
+    g_usleep (10000);
+  }
+}
+
+TestClient
+test_client_new (const char *location, const char *properties, gboolean metadata)
+{
+  TestClient client = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *launch = g_strdup_printf (
+    "rtspsrc name=source location=rtsp://%s latency=0 %s source. ! application/x-rtp,media=video ! rtpjpegdepay ! jpegdec ! "
+    "videoconvert ! video/x-raw,format=I420 ! appsink name=video sync=false%s",
+    location, properties,
+    metadata ? " source. ! application/x-rtp,media=application ! appsink name=metadata sync=false"
+             : "");
+  client.pipeline = gst_object_ref_sink (gst_parse_launch (launch, &error));
+  g_assert_no_error (error);
+  client.video = GST_APP_SINK (gst_bin_get_by_name (GST_BIN (client.pipeline), "video"));
+  if (metadata)
+    client.metadata = GST_APP_SINK (gst_bin_get_by_name (GST_BIN (client.pipeline), "metadata"));
+  client.bus = gst_element_get_bus (client.pipeline);
+  gst_element_set_state (client.pipeline, GST_STATE_PLAYING);
+  return client;
+}
+
+TestClient
+test_client_watch (const TestStream *stream, const char *path, gboolean metadata)
+{
+  g_autofree char *location = g_strdup_printf ("127.0.0.1:%u%s", stream->port, path);
+  return test_client_new (location, "protocols=tcp", metadata);
+}
+
+void
+test_client_free (TestClient *client)
+{
+  gst_element_set_state (client->pipeline, GST_STATE_NULL);
+  gst_clear_object (&client->bus);
+  gst_clear_object (&client->video);
+  gst_clear_object (&client->metadata);
+  gst_clear_object (&client->pipeline);
+}
+
+GstSample *
+test_client_picture (TestClient *client)
+{
+  GstSample *sample = gst_app_sink_try_pull_sample (client->video, PATIENCE);
+  if (sample == NULL) {
+    g_autofree char *why = test_client_error (client);
+    g_error ("no picture came: %s", why);
+  }
+  return sample;
+}
+
+void
+test_client_pictures (TestClient *client, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    gst_sample_unref (test_client_picture (client));
+}
+
+/* A packet's payload is appended; whether it is the last one. */
+static gboolean
+append_payload (GString *text, GstBuffer *packet)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  g_assert_true (gst_rtp_buffer_map (packet, GST_MAP_READ, &rtp));
+  const gboolean is_last = gst_rtp_buffer_get_marker (&rtp);
+  g_string_append_len (text, gst_rtp_buffer_get_payload (&rtp),
+                       gst_rtp_buffer_get_payload_len (&rtp));
+  gst_rtp_buffer_unmap (&rtp);
+  return is_last;
+}
+
+char *
+test_client_document (TestClient *client)
+{
+  GString *text = g_string_new (NULL);
+  for (gboolean is_last = FALSE; !is_last;) {
+    g_autoptr (GstSample) sample = gst_app_sink_try_pull_sample (client->metadata, PATIENCE);
+    g_assert_nonnull (sample);
+    is_last = append_payload (text, gst_sample_get_buffer (sample));
+  }
+  return g_string_free (text, FALSE);
+}
+
+char *
+test_client_error (TestClient *client)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (client->bus, PATIENCE, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  g_assert_nonnull (message);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
+    return g_strdup ("");
+  g_autofree char *debug = NULL;
+  gst_message_parse_error (message, &error, &debug);
+  return g_strconcat (error->message, " ", debug, NULL);
+}
