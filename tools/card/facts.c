@@ -44,7 +44,7 @@ is_parameter (const SlTensor *tensor)
              || tensor->quant.count > 0);
 }
 
-/* Each constant once, of what is left after the rewrites. */
+/* Each constant once after the rewrites. */
 static guint64
 count_parameters (const SlGraph *graph)
 {
