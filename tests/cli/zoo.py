@@ -637,6 +637,26 @@ def test_recipe():
         assert json.loads(zoo.run("zoo", "one", "--json").expect(0).out)["quantize"] == "--bogus"
 
 
+def test_eval():
+    """A model by its name is right about the box that it finds itself."""
+    with Server() as server:
+        zoo = Zoo(server)
+        zoo.row()
+        zoo.get("one").expect(0)
+        folder = os.path.join(zoo.folder, "pictures")
+        os.makedirs(folder)
+        os.rename(png("eval.png", 64, 48, (0, 51, 204)), os.path.join(folder, "a.png"))
+        found = json.loads(zoo.run("predict", "--json", "--model", "zoo:one", os.path.join(folder, "a.png")).expect(0).out)["objects"]
+        assert found
+        with open(os.path.join(folder, "a.txt"), "w", encoding="utf-8") as file:
+            for one in found:
+                box = one["detection"]["bounding_box"]
+                file.write("%d %f %f %f %f\n" % (one["detection"]["label_id"], (box["x_min"] + box["x_max"]) / 2, (box["y_min"] + box["y_max"]) / 2,
+                                               box["x_max"] - box["x_min"], box["y_max"] - box["y_min"]))
+        out = zoo.run("eval", "zoo:one", "--dataset", folder).expect(0).out
+        assert re.search(r"^zoo:one +boxes +1\.0000", out, flags=re.M), out
+
+
 def test_bad_rows():
     """A row that is wrong is refused with its file and key."""
     for keys, sentence in (({"file": "../x"}, "[zoo] file: expected the name of a file, got '../x'"), ({"source": "http://x/y"}, "[zoo] source: expected npm:"),
