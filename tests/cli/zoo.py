@@ -11,7 +11,7 @@ import subprocess
 import tarfile
 import threading
 
-from harness import PROGRAM, ROOT, Skip, Terminal, main, model, png, run, work, write
+from harness import PROGRAM, ROOT, Skip, Terminal, main, model, png, png_of, run, work, write
 from zoo_server import Server, Zoo, archive, sha256
 
 
@@ -628,6 +628,9 @@ def test_recipe():
         assert "agreement  not measured" in result.out
         zoo.run(*command, "--weights-only").expect(1, "no node of it can have such weights")
         assert "recipe" not in zoo.run(*command, "--method", "minmax").expect(2, "--calibrate SOURCE is required").err
+        one_picture = png_of("one.png", 8, 8, [bytes(range(row, row + 24 * 9, 9)) for row in range(8)])
+        zoo.row(quantize="--min-agreement 0.9")
+        zoo.run(*command, "--calibrate", one_picture).expect(1, "by its recipe, --min-agreement 0.9", "5 pictures or more to compare some")
         zoo.row(quantize="no: it loses the small faces")
         zoo.run(*command, "--float16").expect(0)
         zoo.run(*command, "--calibrate", png("recipe.png", 8, 8, (9, 99, 9))).expect(1, "zoo:one: no recipe holds: it loses the small faces")
