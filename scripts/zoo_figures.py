@@ -134,7 +134,7 @@ def figures(program, row, folder, pictures, with_int8):
         keys.update(ms="%.3g" % min(cost[0], float(row.ms or cost[0])), memory="%.1f" % cost[1])
     same = compare(program, row, folder) if cost is not None and row.decodes else None
     if same is not None:
-        keys["agreement"] = "%.4f, %d pictures, %d with results, %s" % same
+        keys["agreement"] = "%.4f, %d pictures, %d with results, %s" % same if same[2] > 0 else "no: none of %d pictures gives a result" % same[1]
     report = quantized(program, row, pictures) if with_int8 and cost is not None and row.decodes else None
     if isinstance(report, dict) and report.get("agreement") is not None:
         keys["int8"] = "%.4f %s, %.3g ms, %.2f MB" % (report["agreement"], report["measure"], report["min_ms"], report["bytes"] / 1e6)

@@ -27,7 +27,7 @@
  *   ms=0.5                         of a run, one thread
  *   memory=4.1                     MB of weights, packed weights and tensors
  *   agreement=0.9998, 300 pictures, 20 with results, TensorFlow Lite
- *                                  with the reference runtime, 0..1
+ *                                  with the reference runtime, 0..1; "no: why"
  *   int8=0.9955 AP50, 0.9 ms, 0.3 MB    of 8 bits with float, by the recipe; "no: why"
  *   quantize=--min-agreement 0.985 the recipe: options of sightline quantize; "no: why"
  *
