@@ -238,15 +238,27 @@ sl_model_path (const SlModel *model)
   return model->path;
 }
 
+static const char *
+pair_at (const GPtrArray *pairs, guint i, const char **value)
+{
+  if (pairs == NULL || 2 * i >= pairs->len)
+    return NULL;
+  *value = g_ptr_array_index (pairs, 2 * i + 1);
+  return g_ptr_array_index (pairs, 2 * i);
+}
+
 const char *
 sl_model_fact (const SlModel *model, guint i, const char **value)
 {
   const SlModelSource *source = sl_graph_source (model->graph);
-  const GPtrArray *facts = source->metadata.facts;
-  if (facts == NULL || 2 * i >= facts->len)
-    return NULL;
-  *value = g_ptr_array_index (facts, 2 * i + 1);
-  return g_ptr_array_index (facts, 2 * i);
+  return pair_at (source->metadata.facts, i, value);
+}
+
+const char *
+sl_model_statement (const SlModel *model, guint i, const char **value)
+{
+  const SlModelSource *source = sl_graph_source (model->graph);
+  return pair_at (source->metadata.statements, i, value);
 }
 
 const char *

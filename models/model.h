@@ -94,6 +94,9 @@ const char *sl_model_format (const SlModel *model);   /* (transfer none): "tflit
 /** sl_model_fact: (transfer none) (nullable): name of fact number @i that the file states of its
  * program, counted from 0; NULL after the last one. */
 const char *sl_model_fact (const SlModel *model, guint i, const char **value);
+/** sl_model_statement: likewise of what the file says of itself, such as its author and licence, in
+ * the file's words: UTF-8 of any kind. */
+const char *sl_model_statement (const SlModel *model, guint i, const char **value);
 /** sl_model_data_files: (transfer none) (nullable): files beside the model's that it names and that
  * were read: their names, relative to the model's folder, to SlDataFile (models/data_file.h), and
  * SL_DATA_FIXED_INPUTS where inputs are fixed. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/build_selection.h"
+#include "core/base/printable.h"
 #include "models/formats.h"
 
 /* NULL: left out of this build. */
@@ -19,6 +20,8 @@ static const SlModelReader *const readers[] = {
 };
 
 #define SEARCHED ((gsize) 65536)
+#define MAX_STATEMENTS 64
+#define MAX_STATEMENT ((gsize) 4096)
 
 #define PROGRAM "a program or library"
 #define GIVE_SOURCE "give the ONNX, PyTorch or TensorFlow Lite model that it was made from"
@@ -210,15 +213,33 @@ sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const c
   g_hash_table_replace (metadata->params, g_strdup (key), g_strdup (value));
 }
 
+/* @value: (transfer full). */
+static void
+add_pair (GPtrArray **pairs, char *name, char *value)
+{
+  if (*pairs == NULL)
+    *pairs = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (*pairs, name);
+  g_ptr_array_add (*pairs, value);
+}
+
 void
 sl_model_metadata_add_fact (SlModelMetadata *metadata, const char *name, char *value)
 {
-  if (value == NULL)
+  if (value != NULL)
+    add_pair (&metadata->facts, g_strdup (name), value);
+}
+
+void
+sl_model_metadata_state (SlModelMetadata *metadata, const char *name, const char *text,
+                         gsize length)
+{
+  if (length == 0
+      || (metadata->statements != NULL && metadata->statements->len >= 2 * MAX_STATEMENTS))
     return;
-  if (metadata->facts == NULL)
-    metadata->facts = g_ptr_array_new_with_free_func (g_free);
-  g_ptr_array_add (metadata->facts, g_strdup (name));
-  g_ptr_array_add (metadata->facts, value);
+  add_pair (&metadata->statements,
+            g_utf8_make_valid (name, (gssize) MIN (strlen (name), (gsize) SL_PRINTABLE_NAME)),
+            g_utf8_make_valid (text, (gssize) MIN (length, MAX_STATEMENT)));
 }
 
 void
@@ -242,5 +263,6 @@ sl_model_metadata_clear (SlModelMetadata *metadata)
   g_clear_pointer (&metadata->range_hint, g_free);
   g_clear_pointer (&metadata->data_files, g_hash_table_unref);
   g_clear_pointer (&metadata->facts, g_ptr_array_unref);
+  g_clear_pointer (&metadata->statements, g_ptr_array_unref);
   g_clear_pointer (&metadata->description, g_free);
 }

@@ -29,6 +29,7 @@
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them;
  * @state_first: (nullable): by pair: what the first run gets, in the graph's arena
  * @facts: (nullable): names and values, one after the other, that inspect shows of a program
+ * @statements: (nullable): likewise: what the file says of itself, such as its author; for people
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not
  * contain
  */
@@ -48,7 +49,7 @@ typedef struct
   GHashTable *data_files;
   char *state;
   const void *state_first[SL_MAX_IO];
-  GPtrArray *facts;
+  GPtrArray *facts, *statements;
   char *description; /* (nullable): name or description, for inspect */
 } SlModelMetadata;
 
@@ -61,6 +62,10 @@ typedef struct
 void sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const char *value);
 /** sl_model_metadata_add_fact: @value: (transfer full) (nullable): nothing is added. */
 void sl_model_metadata_add_fact (SlModelMetadata *metadata, const char *name, char *value);
+/** sl_model_metadata_state: the file says @text, @length bytes, of itself. Empty texts, what
+ * follows 4096 bytes, and what follows 64 statements are left out. */
+void sl_model_metadata_state (SlModelMetadata *metadata, const char *name, const char *text,
+                              gsize length);
 /** sl_model_metadata_forget_input: what the file says of its first input, which pictures do not go
  * to. */
 void sl_model_metadata_forget_input (SlModelMetadata *metadata);

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The rows of models/zoo/rows, for pages and for nightly trials.
 
-    scripts/zoo.py --page                      writes docs/zoo.md anew: its tables are made of the rows
+    scripts/zoo.py --page                      writes docs/zoo.md and docs/pictures/zoo.svg anew: tables and plot are made of the rows
     scripts/zoo.py --check                     fails where docs/zoo.md is not what --page writes
+    scripts/zoo.py --measure [--int8] SIGHTLINE PICTURES N [NAME...]
+                                               measures rows that were tried on N of PICTURES/evaluate, and writes the figures into them
     scripts/zoo.py --try SIGHTLINE SHARED [NAME...]    fetches each row that was tried and predicts its picture: TAP
 
 A row whose `gives` begins with "no: " is refused by predict, as the row says; every other one is decoded.
@@ -14,9 +16,14 @@ import re
 import subprocess
 import sys
 
+import zoo_figures
+import zoo_plot
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROWS = os.path.join(ROOT, "models", "zoo", "rows")
 PAGE = os.path.join(ROOT, "docs", "zoo.md")
+PLOT = os.path.join(ROOT, "docs", "pictures", "zoo.svg")
+FIGURES = ("<!-- figures: scripts/zoo.py --page writes from here -->", "<!-- figures: to here -->")
 MARKS = ("<!-- scripts/zoo.py --page writes from here -->", "<!-- to here -->")
 LIMIT = 120
 
@@ -73,6 +80,12 @@ def try_rows(program, shared, names):
     return 1 if failed or done.returncode else 0
 
 
+def measure_rows(program, pictures, most, names, with_int8):
+    chosen = [row for row in rows() if row.tried == "yes" and (not names or row.name in names)]
+    subprocess.run([program, "get", *[row.name for row in sorted(chosen, key=lambda row: row.source)]], stdout=subprocess.DEVNULL, check=True)
+    zoo_figures.measure(program, pictures, most, chosen, ROWS, with_int8)
+
+
 def megabytes(text):
     return "%.1f" % (int(text) / 1e6) if text else "-"
 
@@ -93,26 +106,53 @@ def table():
         yield "| `%s` | %s | [%s](%s) | %s |" % (row.name, row.task, row.licence, row.page, row.source)
 
 
+def agreement_table():
+    measured = sorted((row for row in rows() if row.agreement or row.int8), key=lambda row: (row.task, row.name))
+    yield "| name | task | memory, MB | agreement with the reference runtime | 8 bits: agreement, time, size | recipe |\n|---|---|---|---|---|---|"
+    for row in measured:
+        recipe = row.quantize or ("none needed" if row.int8 else "-")
+        yield "| `%s` | %s | %s | %s | %s | %s |" % (row.name, row.task, row.memory or "-", row.agreement or "-", row.int8 or "-",
+                                                   "`%s`" % recipe if recipe.startswith("-") and recipe != "-" else recipe)
+
+
+def plot():
+    """Those whose 8 bits were measured by AP50, as text."""
+    points = []
+    for row in rows():
+        found = re.match(r"([\d.]+) AP50, ([\d.]+) ms", row.int8 or "")
+        if found:
+            points.append((row.name, float(row.ms), float(found[2]), max(100 * (1 - float(found[1])), 0.1)))
+    return "\n".join(zoo_plot.svg(points)) + "\n"
+
+
 def page():
     with open(PAGE, encoding="utf-8") as file:
-        before, _, rest = file.read().partition(MARKS[0])
-    after = rest.partition(MARKS[1])[2]
-    return before + MARKS[0] + "\n" + "\n".join(table()) + "\n" + MARKS[1] + after
+        text = file.read()
+    return fill(fill(text, FIGURES, agreement_table()), MARKS, table())
+
+
+def fill(text, marks, lines):
+    before, _, rest = text.partition(marks[0])
+    return before + marks[0] + "\n" + "\n".join(lines) + "\n" + marks[1] + rest.partition(marks[1])[2]
 
 
 def main(args):
     if args == ["--page"]:
-        text = page()
-        with open(PAGE, "w", encoding="utf-8") as file:
-            file.write(text)
+        for path, text in ((PAGE, page()), (PLOT, plot())):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
     elif args == ["--check"]:
-        with open(PAGE, encoding="utf-8") as file:
-            if file.read() != page():
-                sys.exit("docs/zoo.md: not of the rows as they are; run scripts/zoo.py --page")
+        for path, text in ((PAGE, page()), (PLOT, plot())):
+            with open(path, encoding="utf-8") as file:
+                if file.read() != text:
+                    sys.exit("%s: not of the rows as they are; run scripts/zoo.py --page" % os.path.relpath(path, ROOT))
     elif len(args) >= 3 and args[0] == "--try":
         sys.exit(try_rows(args[1], args[2], args[3:]))
+    elif len(args) >= 4 and args[0] == "--measure":
+        given = args[2:] if args[1] == "--int8" else args[1:]
+        measure_rows(given[0], given[1], int(given[2]), given[3:], args[1] == "--int8")
     else:
-        sys.exit("usage: scripts/zoo.py --page | --check | --try SIGHTLINE SHARED [NAME...]")
+        sys.exit("usage: scripts/zoo.py --page | --check | --measure [--int8] SIGHTLINE PICTURES N [NAME...] | --try SIGHTLINE SHARED [NAME...]")
 
 
 if __name__ == "__main__":

@@ -25,8 +25,10 @@ typedef struct
 
 extern const SlCommand sl_command_predict;
 extern const SlCommand sl_command_get;
+extern const SlCommand sl_command_advise;
 extern const SlCommand sl_command_zoo;
 extern const SlCommand sl_command_inspect;
+extern const SlCommand sl_command_card;
 extern const SlCommand sl_command_infer;
 extern const SlCommand sl_command_bench;
 extern const SlCommand sl_command_backends;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * `sightline inspect`: what a model takes and gives, what runs it, and what Sightline makes of it,
- * for people or as one JSON object. Both are printed from the same Report.
+ * for people or as one JSON object. Both are printed from an SlModelReport.
  */
 #include "config.h"
 
@@ -20,6 +20,7 @@
 #include "core/base/json.h"
 #include "tools/command.h"
 #include "tools/contract_preview.h"
+#include "tools/model_report.h"
 #include "tools/options.h"
 
 /* What models need of a build, for core/base/build_selection.h: a line is a kind and a name, such
@@ -78,80 +79,6 @@ print_needs (char **models, const SlModelOptions *options)
 }
 
 #define SHOWN_LABELS 5
-#define MAX_BACKENDS 8
-
-typedef struct
-{
-  guint count, view, on[MAX_BACKENDS];
-} OpCount;
-
-typedef struct
-{
-  SlModel *model;
-  SlSession *session;
-  SlSessionStats stats;
-  SlBackendUse backends[MAX_BACKENDS];
-  guint n_backends;
-  OpCount ops[SL_OP_COUNT];
-  const char *decoder;   /* (nullable): the one that will be used */
-  char *decoder_note;    /* (nullable): its assumptions */
-  char *decoder_problem; /* (nullable): why there is none */
-  char *input_problem;   /* (nullable): why pictures cannot be given to it yet */
-} Report;
-
-static void
-report_clear (Report *report)
-{
-  g_clear_pointer (&report->session, sl_session_free);
-  g_clear_pointer (&report->model, sl_model_unref);
-  g_free (report->decoder_note);
-  g_free (report->decoder_problem);
-  g_free (report->input_problem);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Report, report_clear)
-
-static void
-count_ops (Report *report)
-{
-  const SlGraph *graph = sl_model_graph (report->model);
-  while (report->n_backends < MAX_BACKENDS
-         && sl_session_backend_use (report->session, report->n_backends,
-                                    &report->backends[report->n_backends]))
-    report->n_backends++;
-  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
-    OpCount *op = &report->ops[sl_graph_node (graph, i)->op];
-    const char *backend = sl_session_backend (report->session, i);
-    op->count++;
-    op->view += strcmp (backend, "view") == 0;
-    for (guint k = 0; k < report->n_backends; k++)
-      op->on[k] += strcmp (backend, report->backends[k].name) == 0;
-  }
-}
-
-static gboolean
-report_fill (Report *report, const SlModelOptions *options, GError **error)
-{
-  g_autoptr (GError) range = NULL;
-  g_autoptr (GError) outputs = NULL;
-  const SlModelLoadOptions how = sl_model_options_load (options, TRUE);
-  report->model = sl_model_load_with (options->settings.model, &options->settings, &how, error);
-  if (report->model == NULL)
-    return FALSE;
-  report->session = sl_session_new (sl_model_graph (report->model), 1, error);
-  if (report->session == NULL)
-    return sl_fail_prefix (error, "%s: ", options->settings.model);
-  sl_session_stats (report->session, &report->stats);
-  count_ops (report);
-  SlContract *contract = sl_model_contract (report->model);
-  g_autoptr (SlDecoding) decoding = sl_contract_open_decoding (contract, &outputs);
-  report->decoder = decoding != NULL ? sl_decoding_decoder (decoding)->name : NULL;
-  report->decoder_note = decoding != NULL ? g_strdup (sl_decoding_note (decoding)) : NULL;
-  report->decoder_problem = outputs != NULL ? sl_printable_message (outputs->message) : NULL;
-  if (!sl_contract_require_range (contract, &range))
-    report->input_problem = sl_printable_message (range->message);
-  return TRUE;
-}
 
 static void
 print_tensors (const char *heading, const SlGraph *graph, guint n,
@@ -195,7 +122,7 @@ print_fit (const SlContract *contract)
 }
 
 static void
-print_picture (const Report *report)
+print_picture (const SlModelReport *report)
 {
   const SlContract *contract = sl_model_contract (report->model);
   const SlTensorInfo *input = &contract->inputs[0];
@@ -253,7 +180,7 @@ print_held (const SlGraph *graph)
 }
 
 static void
-print_results (const Report *report)
+print_results (const SlModelReport *report)
 {
   const SlLabels *labels = sl_model_contract (report->model)->labels;
   guint n = labels != NULL ? sl_labels_count (labels) : 0;
@@ -272,14 +199,14 @@ print_results (const Report *report)
 }
 
 static void
-print_operator_counts (const Report *report)
+print_operator_counts (const SlModelReport *report)
 {
   printf ("operators\n  %-28s %6s", "", "count");
   for (guint k = 0; k < report->n_backends; k++)
     printf (" %7s", report->backends[k].name);
   printf (" %7s\n", "view");
   for (guint i = 0; i < SL_OP_COUNT; i++) {
-    const OpCount *op = &report->ops[i];
+    const SlOpCount *op = &report->ops[i];
     if (op->count == 0)
       continue;
     printf ("  %-28s %6u", sl_op_name ((SlOpType) i), op->count);
@@ -292,7 +219,7 @@ print_operator_counts (const Report *report)
 /* In the order in which they run: what runs each, its operator, its result and its name in the
  * file. */
 static void
-print_nodes (const Report *report)
+print_nodes (const SlModelReport *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
   printf ("nodes\n");
@@ -307,7 +234,7 @@ print_nodes (const Report *report)
 
 /* Nodes, and how many of them each backend runs. */
 static void
-print_backends (const Report *report)
+print_backends (const SlModelReport *report)
 {
   const char *separator = ", of them";
   printf ("run\n  nodes     %u", report->stats.nodes);
@@ -331,7 +258,7 @@ print_facts (const SlModel *model)
 }
 
 static void
-print_text (const Report *report)
+print_text (const SlModelReport *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
   const SlSessionStats *stats = &report->stats;
@@ -354,7 +281,7 @@ print_text (const Report *report)
 }
 
 static void
-print_passes (const Report *report)
+print_passes (const SlModelReport *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
   printf ("passes\n");
@@ -368,162 +295,12 @@ print_passes (const Report *report)
 }
 
 static void
-json_passes (GString *out, const Report *report)
+print_json (const SlModelReport *report)
 {
-  const SlGraph *graph = sl_model_graph (report->model);
-  g_string_append (out, ",\"passes\":{");
-  for (guint i = 0; i < sl_graph_n_passes (graph); i++) {
-    guint changes;
-    const char *name = sl_graph_pass (graph, i, &changes);
-    g_string_append_printf (out, "\"%s\":%u,", name, changes);
-  }
-  g_string_append_printf (out, "\"in_place\":%u}", report->stats.in_place_nodes);
-}
-
-static void
-json_tensors (GString *out, const char *key, const SlGraph *graph, guint n,
-              const SlTensor *(*get) (const SlGraph *, guint))
-{
-  g_string_append_printf (out, ",\"%s\":[", key);
-  for (guint i = 0; i < n; i++) {
-    const SlTensor *tensor = get (graph, i);
-    g_string_append (out, i > 0 ? ",{\"name\":" : "{\"name\":");
-    sl_json_append_string (out, tensor->name);
-    g_string_append_printf (out, ",\"dtype\":\"%s\",\"shape\":[", sl_dtype_name (tensor->dtype));
-    for (guint d = 0; d < tensor->rank; d++)
-      g_string_append_printf (out, "%s%d", d > 0 ? "," : "", tensor->dims[d]);
-    g_string_append (out, "],\"scales\":[");
-    for (guint q = 0; q < tensor->quant.count; q++) {
-      g_string_append (out, q > 0 ? "," : "");
-      sl_json_append_double (out, tensor->quant.scale[q], 9);
-    }
-    g_string_append (out, "],\"zero_points\":[");
-    for (guint q = 0; q < tensor->quant.count; q++)
-      g_string_append_printf (out, "%s%d", q > 0 ? "," : "", tensor->quant.zero_point[q]);
-    g_string_append_printf (out, "],\"bytes\":%" G_GSIZE_FORMAT "}", tensor->bytes);
-  }
-  g_string_append_c (out, ']');
-}
-
-static void
-json_facts (GString *out, const SlModel *model)
-{
-  const char *name, *value = NULL;
-  g_string_append (out, ",\"program\":");
-  if (sl_model_fact (model, 0, &value) == NULL) {
-    g_string_append (out, "null");
-    return;
-  }
-  for (guint i = 0; (name = sl_model_fact (model, i, &value)) != NULL; i++) {
-    g_string_append_printf (out, "%s\"%s\":", i == 0 ? "{" : ",", name);
-    sl_json_append_string (out, value);
-  }
-  g_string_append_c (out, '}');
-}
-
-static void
-json_numbers (GString *out, const char *key, const double *values, gint n)
-{
-  g_string_append_printf (out, ",\"%s\":[", key);
-  for (gint i = 0; i < n; i++) {
-    g_string_append (out, i > 0 ? "," : "");
-    sl_json_append_double (out, values[i], 9);
-  }
-  g_string_append_c (out, ']');
-}
-
-static void
-json_contract (GString *out, const Report *report)
-{
-  const SlContract *contract = sl_model_contract (report->model);
-  const SlTensorInfo *input = &contract->inputs[0];
-  const SlImageContract *image = &contract->image;
-  g_string_append (out, ",\"picture\":");
-  if (image->valid) {
-    g_string_append_printf (
-      out,
-      "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\",\"fit\":\"%s\"",
-      image->width, image->height, image->channels, sl_colour_name (image->colour),
-      sl_layout_name (image->layout), sl_fit_name (sl_contract_fit (contract).fit));
-    if (image->crop_share != 1) {
-      sl_json_append_number (out, "crop_share", image->crop_share, 9);
-    }
-    g_string_append_printf (out, ",\"dtype\":\"%s\",\"scale\":", sl_dtype_name (input->dtype));
-    sl_json_append_double (out, (double) input->scale, 9);
-    g_string_append_printf (out, ",\"zero_point\":%d,\"already_quantised\":%s", input->zero_point,
-                            contract->skips_input_quantize ? "true" : "false");
-    g_string_append_printf (out, ",\"range_known\":%s",
-                            report->input_problem == NULL ? "true" : "false");
-    gint n = report->input_problem == NULL ? image->channels : 0;
-    json_numbers (out, "mean", image->mean, n);
-    json_numbers (out, "std", image->std, n);
-    json_numbers (out, "gain", image->gain, n);
-    json_numbers (out, "offset", image->offset, n);
-    g_string_append_c (out, '}');
-  } else
-    g_string_append (out, "null");
-  sl_json_append_text (out, "decoder", report->decoder);
-  sl_json_append_text (out, "note", report->decoder_note);
-  sl_json_append_text (out, "problem",
-                       report->input_problem != NULL ? report->input_problem
-                                                     : report->decoder_problem);
-  g_string_append (out, ",\"labels\":[");
-  for (guint i = 0; contract->labels != NULL && i < sl_labels_count (contract->labels); i++) {
-    g_string_append (out, i > 0 ? "," : "");
-    sl_json_append_string (out, sl_labels_get (contract->labels, i));
-  }
-  g_string_append_c (out, ']');
-}
-
-static void
-json_operator (GString *out, const char *separator, const Report *report, SlOpType type)
-{
-  const OpCount *op = &report->ops[type];
-  g_string_append_printf (out, "%s{\"name\":\"%s\",\"count\":%u", separator, sl_op_name (type),
-                          op->count);
-  for (guint k = 0; k < report->n_backends; k++)
-    g_string_append_printf (out, ",\"%s\":%u", report->backends[k].name, op->on[k]);
-  g_string_append_printf (out, ",\"view\":%u}", op->view);
-}
-
-static void
-print_json (const Report *report)
-{
-  const SlGraph *graph = sl_model_graph (report->model);
-  const SlSessionStats *stats = &report->stats;
-  const char *separator = "";
-  GString *out = g_string_new ("{\"model\":");
-  sl_json_append_string (out, sl_model_path (report->model));
-  g_string_append_printf (out, ",\"format\":\"%s\"", sl_model_format (report->model));
-  json_facts (out, report->model);
-  json_tensors (out, "inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
-  json_tensors (out, "outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
-  g_autofree char *pairs = sl_state_describe (graph, TRUE);
-  sl_json_append_text (out, "state", pairs);
-  json_contract (out, report);
-  json_passes (out, report);
-  g_string_append (out, ",\"operators\":[");
-  for (guint i = 0; i < SL_OP_COUNT; i++)
-    if (report->ops[i].count > 0) {
-      json_operator (out, separator, report, (SlOpType) i);
-      separator = ",";
-    }
-  g_string_append_printf (out, "],\"multiply_adds\":%" G_GUINT64_FORMAT ",\"nodes\":%u",
-                          sl_graph_multiply_adds (graph), stats->nodes);
-  for (guint k = 0; k < report->n_backends; k++) {
-    const SlBackendUse *use = &report->backends[k];
-    g_string_append_printf (out, ",\"%s_nodes\":%u", use->name, use->nodes);
-    if (use->cpu != NULL)
-      g_string_append_printf (out, ",\"%s_cpu\":\"%s\"", use->name, use->cpu);
-  }
-  g_string_append_printf (out,
-                          ",\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
-                          ",\"packed_bytes\":%" G_GSIZE_FORMAT ",\"arena_bytes\":%" G_GSIZE_FORMAT
-                          ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
-                          stats->steps, stats->weight_bytes, stats->packed_bytes,
-                          stats->arena_bytes, stats->arena_lower_bound);
+  g_autoptr (GString) out = g_string_new ("{");
+  sl_model_report_append_json (report, out);
+  g_string_append (out, "}\n");
   fwrite (out->str, 1, out->len, stdout);
-  g_string_free (out, TRUE);
 }
 
 /* What `sightline predict` makes of @picture with the same options, which are those in @argv but
@@ -569,7 +346,7 @@ run_inspect (int argc, char **argv)
   g_auto (SlModelOptions) options = { 0 };
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
-  g_auto (Report) report = { 0 };
+  g_auto (SlModelReport) report = { 0 };
   g_autofree char *picture = NULL;
   g_autofree char **given =
     g_memdup2 (argv, (gsize) argc * sizeof *argv); /* which parsing takes options from */
@@ -612,7 +389,7 @@ run_inspect (int argc, char **argv)
   if (needs)
     return print_needs (rest, &options);
   options.settings.model = g_strdup (rest[0]);
-  if (!report_fill (&report, &options, &error))
+  if (!sl_model_report_fill (&report, &options, &error))
     return sl_complain ("inspect", "%s", error->message);
   if (json)
     print_json (&report);

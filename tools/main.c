@@ -28,7 +28,9 @@ static const struct
   { "predict", NULL },
   { "get", NULL },
   { "zoo", NULL },
+  { "advise", NULL },
   { "inspect", &sl_command_inspect },
+  { "card", &sl_command_card },
   { "infer", &sl_command_infer },
   { "convert", &sl_command_convert },
   { "quantize", NULL },
@@ -126,7 +128,7 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, get, zoo, inspect, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, check, replay or serve (see sightline --help)",
+      "'%s' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, check, replay or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

@@ -388,6 +388,37 @@ convert (Lower *o, const char *input_shape)
   g_hash_table_unref (scope.values);
 }
 
+static int
+compare_keys (gconstpointer a, gconstpointer b)
+{
+  return strcmp (a, b);
+}
+
+static void
+state_producer (const OnnxFile *file, SlModelMetadata *metadata)
+{
+  g_autofree char *producer = g_strjoin (file->producer_version[0] != '\0' ? " " : "",
+                                         file->producer, file->producer_version, NULL),
+                  *opset = g_strdup_printf ("%" G_GINT64_FORMAT, file->opset);
+  sl_model_metadata_state (metadata, "producer", producer, strlen (producer));
+  sl_model_metadata_state (metadata, "opset", opset, strlen (opset));
+  sl_model_metadata_state (metadata, "description", file->doc, strlen (file->doc));
+}
+
+/* All that the file says beside its graph. */
+static gboolean
+read_texts (const OnnxFile *file, SlModelMetadata *metadata, GError **error)
+{
+  g_autoptr (GList) keys = g_list_sort (g_hash_table_get_keys (file->metadata), compare_keys);
+  state_producer (file, metadata);
+  for (const GList *key = keys; key != NULL; key = key->next) {
+    const char *text = g_hash_table_lookup (file->metadata, key->data);
+    sl_model_metadata_state (metadata, key->data, text, strlen (text));
+  }
+  read_image_properties (file, metadata);
+  return read_ultralytics (file, metadata, error);
+}
+
 static gboolean
 read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata,
             GError **error)
@@ -419,8 +450,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
     return FALSE;
   }
   sl_graph_set_copied (graph);
-  read_image_properties (&file, metadata);
-  return read_ultralytics (&file, metadata, error);
+  return read_texts (&file, metadata, error);
 }
 
 static gboolean
@@ -431,8 +461,7 @@ describe (GBytes *bytes, SlModelMetadata *metadata, GError **error)
   const void *data = g_bytes_get_data (bytes, &size);
   if (!onnx_file_parse (&file, data, size, error))
     return FALSE;
-  read_image_properties (&file, metadata);
-  return read_ultralytics (&file, metadata, error);
+  return read_texts (&file, metadata, error);
 }
 
 /* Weights are named in any attribute of any subgraph, by that key; what is compiled for a device,

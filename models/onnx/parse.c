@@ -398,6 +398,12 @@ parse_model_field (OnnxFile *file, const SlPbField *field, GError **error)
     case 2:
       file->producer = onnx_text (file, &field->bytes);
       return TRUE;
+    case 3:
+      file->producer_version = onnx_text (file, &field->bytes);
+      return TRUE;
+    case 6:
+      file->doc = onnx_text (file, &field->bytes);
+      return TRUE;
     case 7:
       file->graph = parse_graph (file, field->bytes, 0, error);
       return file->graph != NULL;
@@ -428,7 +434,7 @@ onnx_file_parse (OnnxFile *file, const void *data, gsize size, GError **error)
   file->graphs = g_ptr_array_new_with_free_func (graph_free);
   file->domains = g_hash_table_new (sl_name_hash, g_str_equal);
   file->metadata = g_hash_table_new (sl_name_hash, g_str_equal);
-  file->producer = "";
+  file->producer = file->producer_version = file->doc = "";
   while (sl_pb_next (&message, &field))
     if (!parse_model_field (file, &field, error))
       return FALSE;

@@ -66,7 +66,7 @@ typedef struct
   GPtrArray *graphs; /* of OnnxGraph: all that were parsed */
   guint n_nodes, n_attributes, n_numbers;
   gint64 ir_version, opset;
-  const char *producer;
+  const char *producer, *producer_version, *doc;
   GHashTable *domains;  /* name -> version, other than the default one */
   GHashTable *metadata; /* key -> value */
   OnnxGraph *graph;     /* (nullable) */

@@ -159,6 +159,25 @@ find_labels_name (const SlFbTable *model, const SlFbTable *subgraph)
   return name;
 }
 
+static void
+read_statements (const SlFbTable *model, SlModelMetadata *metadata)
+{
+  static const struct
+  {
+    const char *name;
+    guint field;
+  } fields[] = { { "name", TFM_MODEL_NAME },
+                 { "description", TFM_MODEL_DESCRIPTION },
+                 { "version", TFM_MODEL_VERSION },
+                 { "author", TFM_MODEL_AUTHOR },
+                 { "licence", TFM_MODEL_LICENCE } };
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {
+    gsize length;
+    const char *text = sl_fb_string (model, fields[i].field, &length);
+    sl_model_metadata_state (metadata, fields[i].name, text, length);
+  }
+}
+
 static gboolean
 read_buffer (const guint8 *buffer, gsize size, SlModelMetadata *metadata, Files *files,
              GError **error)
@@ -173,6 +192,7 @@ read_buffer (const guint8 *buffer, gsize size, SlModelMetadata *metadata, Files 
   metadata->description = dup_string (&model, TFM_MODEL_NAME);
   if (metadata->description == NULL)
     metadata->description = dup_string (&model, TFM_MODEL_DESCRIPTION);
+  read_statements (&model, metadata);
   if (subgraphs.count > 0) {
     const SlFbTable subgraph = sl_fb_vector_table (&subgraphs, 0);
     const SlFbVector inputs = sl_fb_vector (&subgraph, TFM_SUBGRAPH_INPUTS, 4);

@@ -706,7 +706,9 @@ read_metadata (Reader *reader, const SlFbTable *model, GBytes *bytes, SlModelMet
 {
   const SlFbVector entries = sl_fb_vector (model, TFL_MODEL_METADATA, 4);
   const guint8 *buffer = NULL;
-  gsize size = 0;
+  gsize size = 0, said;
+  const char *producer = sl_fb_string (model, TFL_MODEL_DESCRIPTION, &said);
+  sl_model_metadata_state (metadata, "producer", producer, said);
   for (guint i = 0; i < MIN (entries.count, MAX_METADATA); i++) {
     const SlFbTable entry = sl_fb_vector_table (&entries, i);
     gsize length;

@@ -105,6 +105,10 @@ static const struct
   { "picture", G_STRUCT_OFFSET (SlZooRow, picture), FALSE },
   { "gives", G_STRUCT_OFFSET (SlZooRow, gives), FALSE },
   { "ms", G_STRUCT_OFFSET (SlZooRow, ms), FALSE },
+  { "memory", G_STRUCT_OFFSET (SlZooRow, memory), FALSE },
+  { "agreement", G_STRUCT_OFFSET (SlZooRow, agreement), FALSE },
+  { "int8", G_STRUCT_OFFSET (SlZooRow, int8), FALSE },
+  { "quantize", G_STRUCT_OFFSET (SlZooRow, quantize), FALSE },
 };
 /* Those that are no texts of SlZooRow. */
 static const char *const others[] = { "slice", "labels-slice", "size", "download", "tried" };
@@ -249,7 +253,7 @@ sl_zoo_row_free (SlZooRow *row)
 gboolean
 sl_zoo_row_decodes (const SlZooRow *row)
 {
-  return row->gives == NULL || !g_str_has_prefix (row->gives, "no: ");
+  return row->gives == NULL || !g_str_has_prefix (row->gives, SL_ZOO_NO);
 }
 
 const char *

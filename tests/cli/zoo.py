@@ -11,7 +11,7 @@ import subprocess
 import tarfile
 import threading
 
-from harness import PROGRAM, ROOT, Skip, Terminal, main, png, run, work, write
+from harness import PROGRAM, ROOT, Skip, Terminal, main, model, png, png_of, run, work, write
 from zoo_server import Server, Zoo, archive, sha256
 
 
@@ -51,10 +51,15 @@ def test_damaged_cache_is_fetched_again():
             file.write(b"broken")
         zoo.get("one").expect(0)
         zoo.check_whole()
-        zoo.row(licence="Apache-2.0")
+        zoo.row(licence="Apache-2.0")  # the same files: only the row is written again
         zoo.get("one").expect(0)
         zoo.check_whole()
-        assert len(server.requests) == 3
+        assert len(server.requests) == 2
+        with open(os.path.join(zoo.place, "one", "zoo.ini"), encoding="utf-8") as file:
+            assert "licence=Apache-2.0" in file.read()
+        zoo.row(labels_source="names.txt", labels_sha256=sha256(b"x\n"))
+        zoo.get("one").expect(0)
+        assert len(server.requests) == 3 and os.path.exists(os.path.join(zoo.place, "one", "one.txt"))
 
 
 def test_two_of_one_package():
@@ -608,6 +613,51 @@ def test_list():
     assert [(row["name"], row["decoded"], row["here"]) for row in found] == [("b", True, False), ("a", False, False)]
     out = zoo.run("zoo", "a").expect(0).out
     assert "licence    Apache-2.0\n" in out and "fit=letterbox" in out and "no; sightline get fetches it" in out, out
+
+
+def test_recipe():
+    """quantize does what the row says, unless the command line says how."""
+    with Server() as server:
+        zoo = Zoo(server)
+        with open(model("trained_unit.tflite"), "rb") as file:
+            zoo.model = file.read()
+        zoo.row(quantize="--float16", int8="no: it is too small")
+        zoo.get("one").expect(0)
+        command = ("quantize", "zoo:one", "--mean", "0", "--std", "1", "-o", os.path.join(zoo.folder, "less.tflite"))
+        result = one_sentence(zoo.run(*command).expect(0, "sightline quantize: zoo:one: by its recipe, --float16"))
+        assert "agreement  not measured" in result.out
+        zoo.run(*command, "--weights-only").expect(1, "no node of it can have such weights")
+        assert "recipe" not in zoo.run(*command, "--method", "minmax").expect(2, "--calibrate SOURCE is required").err
+        one_picture = png_of("one.png", 8, 8, [bytes(range(row, row + 24 * 9, 9)) for row in range(8)])
+        zoo.row(quantize="--min-agreement 0.9")
+        zoo.run(*command, "--calibrate", one_picture).expect(1, "by its recipe, --min-agreement 0.9", "5 pictures or more to compare some")
+        zoo.row(quantize="no: it loses the small faces")
+        zoo.run(*command, "--float16").expect(0)
+        zoo.run(*command, "--calibrate", png("recipe.png", 8, 8, (9, 99, 9))).expect(1, "zoo:one: no recipe holds: it loses the small faces")
+        zoo.row(quantize="--bogus")
+        zoo.run(*command).expect(2, "--bogus")
+        assert "quantize   --bogus" in zoo.run("zoo", "one").expect(0).out
+        assert json.loads(zoo.run("zoo", "one", "--json").expect(0).out)["quantize"] == "--bogus"
+
+
+def test_eval():
+    """A model by its name is right about the box that it finds itself."""
+    with Server() as server:
+        zoo = Zoo(server)
+        zoo.row()
+        zoo.get("one").expect(0)
+        folder = os.path.join(zoo.folder, "pictures")
+        os.makedirs(folder)
+        os.rename(png("eval.png", 64, 48, (0, 51, 204)), os.path.join(folder, "a.png"))
+        found = json.loads(zoo.run("predict", "--json", "--model", "zoo:one", os.path.join(folder, "a.png")).expect(0).out)["objects"]
+        assert found
+        with open(os.path.join(folder, "a.txt"), "w", encoding="utf-8") as file:
+            for one in found:
+                box = one["detection"]["bounding_box"]
+                file.write("%d %f %f %f %f\n" % (one["detection"]["label_id"], (box["x_min"] + box["x_max"]) / 2, (box["y_min"] + box["y_max"]) / 2,
+                                               box["x_max"] - box["x_min"], box["y_max"] - box["y_min"]))
+        out = zoo.run("eval", "zoo:one", "--dataset", folder).expect(0).out
+        assert re.search(r"^zoo:one +boxes +1\.0000", out, flags=re.M), out
 
 
 def test_bad_rows():

@@ -425,6 +425,34 @@ test_calibration (void)
   }
 }
 
+/* What is for people, in the file's words; none of it changes the contract. */
+static void
+test_statements (void)
+{
+  static const char *const expected[][2] = {
+    { "producer", NULL },   { "name", "Named" },       { "description", "Described\x1b" },
+    { "author", "Nobody" }, { "licence", "EUPL-1.2" },
+  };
+  g_autoptr (SlTfliteWriter) writer = picture (3);
+  g_autoptr (GError) error = NULL;
+  const char *name, *value = NULL;
+  guint n = 0;
+  sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .name = "Named",
+                                                                  .description = "Described\x1b",
+                                                                  .author = "Nobody",
+                                                                  .licence = "EUPL-1.2" });
+  g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; (name = sl_model_statement (model, i, &value)) != NULL; i++) {
+    while (n < G_N_ELEMENTS (expected) && strcmp (name, expected[n][0]) != 0)
+      n++;
+    g_assert_cmpuint (n, <, G_N_ELEMENTS (expected));
+    if (expected[n][1] != NULL)
+      g_assert_cmpstr (value, ==, expected[n][1]);
+  }
+  g_assert_cmpuint (n, ==, G_N_ELEMENTS (expected) - 1);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -441,5 +469,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/tflite-metadata/bad-info-inside", test_bad_info_inside);
   g_test_add_func ("/tflite-metadata/missing-buffer", test_missing_buffer);
   g_test_add_func ("/tflite-metadata/calibration", test_calibration);
+  g_test_add_func ("/tflite-metadata/statements", test_statements);
   return g_test_run ();
 }

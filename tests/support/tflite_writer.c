@@ -591,6 +591,8 @@ sl_tflite_writer_picture_metadata (SlTfliteWriter *writer, const SlTfliteMetadat
   fb_push (subgraphs, subgraph);
   fb_ref (model, 0, fb_string (fb, m->name));
   fb_ref (model, 1, fb_string (fb, m->description));
+  fb_ref (model, 4, fb_string (fb, m->author));
+  fb_ref (model, 5, fb_string (fb, m->licence));
   fb_ref (model, 3, subgraphs);
 
   g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (fb_finish (fb, model, "M001"));

@@ -95,7 +95,7 @@ typedef struct
 
 /**
  * SlTfliteMetadata: the TFLITE_METADATA buffer of a picture model.
- * @name, @description: (nullable): of the model
+ * @name, @description, @author, @licence: (nullable): of the model
  * @n_mean, @mean, @std: normalisation of the first input; @n_mean 0 = none
  * @colour: 0 = no image properties, 1 = RGB, 2 = grayscale
  * @labels_file: (nullable): associated file of the first output; add it with
@@ -106,7 +106,7 @@ typedef struct
  */
 typedef struct
 {
-  const char *name, *description;
+  const char *name, *description, *author, *licence;
   guint n_mean;
   gfloat mean[3], std[3];
   guint8 colour;

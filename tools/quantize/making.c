@@ -61,7 +61,8 @@ sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport
     return TRUE;
   if (isnan (report->agreement))
     return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "--min-agreement: the agreement could not be measured, so %s is not written",
+                    "--min-agreement: the agreement could not be measured, so %s is not written; "
+                    "expected a decoder for the model, and 5 pictures or more to compare some",
                     output);
   /* Nodes are compared with those of the pruned model: the noisiest says nothing of what pruning
    * cost. */

@@ -7,9 +7,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/base/thread_count.h"
+#include "core/base/zoo_name.h"
+#include "models/zoo/cache.h"
 #include "plugins/elements.h"
 #include "core/base/fail.h"
 #include "tools/command.h"
@@ -301,6 +304,41 @@ check (Options *options)
   return TRUE;
 }
 
+/* Whether the command line says how the model gets fewer bits. */
+static gboolean
+states_making (const Options *options)
+{
+  const SlMakingOptions *making = &options->making;
+  return options->weights_only || options->float16 || options->equalize || making->prune_blocks
+         || making->method != NULL || making->percentile != NULL || making->float_head != NULL
+         || making->weights != NULL || making->activations != NULL || making->min_agreement != NULL
+         || making->prune != NULL;
+}
+
+/* The row of the zoo that @model names may have a recipe, which counts where the command line has
+ * none: its words are parsed as if they stood there. -1 to go on, else the exit status. */
+static int
+take_recipe (const Options *options, const GOptionEntry *entries, const GOptionEntry *more)
+{
+  const char *name = sl_zoo_name (options->model.settings.model);
+  g_autoptr (SlZooRow) row = name != NULL ? sl_zoo_row_load (name, NULL) : NULL;
+  if (row == NULL && name != NULL)
+    row = sl_zoo_cached_row (name);
+  if (row == NULL || row->quantize == NULL || states_making (options))
+    return -1;
+  if (g_str_has_prefix (row->quantize, SL_ZOO_NO)) {
+    sl_complain ("quantize", "%s: no recipe holds: %s", options->model.settings.model,
+                 row->quantize + strlen (SL_ZOO_NO));
+    return -1;
+  }
+  sl_complain ("quantize", "%s: by its recipe, %s", options->model.settings.model, row->quantize);
+  g_autofree char *line = g_strconcat ("quantize ", row->quantize, NULL);
+  g_auto (GStrv) words = g_strsplit (line, " ", -1), rest = NULL;
+  g_autofree char **arguments = g_memdup2 (words, (g_strv_length (words) + 1) * sizeof *words);
+  return sl_options_parse ("quantize", "", "", NULL, (int) g_strv_length (words), arguments,
+                           entries, more, &rest);
+}
+
 static int
 run_quantize (int argc, char **argv)
 {
@@ -337,7 +375,10 @@ run_quantize (int argc, char **argv)
   if (status < 0) {
     status = SL_EXIT_USAGE;
     options.model.settings.model = g_strdup (rest[0]);
-    if (rest[0] == NULL || rest[1] != NULL)
+    const int taken = take_recipe (&options, entries, more);
+    if (taken >= 0)
+      status = taken;
+    else if (rest[0] == NULL || rest[1] != NULL)
       sl_options_usage ("quantize", "expected one MODEL, got %u arguments", g_strv_length (rest));
     else if (options.output == NULL
              || (options.calibrate == NULL && !options.weights_only && !options.float16))

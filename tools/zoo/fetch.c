@@ -92,16 +92,30 @@ lock (const Fetch *fetch, const char *name, int *fd, GError **error)
   return TRUE;
 }
 
-/* (transfer full) (nullable): the model's path, where it is here and what the row states. */
+/* Whether the files beside the model are the same. */
+static gboolean
+same_files (const SlZooRow *a, const SlZooRow *b)
+{
+  return strcmp (a->file, b->file) == 0 && g_strcmp0 (a->labels_sha256, b->labels_sha256) == 0
+         && g_strcmp0 (a->info, b->info) == 0;
+}
+
+/* (transfer full) (nullable): the model's path, where it is here and what the row states. A row
+ * that says other things of the same files replaces that which is here. */
 static char *
 find_here (const Fetch *fetch)
 {
   g_autoptr (SlZooRow) here = sl_zoo_cached_row (fetch->row->name);
-  if (here == NULL || strcmp (here->text, fetch->row->text) != 0)
+  if (here == NULL || !same_files (here, fetch->row))
     return NULL;
   g_autofree char *path = g_build_filename (fetch->folder, here->file, NULL),
-                  *hash = sl_zoo_hash (path, NULL);
-  return g_strcmp0 (hash, fetch->sha256) == 0 ? g_steal_pointer (&path) : NULL;
+                  *hash = sl_zoo_hash (path, NULL),
+                  *row = g_build_filename (fetch->folder, SL_ZOO_CACHED_ROW, NULL);
+  if (g_strcmp0 (hash, fetch->sha256) != 0)
+    return NULL;
+  if (strcmp (here->text, fetch->row->text) != 0)
+    g_file_set_contents (row, fetch->row->text, -1, NULL);
+  return g_steal_pointer (&path);
 }
 
 /* All of the file at @source becomes @whole. @continued: a process before this one began it. */

@@ -91,6 +91,11 @@ print_json (const SlZooRow *row, const Options *options)
     sl_json_append_number (json, "ms", g_ascii_strtod (row->ms, NULL), 6);
   if (measured >= 0)
     sl_json_append_number (json, "measured_ms", measured, 6);
+  if (row->memory != NULL)
+    sl_json_append_number (json, "memory", g_ascii_strtod (row->memory, NULL), 6);
+  append_text (json, "agreement", row->agreement);
+  append_text (json, "int8", row->int8);
+  append_text (json, "quantize", row->quantize);
   append_bool (json, "tried", row->tried);
   append_bool (json, "decoded", sl_zoo_row_decodes (row));
   append_bool (json, "here", is_here (row));
@@ -120,6 +125,10 @@ print_row (const SlZooRow *row, const Options *options)
   print_line ("size", sizes);
   print_line ("input", row->input);
   print_line ("ms", ms);
+  print_line ("memory", row->memory);
+  print_line ("agreement", row->agreement);
+  print_line ("int8", row->int8);
+  print_line ("quantize", row->quantize);
   print_line ("licence", row->licence);
   print_line ("page", row->page);
   print_line ("source", row->source);
