@@ -41,7 +41,7 @@ add_reason (SlHeat *heat, const char *text)
   g_strlcat (heat->throttled, text, sizeof heat->throttled);
 }
 
-/* Sensors that are out of use give values far outside of what is possible. */
+/* Sensors that are out of use give impossible values. */
 static void
 read_zone (const char *folder, SlHeat *heat)
 {

@@ -4,7 +4,7 @@
  * running it on zeros with the numbers of sl_threads_trials(), and going on while more threads save
  * a seventh of the time. Small models lose by being divided, and a container may be granted less
  * than the processors it sees. Threads are not bound to cores: the system puts them on the fast
- * ones first, and pieces of work are taken by any thread that has none.
+ * ones first, and work items are taken by any thread that is free.
  */
 #include "core/runtime/session.h"
 

@@ -121,7 +121,7 @@ loop_run (Loop *loop, GError **error)
   return sl_fail (error, SL_ERROR_BACKEND, "%s", sl_session_status_text (loop->session, status));
 }
 
-/* SlTurn of a Loop. */
+/* SlTimedTurn of a Loop. */
 static gboolean
 turn_of_ours (gpointer data, guint n, double *ms, GError **error)
 {
@@ -413,7 +413,7 @@ print_profile (const Settings *settings, guint threads, GError **error)
   return TRUE;
 }
 
-/* SlTurn of a SlPeer. */
+/* SlTimedTurn of a SlPeer. */
 static gboolean
 turn_of_theirs (gpointer data, guint n, double *ms, GError **error)
 {
