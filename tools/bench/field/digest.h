@@ -14,7 +14,7 @@
  * weights and arithmetic of 16 bits, and of rows that are rounded to 8 bits at run time, where a
  * sum in another order may round to the next value, and AVX2 has 7 bits. */
 #define SL_FIELD_BOUND_FLOAT 3e-5
-#define SL_FIELD_BOUND_FP16 0.05
+#define SL_FIELD_BOUND_FP16 0.02
 #define SL_FIELD_BOUND_ROUNDED 0.15
 
 /**
