@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counts the instructions of inner loops in a build for arm64, as objdump shows them: how good they are can be seen without the processor.
 
-  scripts/inner_loops.py BUILD [--objdump PROGRAM] [--all]
+  scripts/inner_loops.py BUILD [--objdump PROGRAM] [--all] [--cycles CPU [--mca PROGRAM]]
 
 A line for each innermost loop of the layers' kernels that multiplies: its products (sdot, smmla, fmla, smull, smlal, sadalp), the other
 vector instructions that compute, loads of vectors, and registers that the loop keeps in memory (spills). Without --all, of each function
-the loop with the most products and then the most others. The exit status is 1 when a loop spills."""
+the loop with the most products and then the most others. The exit status is 1 when a loop spills.
+
+--cycles CPU, such as cortex-a55, adds the cycles of a round as llvm-mca has them, and the products a cycle. These are modelled: caches,
+branches and the loads of real data are not in the model. LLVM 16 has one model, of Cortex-A57, for A57, A72, A76 and Neoverse N1; it does not know
+the pipes of the last two, so only cortex-a55 and, for loops without sdot and binary16, cortex-a72 say something."""
 
 import argparse
 import pathlib
@@ -58,27 +62,40 @@ def count(loop):
     }
 
 
+def model_cycles(mca, cpu, loop):
+    """Cycles of a round, over many; None where llvm-mca knows an instruction of it not."""
+    text = "\n".join("%s %s" % (mnemonic, operands.split("//")[0]) for _, mnemonic, operands in loop if not BRANCH.match(mnemonic))
+    command = [mca, "-mtriple=aarch64", "-mcpu=" + cpu, "-mattr=+dotprod,+i8mm,+fullfp16", "-iterations=200", "-instruction-info=false", "-resource-pressure=false"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    total = re.search(r"Total Cycles: +(\d+)", done.stdout)
+    return int(total[1]) / 200 if done.returncode == 0 and total else None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--objdump", default="aarch64-linux-gnu-objdump")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--cycles", metavar="CPU")
+    parser.add_argument("--mca", default="llvm-mca-16")
     options = parser.parse_args()
     libraries = sorted(options.build.glob("core/backends/*/lib*_*_*.a"))
     if not libraries:
         sys.exit(f"inner_loops.py: no kernels below core/backends in {options.build}; build it first, for arm64")
-    print(f"{'library':16} {'function':28} instructions products others products/vector loads spills")
+    print(f"{'library':16} {'function':28} instructions products others products/vector loads spills"
+          + (" cycles products/cycle" if options.cycles else ""))
     spilled = False
     for library in libraries:
         for name, body in functions(options.objdump, library):
-            counts = [c for c in map(count, inner_loops(body)) if c["products"] >= 4]
+            counts = [c for c in (dict(count(loop), loop=loop) for loop in inner_loops(body)) if c["products"] >= 4]
             if not options.all:
                 counts = sorted(counts, key=lambda c: (c["products"], c["others"]))[-1:]
             for c in counts:
                 share = c["products"] / (c["products"] + c["others"])
                 spilled |= c["spills"] > 0
+                cycles = model_cycles(options.mca, options.cycles, c["loop"]) if options.cycles else None
                 print(f"{library.stem[6:]:16} {name:28} {c['instructions']:12} {c['products']:8} {c['others']:6} {share:15.2f} {c['loads']:5}"
-                      f" {c['spills']:6}")
+                      f" {c['spills']:6}" + (f" {cycles:6.1f} {c['products'] / cycles:14.2f}" if cycles else ""))
     sys.exit(spilled)
 
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * sl_session_new(): the number of threads that runs a graph fastest on this machine is found by
- * running it on zeros with 1, 2 and 4, as far as there are processors, and going on while twice as
- * many save a seventh of the time. Small models lose by being divided, and a container may be
- * granted less than the processors it sees.
+ * running it on zeros with the numbers of sl_threads_trials(), and going on while more threads save
+ * a seventh of the time. Small models lose by being divided, and a container may be granted less
+ * than the processors it sees. Threads are not bound to cores: the system puts them on the fast
+ * ones first, and work items are taken by any thread that is free.
  */
 #include "core/runtime/session.h"
 
@@ -66,14 +67,15 @@ try (SlSession *session, const Buffers *buffers)
 static SlSession *
 fastest (SlGraph *graph, GError **error)
 {
-  const guint most = sl_threads_resolve (0);
+  guint trials[SL_MAX_TRIALS];
+  const guint n = sl_threads_trials (NULL, trials);
   g_autoptr (SlSession) best = sl_session_new (graph, 1, error);
   g_auto (Buffers) buffers = { 0 };
-  if (best == NULL || most == 1 || !buffers_init (&buffers, graph))
+  if (best == NULL || n == 1 || !buffers_init (&buffers, graph))
     return g_steal_pointer (&best);
   gint64 least = try (best, &buffers);
-  for (guint threads = 2; threads <= most; threads *= 2) {
-    g_autoptr (SlSession) next = sl_session_new (graph, threads, NULL);
+  for (guint i = 1; i < n; i++) {
+    g_autoptr (SlSession) next = sl_session_new (graph, trials[i], NULL);
     const gint64 time = next != NULL ? try (next, &buffers) : G_MAXINT64;
     if ((double) time * GAIN >= (double) least)
       break;

@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Builds Sightline for 64-bit Arm on a Debian of another architecture, with the packages that it asks apt for, in build-arm64, and runs the
-# tests of base and core under qemu-user, as a processor with dot products and as one without. Called by .ci/run arm64 in a chroot; changes
-# the machine that it runs on: it adds the architecture arm64 to dpkg's.
+# Builds Sightline for 64-bit Arm on a Debian of another architecture, with the packages that it asks apt for, in build-arm64, and tests it under
+# qemu-user: as a processor without dot products (Cortex-A53, A72), with them (A76), and with everything (max). Called by .ci/run arm64 in a
+# chroot; changes the machine that it runs on: it adds the architecture arm64 to dpkg's.
+#   ARM64_CPUS    processors (default: cortex-a53 cortex-a72 cortex-a76 max)
+#   ARM64_SUITES  suites of the first one and of max (default: all that the instruction set can change)
+# The others run the suite "cpu", which is what depends on instruction sets, and `sightline bench field --check`.
 set -eu
 cd "$(dirname "$0")/../.."
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
@@ -10,10 +13,38 @@ dpkg --add-architecture arm64
 apt-get -q update
 # shellcheck disable=SC2046
 apt-get -q -y --no-install-recommends install gcc libc6-dev meson ninja-build pkg-config python3 crossbuild-essential-arm64 qemu-user-static \
-  $(printf '%s-dev:arm64 ' libglib2.0 libgstreamer1.0 libgstreamer-plugins-base1.0 libxnnpack libpthreadpool libyuv libpango1.0 libmosquitto librdkafka libzbar liblz4 libjpeg libgdk-pixbuf-2.0) zlib1g-dev:arm64
+  $(printf '%s-dev:arm64 ' libglib2.0 libgstreamer1.0 libgstreamer-plugins-base1.0 libxnnpack libpthreadpool libyuv libpango1.0 libmosquitto librdkafka libzbar liblz4 libjpeg libgdk-pixbuf-2.0) zlib1g-dev:arm64 \
+  $(printf 'gstreamer1.0-%s:arm64 ' plugins-base plugins-good)
 [ -f build-arm64/build.ninja ] || meson setup build-arm64 --cross-file scripts/packaging/arm64.cross -Dwerror=true -Dbench=disabled
 ninja -C build-arm64
-for cpu in max cortex-a53; do
+
+suites=${ARM64_SUITES:-base core ops preprocess models postprocess quantize elements}
+status=0
+# passes NAME COMMAND...: a check that counts as one test case.
+passes ()
+{
+  name=$1
+  shift
+  if "$@"; then
+    echo "1 passed, 0 failed, 0 skipped"
+  else
+    echo "not ok $name"
+    echo "0 passed, 1 failed, 0 skipped"
+    status=1
+  fi
+}
+
+first=1
+for cpu in ${ARM64_CPUS:-cortex-a53 cortex-a72 cortex-a76 max}; do
   echo "as $cpu:"
-  QEMU_CPU=$cpu scripts/test.sh build-arm64 --no-rebuild --suite base --suite core --timeout-multiplier 10
+  export QEMU_CPU="$cpu"
+  chosen=cpu
+  if [ $first -eq 1 ] || [ "$cpu" = max ]; then
+    chosen=$suites
+  fi
+  first=0
+  # shellcheck disable=SC2046,SC2086
+  scripts/test.sh build-arm64 --no-rebuild $(printf -- '--suite %s ' $chosen) --timeout-multiplier 20 || status=1
+  passes "made networks give what they must as $cpu" sh -c 'qemu-aarch64-static build-arm64/tools/sightline bench field --check >/dev/null'
 done
+exit $status

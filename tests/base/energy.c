@@ -2,6 +2,7 @@
 /* Folders made like sysfs: counters of packages that begin anew, sensors of boards, and systems
  * that tell nothing. */
 #include "core/base/energy.h"
+#include "tests/base/sysfs.h"
 #include "tests/support/program.h"
 
 #include <glib/gstdio.h>
@@ -13,10 +14,8 @@ static char *root;
 static void
 put (const char *path, const char *text)
 {
-  g_autofree char *whole = g_build_filename (root, "class", path, NULL),
-                  *folder = g_path_get_dirname (whole);
-  g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
-  g_assert_true (g_file_set_contents (whole, text, -1, NULL));
+  g_autofree char *in_class = g_build_filename ("class", path, NULL);
+  sysfs_put (root, in_class, text);
 }
 
 /* The same file with other bytes, as sysfs has it. */
@@ -29,28 +28,15 @@ write_over (const char *path, const char *text)
 }
 
 static void
-remove_all (const char *path)
-{
-  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
-  const char *name;
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
-    g_autofree char *inside = g_build_filename (path, name, NULL);
-    remove_all (inside);
-  }
-  g_remove (path);
-}
-
-static void
 begin (void)
 {
-  root = g_dir_make_tmp ("sightline-XXXXXX", NULL);
+  root = sysfs_begin ();
 }
 
 static void
 end (void)
 {
-  remove_all (root);
-  g_clear_pointer (&root, g_free);
+  sysfs_end (g_steal_pointer (&root));
 }
 
 static SlEnergy *

@@ -83,7 +83,7 @@ line_pass (Line *line)
   return gst_app_sink_pull_sample (GST_APP_SINK (line->sink));
 }
 
-/* SlTurn of Ours; the times are of the processor. */
+/* SlTimedTurn of Ours; the times are of the processor. */
 static gboolean
 turn_of_ours (gpointer data, guint n, double *ms, GError **error)
 {
@@ -125,7 +125,7 @@ classify (Theirs *theirs, GstSample *sample)
   return TRUE;
 }
 
-/* SlTurn of Theirs. */
+/* SlTimedTurn of Theirs. */
 static gboolean
 turn_of_theirs (gpointer data, guint n, double *ms, GError **error)
 {

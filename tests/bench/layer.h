@@ -38,7 +38,7 @@ void layer_finish (const Layer *layer, Check *check, const gint32 inputs[3], gin
 /** layer_runner_init: on one thread and the backends that the environment allows. */
 void layer_runner_init (LayerRunner *runner, Check *check);
 void layer_runner_clear (LayerRunner *runner);
-/** layer_runner_turn: SlTurn of a LayerRunner; the first run of a turn does not count. */
+/** layer_runner_turn: SlTimedTurn of a LayerRunner; the first run of a turn does not count. */
 gboolean layer_runner_turn (gpointer runner, guint n, double *ms, GError **error);
 
 #endif

@@ -53,6 +53,19 @@ def test_good():
     has(findings, "fact", "budget", "40.0 ms between frames at 25 frames/s")
 
 
+def test_processor():
+    root = work("board")
+    for path, text in (("thermal_zone0/type", "cpu-thermal"), ("thermal_zone0/temp", "90000"), ("cooling_device0/type", "cpufreq-cpu0"), ("cooling_device0/cur_state", "1")):
+        path = os.path.join(root, "class", "thermal", path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+    findings = check(described(SOURCE + " ! " + TAIL), env=dict(os.environ, SIGHTLINE_SYS=root))
+    has(findings, "fact", "processor", "90.0 degrees (cpu-thermal); slowed down by heat")
+    has(findings, "advice", "processor", "the processor is throttled (slowed down by heat), so times are too long: cool the board")
+    assert not [f for f in check(described(SOURCE + " ! " + TAIL)) if f[1] == "processor"]
+
+
 def test_settings():
     """The model is looked at as slinfer is told to load it."""
     text = described(SOURCE + " ! " + TAIL)

@@ -244,6 +244,26 @@ def test_energy():
     assert "mJ: not told by this system" in run(*command, "--backends", env=silent).expect(0).out
 
 
+def test_heat():
+    """Frequency before and after, temperature and throttling of a board; and no word where nothing tells."""
+    command = ["bench", "model", onnx_model("Neg"), "--input-shape", "1,3,4,4", "-n", "20"]
+    root = sysfs("board", {"thermal/thermal_zone0/type": "cpu-thermal\n", "thermal/thermal_zone0/temp": "81500\n"})
+    frequency = os.path.join(root, "devices", "system", "cpu", "cpu0", "cpufreq")
+    os.makedirs(frequency)
+    for name, khz in (("scaling_cur_freq", 1500000), ("cpuinfo_max_freq", 1800000)):
+        with open(os.path.join(frequency, name), "w", encoding="utf-8") as file:
+            file.write("%d\n" % khz)
+    board = dict(os.environ, SIGHTLINE_SYS=root)
+    line = "1500 MHz before, 1500 MHz after, of 1800 MHz; 81.5 degrees (cpu-thermal)"
+    assert re.search(r"^ +" + re.escape(line) + "$", run(*command, env=board).expect(0).out, flags=re.M)
+    row = json.loads(run(*command, "--json", env=board).expect(0).out)
+    assert (row["mhz_before"], row["mhz_after"], row["celsius"]) == (1500, 1500, 81.5) and "throttled" not in row, row
+    sysfs("board", {"thermal/cooling_device0/type": "cpufreq-cpu0\n", "thermal/cooling_device0/cur_state": "2\n"})
+    slow = run(*command, "--json", env=board).expect(0, "sightline bench model: the processor is throttled (slowed down by heat), so times are too long")
+    assert json.loads(slow.out)["throttled"] == "slowed down by heat", slow
+    assert "mhz_before" not in run(*command, "--json").expect(0).out
+
+
 def test_batch():
     command = ["bench", "model", onnx_model("Neg"), "--input-shape", "1,3,16,16", "--batch"]
     assert re.search(r"^1 threads, 4 inputs at once: [0-9.]+ ms, [0-9.]+ ms each; one by itself: [0-9.]+ ms; [0-9.]+ times as fast$",

@@ -27,6 +27,7 @@ ROOT = os.environ.get("SIGHTLINE_SOURCE_ROOT", ".")
 DATA = os.environ.get("SIGHTLINE_TEST_DATA", os.path.join(ROOT, "..", "shared"))
 WORK = tempfile.TemporaryDirectory(prefix="sightline-cli-")
 HELD = []  # sockets of reserved ports
+os.environ.setdefault("SIGHTLINE_SYS", os.path.join(WORK.name, "no-sys"))  # what this machine's processor does is no matter of tests
 SANITIZED = "ASAN_OPTIONS" in os.environ  # the program is several times slower and keeps what it freed
 
 

@@ -225,7 +225,7 @@ def test_cpu_warning():
 
 
 def test_bench():
-    run("bench").expect(2, "expected 'model MODEL' or 'preprocess'")
+    run("bench").expect(2, "expected 'model MODEL', 'preprocess' or 'field'")
     run("bench", "camera").expect(2, "got camera")
     run("bench", "preprocess", "--format", "XYZ").expect(2, "'XYZ' is none that is measured")
     run("bench", "preprocess", "--rounds", "0").expect(2, "--rounds")

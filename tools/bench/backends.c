@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "core/base/cores.h"
 #include "core/base/json.h"
 #include "models/backend.h"
 #include "models/batch.h"
@@ -134,7 +135,7 @@ sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *ho
   if (!json)
     printf ("%-12s %9s %9s  %9s  %9s\n", "backend", "min ms", "CPU ms", "mJ", "apart");
   g_autofree char *why = NULL;
-  g_autoptr (SlEnergy) energy = sl_energy_open (g_getenv (SL_BENCH_SYS), &why);
+  g_autoptr (SlEnergy) energy = sl_energy_open (g_getenv (SL_CORES_SYS), &why);
   print_runtime (model, session, runtime.threads, &runtime, energy, json);
   if (!json)
     printf ("mJ: %s\n", energy != NULL ? sl_energy_source (energy) : why);

@@ -5,9 +5,6 @@
 
 #include "models/model.h"
 
-/** The environment's folder in the place of /sys, for tests. */
-#define SL_BENCH_SYS "SIGHTLINE_SYS"
-
 /** sl_bench_backends: a row for Sightline and one for each runtime that takes the model's format,
  * in turns with Sightline for about a second: time and processor time of a run, energy where the
  * system tells it, how far the results are apart, or why it does not run. */

@@ -4,13 +4,16 @@
  * each number of threads asked for, and with --profile which operators take the time and who runs
  * them.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "core/base/cores.h"
 #include "core/base/percentile.h"
 #include "core/base/printable.h"
 #include "core/base/fail.h"
+#include "core/base/heat.h"
 #include "core/graph/work.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"
@@ -53,6 +56,7 @@ typedef struct
   SlSessionStats stats;
   guint threads;
   char backends[64]; /* names of those that run nodes, joined by + */
+  SlHeat before, after;
 } Result;
 
 typedef struct
@@ -121,7 +125,7 @@ loop_run (Loop *loop, GError **error)
   return sl_fail (error, SL_ERROR_BACKEND, "%s", sl_session_status_text (loop->session, status));
 }
 
-/* SlTurn of a Loop. */
+/* SlTimedTurn of a Loop. */
 static gboolean
 turn_of_ours (gpointer data, guint n, double *ms, GError **error)
 {
@@ -191,15 +195,17 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
     loop_run (&loop, NULL);
   g_autofree double *times = g_new (double, settings->runs);
   g_autofree char *why = NULL;
-  g_autoptr (SlEnergy) energy = sl_energy_open (g_getenv (SL_BENCH_SYS), &why);
+  g_autoptr (SlEnergy) energy = sl_energy_open (g_getenv (SL_CORES_SYS), &why);
   loop.energy = energy;
   if (energy != NULL)
     sl_energy_read (energy);
+  sl_heat_read (g_getenv (SL_CORES_SYS), &result->before);
   const gint64 before = sl_allocations ();
   const SlTimed row = { "ours", turn_of_ours, &loop, times };
   if (!sl_timing_in_turn (&row, 1, settings->runs, TURN, 0, show_progress, error))
     return FALSE;
   result->allocations = before < 0 ? -1 : sl_allocations () - before;
+  sl_heat_read (g_getenv (SL_CORES_SYS), &result->after);
   result->joules = loop.joules / settings->runs;
   g_strlcpy (result->power, energy != NULL ? sl_energy_source (energy) : "", sizeof result->power);
   result->min_ms = times[0];
@@ -214,6 +220,20 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
   name_backends (loop.session, result->backends, sizeof result->backends);
   show_on_page (settings, result->threads, &(const SlBenchTimes){ "Sightline", times }, 1);
   return TRUE;
+}
+
+/* Members only where the system tells. */
+static void
+append_heat (GString *out, const Result *r)
+{
+  if (r->before.mhz > 0 && r->after.mhz > 0) {
+    sl_json_append_number (out, "mhz_before", r->before.mhz, 6);
+    sl_json_append_number (out, "mhz_after", r->after.mhz, 6);
+  }
+  if (isfinite (r->after.celsius))
+    sl_json_append_number (out, "celsius", r->after.celsius, 4);
+  if (r->after.throttled[0] != '\0')
+    sl_json_append_text (out, "throttled", r->after.throttled);
 }
 
 static void
@@ -246,6 +266,7 @@ print_json (const Settings *settings, guint threads, const Result *r)
   if (r->joules > 0) {
     sl_json_append_number (out, "joules_per_run", r->joules, 6);
   }
+  append_heat (out, r);
   g_string_append (out, "}\n");
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);
@@ -268,6 +289,9 @@ print_text (guint threads, const Result *r, const Settings *settings, gboolean f
     printf ("%6.2f\n", (double) r->allocations / settings->runs);
   if (r->joules > 0)
     printf ("%7s %9.3f mJ a run, of all that runs meanwhile (%s)\n", "", r->joules * 1e3, r->power);
+  g_autofree char *heat = sl_heat_line (&r->before, &r->after);
+  if (heat != NULL)
+    printf ("%7s %s\n", "", heat);
 }
 
 /* One row of the profile: all nodes of one operator on one backend, or one node. */
@@ -413,7 +437,7 @@ print_profile (const Settings *settings, guint threads, GError **error)
   return TRUE;
 }
 
-/* SlTurn of a SlPeer. */
+/* SlTimedTurn of a SlPeer. */
 static gboolean
 turn_of_theirs (gpointer data, guint n, double *ms, GError **error)
 {
@@ -554,6 +578,9 @@ bench_all (const Settings *settings, char **threads, GError **error)
     else
       print_text (n, &result, settings, i == 0);
     fflush (stdout);
+    g_autofree char *warning = sl_heat_warning (&result.before, &result.after);
+    if (warning != NULL)
+      sl_complain ("bench model", "%s", warning);
     /* The comparison is last, because the other runtime may be missing. */
     if (!sl_bench_precision (settings->model, n, &settings->how, settings->json, error)
         || (settings->profile && !print_profile (settings, n, error))

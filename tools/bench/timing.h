@@ -8,13 +8,13 @@
 #include <glib.h>
 
 /** Runs @n times and says how long each took, milliseconds. */
-typedef gboolean (*SlTurn) (gpointer data, guint n, double *ms, GError **error);
+typedef gboolean (*SlTimedTurn) (gpointer data, guint n, double *ms, GError **error);
 
 /** SlTimed: one of those that take turns; @ms has a place for every run. */
 typedef struct
 {
   const char *name;
-  SlTurn turn;
+  SlTimedTurn turn;
   gpointer data;
   double *ms;
 } SlTimed;

@@ -6,6 +6,8 @@
 #include <gst/gst.h>
 #include <stdio.h>
 
+#include "core/base/cores.h"
+#include "core/base/heat.h"
 #include "core/base/printable.h"
 #include "models/replay/golden.h"
 #include "pipelines/description/build.h"
@@ -76,6 +78,20 @@ check_pipeline (GstElement *pipeline, GArray *findings)
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 
+/* What the processor did while times were measured; nothing where the system does not tell. */
+static void
+check_processor (const SlHeat *before, GArray *findings)
+{
+  SlHeat after;
+  sl_heat_read (g_getenv (SL_CORES_SYS), &after);
+  g_autofree char *line = sl_heat_line (before, &after),
+                  *warning = sl_heat_warning (before, &after);
+  if (line != NULL)
+    sl_findings_add (findings, SL_FINDING_FACT, "processor", "%s", line);
+  if (warning != NULL)
+    sl_findings_add (findings, SL_FINDING_ADVICE, "processor", "%s", warning);
+}
+
 /* What the description says beside the pipeline. */
 static void
 check_service (const SlDescription *description, GArray *findings)
@@ -92,6 +108,8 @@ check_file (const SlRunOptions *options, const char *path)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GArray) findings = sl_findings_new ();
+  SlHeat before;
+  sl_heat_read (g_getenv (SL_CORES_SYS), &before);
   sl_elements_init (NULL, NULL);
   sl_run_register_elements ();
   g_autoptr (SlDescription) description = sl_description_load (path, options->parameters, &error);
@@ -104,6 +122,7 @@ check_file (const SlRunOptions *options, const char *path)
     sl_findings_add (findings, SL_FINDING_PROBLEM, "description", "%s", error->message);
   if (description != NULL)
     check_service (description, findings);
+  check_processor (&before, findings);
   gst_clear_object (&pipeline);
   sl_findings_print (findings, path, options->json);
   return sl_findings_have_problems (findings) ? SL_EXIT_FAILED : SL_EXIT_OK;

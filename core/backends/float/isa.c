@@ -81,7 +81,7 @@ const SlFloatIsa *
 sl_float_isa_lesser (const SlFloatIsa *isa)
 {
   const SlFloatIsa *lesser = NULL;
-  for (guint i = 0; rows[i].kernels != isa; i++)
+  for (guint i = 0; i < G_N_ELEMENTS (rows) && rows[i].kernels != isa; i++)
     if (((const SlFloatIsa *) rows[i].kernels)->faster && sl_cpu_runs (&rows[i]))
       lesser = rows[i].kernels;
   return lesser;

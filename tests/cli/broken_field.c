@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline bench field` with a kernel that is wrong on purpose: broken-field KERNEL [OPTION...].
+ * The kernel's function in the table of its instruction set is replaced by one that calls it, and
+ * then changes one of the values that it wrote.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/backends/float/isa.h"
+#include "core/backends/int8/isa.h"
+#include "tools/bench/field/field.h"
+
+static const SlInt8Isa *right_int8;
+static const SlFloatIsa *right_float;
+
+/* The lowest bit of the first channel of a tile's last row. */
+static void
+int8_gemm (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride,
+           gint32 rows, guint8 *c, gsize c_stride)
+{
+  right_int8->gemm (gemm, first, end, a, stride, rows, c, c_stride);
+  c[(gsize) (rows - 1) * c_stride + (gsize) gemm->panels[first].channel] ^= 1;
+}
+
+/* The lowest bit of the first channel of a row. */
+static void
+int8_depthwise (const SlInt8Depthwise *layer, const SlInt8Rows *rows)
+{
+  right_int8->depthwise_rows (layer, rows);
+  rows->out[0][0] ^= 1;
+}
+
+static void
+int8_add (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n)
+{
+  right_int8->add (add, a, b, out, n);
+  out[n - 1] ^= 1;
+}
+
+/* A hundredth of the first channel of a tile's last row. */
+static void
+float_gemm (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c,
+            gsize c_stride)
+{
+  right_float->gemm (gemm, first, end, rows, c, c_stride);
+  c[(gsize) (rows->rows - 1) * c_stride + (gsize) gemm->panels[first].channel] *= 1.01f;
+}
+
+/* A hundredth of the last pixel of a strip. */
+static void
+float_depthwise (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out)
+{
+  right_float->depthwise (layer, strip, out);
+  out[(gsize) (strip->count - 1) * (gsize) layer->channels] *= 1.01f;
+}
+
+/* A hundredth of the last value of each row. */
+static void
+float_normalize (const SlFloatNorm *norm, const gfloat *in, gfloat *out, gsize rows)
+{
+  right_float->normalize (norm, in, out, rows);
+  for (gsize i = 1; i <= rows; i++)
+    out[i * norm->n - 1] *= 1.01f;
+}
+
+static gboolean
+break_kernel (const char *name)
+{
+  static SlInt8Isa int8;
+  static SlFloatIsa floats;
+  right_int8 = sl_int8_isa ();
+  right_float = sl_float_isa ();
+  int8 = *right_int8;
+  floats = *right_float;
+  if (strcmp (name, "int8-gemm") == 0)
+    int8.gemm = int8_gemm;
+  else if (strcmp (name, "int8-depthwise") == 0)
+    int8.depthwise_rows = int8.depthwise_rows != NULL ? int8_depthwise : NULL;
+  else if (strcmp (name, "int8-add") == 0)
+    int8.add = int8_add;
+  else if (strcmp (name, "float-gemm") == 0)
+    floats.gemm = float_gemm;
+  else if (strcmp (name, "float-depthwise") == 0)
+    floats.depthwise = float_depthwise;
+  else if (strcmp (name, "float-normalize") == 0)
+    floats.normalize = float_normalize;
+  else
+    return strcmp (name, "none") == 0;
+  if (g_str_has_prefix (name, "int8"))
+    sl_int8_isa_force (&int8);
+  else
+    sl_float_isa_force (&floats);
+  return TRUE;
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc < 2 || !break_kernel (argv[1])) {
+    fprintf (stderr, "expected one of the kernels of break_kernel()\n");
+    return 2;
+  }
+  const int status = sl_bench_field (argc - 1, argv + 1);
+  return fflush (stdout) == 0 ? status : 1;
+}
