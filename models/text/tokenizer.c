@@ -32,6 +32,12 @@ sl_tokenizer_format (const SlTokenizer *t)
   return t->format;
 }
 
+guint
+sl_tokenizer_most (const SlTokenizer *t)
+{
+  return t->most;
+}
+
 gint32
 sl_tokenizer_id (const SlTokenizer *t, const char *text)
 {

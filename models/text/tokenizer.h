@@ -38,6 +38,8 @@ SlTokenizer *sl_tokenizer_parse (GBytes *bytes, const char *path, GError **error
 void sl_tokenizer_free (SlTokenizer *tokenizer);
 /** sl_tokenizer_format: (transfer none): what the file is, such as "tokenizer.json, BPE". */
 const char *sl_tokenizer_format (const SlTokenizer *tokenizer);
+/** sl_tokenizer_most: most numbers of a text, as the file says; 0 = any number. */
+guint sl_tokenizer_most (const SlTokenizer *tokenizer);
 /** sl_tokenizer_token: (transfer full) (nullable): the text of a token. */
 char *sl_tokenizer_token (const SlTokenizer *tokenizer, gint32 id);
 /**
