@@ -624,6 +624,18 @@ sl_contract_require_one_input (const SlContract *contract, GError **error)
     contract->model, hint);
 }
 
+void
+sl_contract_set_words (SlContract *contract, const SlWordVectors *words, SlLabels *labels)
+{
+  contract->words = *words;
+  g_clear_pointer (&contract->labels, sl_labels_unref);
+  contract->labels = labels;
+  if (contract->decoder_by_user)
+    return;
+  g_free (contract->decoder);
+  contract->decoder = g_strdup ("words");
+}
+
 SlContract *
 sl_contract_ref (SlContract *contract)
 {
@@ -641,6 +653,7 @@ sl_contract_unref (SlContract *contract)
   sl_tensor_infos_clear (&contract->declared, 1);
   g_clear_pointer (&contract->decoder_params, g_hash_table_unref);
   g_clear_pointer (&contract->labels, sl_labels_unref);
+  g_free (contract->words.numbers);
   g_free (contract->decoder);
   g_free (contract->range_hint);
   g_free (contract->model);

@@ -11,6 +11,7 @@
 #include <glib.h>
 
 #include "core/base/picture.h"
+#include "core/base/word_vectors.h"
 #include "core/graph/graph.h"
 #include "core/graph/tensor_info.h"
 #include "models/labels.h"
@@ -66,6 +67,7 @@ struct _SlContract
   gboolean decoder_by_user;   /* the user states @decoder, and no file */
   GHashTable *decoder_params; /* (nullable): string -> string, the decoder's own parameters */
   SlLabels *labels;           /* (nullable) */
+  SlWordVectors words;        /* of classes that sentences describe; @labels are their names */
   char *range_hint;           /* (nullable): as in SlModelMetadata */
   gboolean range_by_model;    /* the model's first operators are a normalisation, which states it */
 };

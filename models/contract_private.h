@@ -28,6 +28,10 @@ SlContract *sl_contract_new (const char *path, const SlGraph *graph,
                              const SlModelMetadata *metadata, SlModelInfo *info,
                              const SlModelSettings *overrides, GError **error);
 
+/** sl_contract_set_words: the classes are those of @words and @labels, which are taken; @contract
+ * is not shared yet. */
+void sl_contract_set_words (SlContract *contract, const SlWordVectors *words, SlLabels *labels);
+
 /**
  * sl_contract_skip_input_quantize: makes a contract of a picture ask for @quantized, the tensor
  * that the QUANTIZE of its only input makes, instead of that input; @contract is not shared yet.

@@ -22,6 +22,7 @@
 #include "models/file.h"
 #include "models/model_private.h"
 #include "models/numbers.h"
+#include "models/prompts.h"
 
 #define EXPECTED "a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model"
 #define ALL_READERS                                                               \
@@ -521,6 +522,19 @@ load_for (SlModel *model, const SlModelSettings *overrides, const SlLoadRequest 
   return load (model, overrides, options, error);
 }
 
+/* Classes that the user states as sentences. */
+static gboolean
+add_words (SlModel *model, const SlModelSettings *overrides, GError **error)
+{
+  SlWordVectors words = { 0 };
+  SlLabels *labels = NULL;
+  if (!sl_prompts_encode (overrides, &words, &labels, error))
+    return FALSE;
+  if (words.numbers != NULL)
+    sl_contract_set_words (model->contract, &words, labels);
+  return TRUE;
+}
+
 SlModel *
 sl_model_load_settled (const char *path, const SlModelSettings *overrides,
                        const SlLoadRequest *request, GError **error)
@@ -543,7 +557,7 @@ sl_model_load_settled (const char *path, const SlModelSettings *overrides,
   model->fixed = request->fixed;
   const gboolean good = load_for (model, overrides, request, error);
   model->fixed = NULL;
-  if (!good)
+  if (!good || !add_words (model, overrides, error))
     return NULL;
   note_precision (model);
   note_scaling (model);

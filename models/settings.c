@@ -16,6 +16,7 @@
 #include "core/graph/graph.h"
 #include "models/fixed_inputs.h"
 #include "models/formats.h"
+#include "models/prompt_list.h"
 #include "core/base/fail.h"
 #include "models/setting_texts.h"
 #include "models/state.h"
@@ -93,6 +94,27 @@ static const SlSetting table[] = {
     .element_help = ". The slpostprocess downstream decodes by it",
     .option_help = "What the outputs mean: labels, ssd, yolo, ...",
     .value_name = "NAME[,PARAMETER=VALUE...]" },
+  { ROW ("text-model", "Text model", FILE, WORDS, BY_USER, text_model),
+    .help =
+      "Path of the text model that belongs to a picture model, such as CLIP's; it makes embeddings of the prompts when the model "
+      "is loaded, and is freed then",
+    .option_help = "The text model that makes embeddings of --prompts", .value_name = "FILE" },
+  { ROW ("tokenizer", "Tokenizer", FILE, WORDS, BY_USER, tokenizer),
+    .help =
+      "Path of the text model's tokenizer file, such as tokenizer.json, vocab.json or a SentencePiece model",
+    .option_help = "The text model's tokenizer file", .value_name = "FILE" },
+  { ROW ("prompts", "Prompts", TEXT, WORDS, BY_USER, prompts), .check = sl_prompts_check,
+    .help =
+      "Classes as sentences, separated by ';', for the text model, such as prompts=\"an open door;a closed door\"; NAME=SENTENCE|SENTENCE "
+      "names a class and averages its sentences",
+    .option_help = "Classes as sentences, such as 'an open door;a closed door'",
+    .value_name = "SENTENCE;..." },
+  { ROW ("templates", "Templates", TEXT, WORDS, BY_USER, templates), .check = sl_templates_check,
+    .help =
+      "Texts that the prompts are put into, in place of {}, separated by ';', such as templates=\"a photo of a {}\"; the embeddings of all are "
+      "averaged; unset = the prompts alone",
+    .option_help = "Texts with {} for the prompts, such as 'a photo of a {}'",
+    .value_name = "TEXT;..." },
   { ROW ("tensor-limit", "Tensor limit", NUMBER, LIMITS, BY_USER, tensor_limit),
     RANGE (1, SL_MAX_TENSOR_LIMIT, SL_MAX_TENSOR_BYTES >> 20),
     .help =

@@ -25,6 +25,7 @@ typedef struct
   const char *model, *labels, *threads, *mean, *std, *colour, *fit, *crop_share, *layout,
     *pad_value, *decoder;
   const char *input_shape, *fixed_inputs, *state, *tensor_limit, *work_limit;
+  const char *text_model, *tokenizer, *prompts, *templates;
   const char *backend, *provider, *provider_options, *delegate, *provider_library, *device,
     *fallback, *precision;
 } SlModelSettings;
@@ -46,6 +47,7 @@ typedef enum
   SL_SETTINGS_CONTRACT = 1 << 1, /* what the input and the outputs mean */
   SL_SETTINGS_LIMITS = 1 << 2,   /* sizes, other inputs, limits */
   SL_SETTINGS_BACKEND = 1 << 3,  /* what runs the model */
+  SL_SETTINGS_WORDS = 1 << 4,    /* classes that sentences describe */
 } SlSettingGroup;
 
 /** SlSettingDoor: where a setting can be stated. */

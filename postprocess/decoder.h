@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "core/base/picture.h"
+#include "core/base/word_vectors.h"
 #include "core/graph/graph.h"
 #include "core/graph/tensor_info.h"
 #include "postprocess/result.h"
@@ -93,6 +94,8 @@ typedef struct
  * @input_width, @input_height: pixels of the model's input, 0 = unknown
  * @gray: the model's input has one channel
  * @params: (nullable): string -> string, the decoder's own parameters (documented in its file)
+ * @words: (nullable): the embeddings of classes that sentences describe; only read while the
+ * decoder is opened
  * @named: TRUE: the decoder is opened by its name; FALSE: it is chosen by the tensors.
  * sl_decoding_new() sets it
  * @decoder: the row of the table that is opened, for functions that several rows share;
@@ -111,6 +114,7 @@ typedef struct
   gint32 input_width, input_height;
   gboolean gray;
   GHashTable *params;
+  const SlWordVectors *words;
   gboolean named;
   const SlDecoder *decoder;
 } SlDecoderConfig;

@@ -42,6 +42,7 @@ extern const SlCommand sl_command_fit;
 extern const SlCommand sl_command_eval;
 extern const SlCommand sl_command_replay;
 extern const SlCommand sl_command_serve;
+extern const SlCommand sl_command_tokenize;
 
 /** The modules that sl_command_load() loads: of serve, and of the other commands that are not in
  * the program. */

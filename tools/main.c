@@ -42,6 +42,7 @@ static const struct
   { "run", NULL, TRUE },
   { "check", NULL },
   { "replay", &sl_command_replay },
+  { "tokenize", &sl_command_tokenize },
   { "serve", NULL, TRUE },
 };
 
@@ -128,7 +129,7 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, check, replay or serve (see sightline --help)",
+      "'%s' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, check, replay, tokenize or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

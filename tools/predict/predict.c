@@ -595,8 +595,9 @@ run_predict (int argc, char **argv)
       "Threads to compute with, 1..64 or auto (0 = auto; default 1)", "N" },
     { NULL },
   };
-  g_autofree GOptionEntry *more = sl_model_options_entries (
-    &options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS
+                                                | SL_SETTINGS_BACKEND | SL_SETTINGS_WORDS);
   int status =
     sl_options_parse ("predict", "SOURCE...", "Runs a model on pictures, videos and cameras.",
                       SOURCES, argc, argv, entries, more, &rest);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sentences become embeddings: a text model of a table of vectors and their mean, against double;
+ * what is refused; and what memory is left.
+ */
+#include "models/prompts.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/models/helpers.h"
+#include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
+
+#define LENGTH 6
+#define TOKENS 8 /* that a text fills */
+#define SMALL 16
+#define LARGE 40000
+#define WIDE 256
+/* What may be left of a text model of 40 MB. */
+#define LEFT_BYTES (8 << 20)
+
+static const char tokenizer[] =
+  "{\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},\"padding\":{\"strategy\":\"BatchLongest\","
+  "\"pad_id\":0},\"truncation\":{\"max_length\":8},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"?\","
+  "\"vocab\":{\"?\":0,\"cat\":1,\"dog\":2,\"red\":3,\"a\":4,\"photo\":5}}}";
+
+typedef struct
+{
+  char *model, *tokens;
+  gfloat *table; /* of the text model */
+} Files;
+
+/* ids -> rows of the table -> their mean. @length: of the input; 0 = open. */
+static void
+files_new (Files *files, guint rows, guint width, gint64 length, guint type)
+{
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  g_autoptr (GRand) random = g_rand_new_with_seed (3);
+  files->table = g_new (gfloat, (gsize) rows * width);
+  for (gsize i = 0; i < (gsize) rows * width; i++)
+    files->table[i] = (gfloat) g_rand_double_range (random, -1, 1);
+  sl_onnx_writer_input (w, "input_ids", type, 2, (gint64[]){ 1, length });
+  sl_onnx_writer_floats (w, "table", 2, (gint64[]){ rows, width }, files->table);
+  sl_onnx_writer_node (w, "Gather", "table,input_ids", "rows", NULL);
+  sl_onnx_writer_node (w, "ReduceMean", "rows", "text_embeds", "axes I 1", "keepdims i 0", NULL);
+  sl_onnx_writer_output (w, "text_embeds", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  files->model =
+    write_temp ("text.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  files->tokens = write_temp ("tokenizer.json", tokenizer, -1);
+}
+
+static void
+files_clear (Files *files)
+{
+  sl_tflite_remove_temp (files->model);
+  sl_tflite_remove_temp (files->tokens);
+  g_free (files->model);
+  g_free (files->tokens);
+  g_free (files->table);
+}
+
+/* Adds the direction of the mean of the rows of @ids, filled up with row 0, to @sum. */
+static void
+add_expected (const Files *files, guint n, const guint *ids, double *sum)
+{
+  double mean[LENGTH] = { 0 }, squares = 0;
+  for (guint i = 0; i < TOKENS; i++)
+    for (guint k = 0; k < LENGTH; k++)
+      mean[k] += (double) files->table[(i < n ? ids[i] : 0) * LENGTH + k] / TOKENS;
+  for (guint k = 0; k < LENGTH; k++)
+    squares += mean[k] * mean[k];
+  for (guint k = 0; k < LENGTH; k++)
+    sum[k] += mean[k] / sqrt (squares);
+}
+
+static void
+expect_vector (const gfloat *got, const double *sum)
+{
+  double squares = 0;
+  for (guint k = 0; k < LENGTH; k++)
+    squares += sum[k] * sum[k];
+  for (guint k = 0; k < LENGTH; k++)
+    g_assert_cmpfloat_with_epsilon ((double) got[k], sum[k] / sqrt (squares), 1e-5);
+}
+
+static void
+test_vectors (void)
+{
+  static const gint64 lengths[] = { TOKENS, 0 };
+  for (guint i = 0; i < 2; i++) {
+    Files files;
+    files_new (&files, SMALL, LENGTH, lengths[i], i == 0 ? SL_ONNX_INT64 : SL_ONNX_INT32);
+    const SlModelSettings settings = { .text_model = files.model,
+                                       .tokenizer = files.tokens,
+                                       .prompts = "red cat; animal = cat | dog",
+                                       .templates = "a photo {};{}" };
+    SlWordVectors words = { 0 };
+    g_autoptr (SlLabels) labels = NULL;
+    g_autoptr (GError) error = NULL;
+    double cat[LENGTH] = { 0 }, animal[LENGTH] = { 0 };
+    g_assert_true (sl_prompts_encode (&settings, &words, &labels, &error));
+    g_assert_no_error (error);
+    g_assert_cmpuint (words.n, ==, 2);
+    g_assert_cmpuint (words.length, ==, LENGTH);
+    g_assert_cmpstr (sl_labels_get (labels, 0), ==, "red cat");
+    g_assert_cmpstr (sl_labels_get (labels, 1), ==, "animal");
+    add_expected (&files, 4, (guint[]){ 4, 5, 3, 1 }, cat);
+    add_expected (&files, 2, (guint[]){ 3, 1 }, cat);
+    expect_vector (words.numbers, cat);
+    add_expected (&files, 3, (guint[]){ 4, 5, 1 }, animal);
+    add_expected (&files, 1, (guint[]){ 1 }, animal);
+    add_expected (&files, 3, (guint[]){ 4, 5, 2 }, animal);
+    add_expected (&files, 1, (guint[]){ 2 }, animal);
+    expect_vector (words.numbers + LENGTH, animal);
+    g_free (words.numbers);
+    files_clear (&files);
+  }
+}
+
+static void
+refuse (const SlModelSettings *settings, SlError code, const char *message)
+{
+  SlWordVectors words = { 0 };
+  g_autoptr (SlLabels) labels = NULL;
+  g_autoptr (GError) error = NULL;
+  g_assert_false (sl_prompts_encode (settings, &words, &labels, &error));
+  expect_error (&error, code, message, NULL);
+  g_assert_null (words.numbers);
+  g_assert_null (labels);
+}
+
+static void
+test_refused (void)
+{
+  Files files;
+  g_autoptr (GError) error = NULL;
+  files_new (&files, SMALL, LENGTH, TOKENS, SL_ONNX_INT64);
+  SlModelSettings s = { .text_model = files.model, .tokenizer = files.tokens };
+  refuse (&s, SL_ERROR_ARGUMENT,
+          "prompts is not stated; expected text-model=FILE, tokenizer=FILE and "
+          "prompts=SENTENCE;SENTENCE together");
+  s.prompts = "cat;;dog";
+  refuse (&s, SL_ERROR_ARGUMENT,
+          "prompts=cat;;dog: expected 1 to 1000 classes with ';' between, each a sentence or "
+          "NAME=SENTENCE|SENTENCE");
+  s.prompts = "cat";
+  s.templates = "a photo";
+  refuse (&s, SL_ERROR_ARGUMENT,
+          "templates=a photo: expected 1 to 64 texts with ';' between, and {} in each for the "
+          "sentence");
+  s.templates = NULL;
+  s.tokenizer = NULL;
+  refuse (&s, SL_ERROR_ARGUMENT, "tokenizer is not stated");
+  s.tokenizer = files.model;
+  refuse (&s, SL_ERROR_FORMAT, "tokenizer: ");
+  s.tokenizer = files.tokens;
+  s.text_model = files.tokens;
+  refuse (&s, SL_ERROR_FORMAT, "text-model: ");
+  s.text_model = NULL;
+  refuse (&s, SL_ERROR_ARGUMENT, "text-model is not stated");
+  files_clear (&files);
+}
+
+/* A model whose input is a picture, and one whose output is no vector. */
+static void
+test_other_models (void)
+{
+  Files files;
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13), pixels = sl_onnx_writer_new (13);
+  files_new (&files, SMALL, LENGTH, TOKENS, SL_ONNX_INT64);
+  sl_onnx_writer_input (w, "input_ids", SL_ONNX_INT64, 2, (gint64[]){ 1, TOKENS });
+  sl_onnx_writer_floats (w, "table", 2, (gint64[]){ SMALL, LENGTH }, files.table);
+  sl_onnx_writer_node (w, "Gather", "table,input_ids", "rows", NULL);
+  sl_onnx_writer_output (w, "rows", SL_ONNX_FLOAT);
+  sl_onnx_writer_input (pixels, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, 8, 8 });
+  sl_onnx_writer_node (pixels, "Relu", "x", "y", NULL);
+  sl_onnx_writer_output (pixels, "y", SL_ONNX_FLOAT);
+  const struct
+  {
+    SlOnnxWriter *writer;
+    const char *message;
+  } rows[] = {
+    { w,
+      "expected a text model with an output of one vector of floats, such as float32[1,512], got " },
+    { pixels,
+      "expected a text model whose inputs are int64 or int32 [1,N], got 'x' float32[1,3,8,8]" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GBytes) bytes = sl_onnx_writer_finish (rows[i].writer);
+    g_autofree char *path =
+      write_temp ("other.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+    refuse (&(SlModelSettings){ .text_model = path, .tokenizer = files.tokens, .prompts = "cat" },
+            SL_ERROR_SHAPE, rows[i].message);
+    sl_tflite_remove_temp (path);
+  }
+  files_clear (&files);
+}
+
+static gsize
+resident_bytes (void)
+{
+  unsigned long all = 0, resident = 0;
+  FILE *file = fopen ("/proc/self/statm", "r");
+  if (file == NULL || fscanf (file, "%lu %lu", &all, &resident) != 2)
+    resident = 0;
+  if (file != NULL)
+    fclose (file);
+  return (gsize) resident * (gsize) sysconf (_SC_PAGESIZE);
+}
+
+static void
+test_memory (void)
+{
+#ifdef TEST_ADDRESS_SANITIZER
+  g_test_skip ("the sanitizer keeps what was freed");
+#else
+  Files files;
+  files_new (&files, LARGE, WIDE, TOKENS, SL_ONNX_INT64);
+  const SlModelSettings settings = { .text_model = files.model,
+                                     .tokenizer = files.tokens,
+                                     .prompts = "cat;dog" };
+  SlWordVectors words = { 0 };
+  g_autoptr (SlLabels) labels = NULL;
+  const gsize before = resident_bytes ();
+  g_assert_true (sl_prompts_encode (&settings, &words, &labels, NULL));
+  const gsize after = resident_bytes ();
+  g_test_message ("%.1f MB before, %.1f MB after", (double) before / 1e6, (double) after / 1e6);
+  g_assert_cmpuint (after, <, before + LEFT_BYTES);
+  g_free (words.numbers);
+  files_clear (&files);
+#endif
+}
+
+TEST_MAIN (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/models/prompts/vectors", test_vectors);
+  g_test_add_func ("/models/prompts/refused", test_refused);
+  g_test_add_func ("/models/prompts/other-models", test_other_models);
+  g_test_add_func ("/models/prompts/memory", test_memory);
+  return g_test_run ();
+}
