@@ -19,6 +19,8 @@ SETUP ?= scripts/setup.sh
 RELEASE = $(BUILD)-release
 
 export MODEL INPUT DESTDIR
+# Has ccache cache what uses precompiled headers.
+export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .PHONY: all train-codes demo deb docs format test bench install setup clean release
 

@@ -175,7 +175,7 @@ probe (const char *text, const char *extension)
 }
 
 static gboolean
-read (SlLabelList *list, const char *text, GError **error)
+read_labels (SlLabelList *list, const char *text, GError **error)
 {
   g_auto (Table) table = { 0 };
   g_autoptr (GPtrArray) lines = sl_label_lines (text);
@@ -204,4 +204,4 @@ read (SlLabelList *list, const char *text, GError **error)
   return TRUE;
 }
 
-const SlLabelFormat sl_label_csv = { "CSV", probe, read };
+const SlLabelFormat sl_label_csv = { "CSV", probe, read_labels };

@@ -173,7 +173,7 @@ read_object (Reading *r, gboolean nested, GError **error)
 }
 
 static gboolean
-read (SlLabelList *list, const char *text, GError **error)
+read_labels (SlLabelList *list, const char *text, GError **error)
 {
   g_autoptr (GString) scratch = g_string_new (NULL);
   Reading reading = { list, text, { text, text + strlen (text) }, scratch, FALSE };
@@ -185,4 +185,4 @@ read (SlLabelList *list, const char *text, GError **error)
   return TRUE;
 }
 
-const SlLabelFormat sl_label_json = { "JSON", probe, read };
+const SlLabelFormat sl_label_json = { "JSON", probe, read_labels };

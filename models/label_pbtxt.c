@@ -87,7 +87,7 @@ read_item (Reading *r, GError **error)
 }
 
 static gboolean
-read (SlLabelList *list, const char *text, GError **error)
+read_labels (SlLabelList *list, const char *text, GError **error)
 {
   g_autoptr (GString) key = g_string_new (NULL), value = g_string_new (NULL);
   Reading reading = { list, text, { text, text + strlen (text) }, key, value };
@@ -104,4 +104,4 @@ read (SlLabelList *list, const char *text, GError **error)
   return TRUE;
 }
 
-const SlLabelFormat sl_label_pbtxt = { "label map", probe, read };
+const SlLabelFormat sl_label_pbtxt = { "label map", probe, read_labels };

@@ -245,7 +245,7 @@ read_lines (Reading *r, GError **error)
 }
 
 static gboolean
-read (SlLabelList *list, const char *text, GError **error)
+read_labels (SlLabelList *list, const char *text, GError **error)
 {
   g_auto (GStrv) lines = g_strsplit (text, "\n", 2 * SL_MAX_CLASSES);
   Reading reading = { list, lines, 0 };
@@ -254,4 +254,4 @@ read (SlLabelList *list, const char *text, GError **error)
   return read_lines (&reading, error) && check_number (&reading, error);
 }
 
-const SlLabelFormat sl_label_yaml = { "YAML", probe, read };
+const SlLabelFormat sl_label_yaml = { "YAML", probe, read_labels };

@@ -3,7 +3,6 @@
  * Finds a runtime's library: the file that an environment variable names, else by its usual names.
  * Libraries stay open, since they have threads and state of their own that no dlclose() ends well.
  */
-#define _GNU_SOURCE /* dlinfo() */
 #include "core/external/library.h"
 
 #include <dlfcn.h>

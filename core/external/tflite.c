@@ -4,7 +4,6 @@
  * runs one frame at a time and has its tensors in memory of its own, so a runner is an interpreter,
  * and tensors are copied into and out of it.
  */
-#define _GNU_SOURCE /* memmem() */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdint.h>

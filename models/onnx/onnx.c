@@ -5,7 +5,6 @@
  * Inputs and outputs stay what the file declares, channels second where it has them so. What the
  * graph means is checked once more by sl_graph_prepare().
  */
-#define _GNU_SOURCE /* memmem() */
 #include <math.h>
 #include <string.h>
 

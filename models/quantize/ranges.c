@@ -116,14 +116,21 @@ bins_per (SlRange range)
   return width > 0 ? (gfloat) (SL_RANGE_BINS / width) : 0;
 }
 
-/* Adds each channel's share of its mean and of its mean square over @rows. */
+/* Adds the mean and the mean square of each channel over @rows. */
 static void
-add_moments (gdouble *restrict means, gdouble *restrict variances, const gfloat *restrict values,
-             guint channels, gdouble rows)
+add_moments (SlObserved *seen, const gfloat *values, gsize rows, guint channels)
 {
+  g_autofree gdouble *sums = g_new0 (gdouble, 2 * (gsize) channels);
+  gdouble *restrict squares = sums + channels;
+  for (gsize row = 0; row < rows; row++, values += channels)
+    for (guint c = 0; c < channels; c++) {
+      const gdouble value = (gdouble) values[c];
+      sums[c] += value;
+      squares[c] += value * value;
+    }
   for (guint c = 0; c < channels; c++) {
-    means[c] += (gdouble) values[c] / rows;
-    variances[c] += (gdouble) values[c] * (gdouble) values[c] / rows;
+    seen->means[c] += sums[c] / (gdouble) rows;
+    seen->variances[c] += squares[c] / (gdouble) rows;
   }
 }
 
@@ -139,8 +146,7 @@ count (SlObserved *seen, SlRange over, const gfloat *values, gsize n, guint chan
   }
   for (gsize i = 0; i < n; i++)
     seen->bins[bin_of (values[i], low, per)]++;
-  for (gsize row = 0; row < n; row += channels)
-    add_moments (seen->means, seen->variances, values + row, channels, (gdouble) (n / channels));
+  add_moments (seen, values, n / channels, channels);
 }
 
 void

@@ -3,7 +3,6 @@
  * Why not the flag DELTA_UNIT of GStreamer's parsers: h264parse unsets it for each picture that has
  * an intra slice, so for every picture of a stream that refreshes itself slice by slice.
  */
-#define _GNU_SOURCE /* memmem */
 #include "plugins/camera/coded.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
  * Walks over the markers of ITU-T T.81, annex B, as decoders do. Bytes outside segments are
  * skipped. A picture ends at EOI, at the next SOI, or at the end of the data. Nothing is decoded.
  */
-#define _GNU_SOURCE /* memmem */
 #include "plugins/camera/jpeg.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
  * Each state takes what it needs from the bytes at hand and keeps in @held what it could not
  * finish: a line, or the body of a part. So every byte is copied once, and looked at twice at most.
  */
-#define _GNU_SOURCE /* memmem */
 #include "plugins/camera/multipart.h"
 
 #include <string.h>

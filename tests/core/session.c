@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sessions: arguments, the memory plan, views between runtimes, two outputs of one tensor, changing
  * buffers. */
-#define _GNU_SOURCE /* for sched_setaffinity() */
 #include <sched.h>
 #include <string.h>
 

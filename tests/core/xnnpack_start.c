@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What is said when XNNPACK does not start: of folders made for it, and of XNNPACK itself where
  * this process may hide the files. */
-#define _GNU_SOURCE
 #include <glib/gstdio.h>
 #include <sched.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  * synchronised around every look. Their memory is a memfd's behind GStreamer's own allocator of
  * DMABuf; an ioctl() of this program stands for the kernel's part.
  */
-#define _GNU_SOURCE
 #include "config.h"
 #include "plugins/video/dmabuf.h"
 

@@ -5,7 +5,6 @@
  * functions (buffers outside pools, metas and their structures, events) are excepted; they are
  * counted and bounded.
  */
-#define _GNU_SOURCE /* dladdr() */
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <glib/gstdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the reader of torch.export's archives refuses, and what it says: of the archive, of its
  * program, of its tensors. */
-#define _GNU_SOURCE /* memmem() */
 #include <string.h>
 
 #include "tests/models/helpers.h"

@@ -13,7 +13,7 @@
 #define MUTANTS 20000
 
 static void
-read (const char *text, SlZmqHeader *header)
+read_header (const char *text, SlZmqHeader *header)
 {
   g_autoptr (GError) error = NULL;
   sl_zmq_header_read (text, strlen (text), header, &error);
@@ -38,7 +38,7 @@ test_headers (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
     g_auto (SlZmqHeader) header = { 0 };
-    read (good[i].text, &header);
+    read_header (good[i].text, &header);
     g_assert_cmpint (header.kind, ==, SL_ZMQ_PICTURE);
     g_assert_cmpuint (header.width, ==, good[i].width);
     g_assert_cmpuint (header.height, ==, good[i].height);
@@ -53,8 +53,8 @@ static void
 test_models (void)
 {
   g_auto (SlZmqHeader) asks = { 0 }, sends = { 0 };
-  read ("{\"model_request\": true, \"model_name\": \"yolo \\\"9\\\".onnx\"}", &asks);
-  read ("{\"model_data\": true, \"model_name\": \"yolo.onnx\"}", &sends);
+  read_header ("{\"model_request\": true, \"model_name\": \"yolo \\\"9\\\".onnx\"}", &asks);
+  read_header ("{\"model_data\": true, \"model_name\": \"yolo.onnx\"}", &sends);
   g_assert_cmpint (asks.kind, ==, SL_ZMQ_MODEL_REQUEST);
   g_assert_cmpint (sends.kind, ==, SL_ZMQ_MODEL_DATA);
   g_autofree char *there = sl_zmq_model_answer (asks.kind, asks.name, "ssd.tflite"),

@@ -2,7 +2,6 @@
 /* See fail_alloc.h. While it looks at the stack, a thread's own allocations pass uncounted. */
 /* mmap() and mmap64() are defined below under these names. */
 #undef _FILE_OFFSET_BITS
-#define _GNU_SOURCE
 
 #include "tests/support/fail_alloc.h"
 

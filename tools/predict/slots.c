@@ -4,7 +4,6 @@
  * it has checked: the process that writes has just read a file which may have been made to break
  * it.
  */
-#define _GNU_SOURCE /* memfd_create(), F_ADD_SEALS */
 #include "tools/predict/slots.h"
 
 #include <errno.h>
