@@ -24,9 +24,12 @@ typedef enum
 /** The @element of settings in the group [redact]: they are for its slredact. */
 #define SL_REDACTOR "[redact]"
 
-/** One property of [element NAME], of [record] (@element is SL_RECORDER) or of [redact]
- * (SL_REDACTOR), with its file and line. @file is a GRefString. The groups [record] and [redact]
- * themselves also have an entry, without @property. */
+/** The @element of settings in the group [notify]: they are for its slpublish. */
+#define SL_NOTIFIER "[notify]"
+
+/** One property of [element NAME], of [record] (@element is SL_RECORDER), of [redact]
+ * (SL_REDACTOR) or of [notify] (SL_NOTIFIER), with its file and line. @file is a GRefString. These
+ * groups themselves also have an entry, without @property. */
 typedef struct
 {
   char *element, *property, *value;

@@ -2,7 +2,7 @@
 /*
  * A change locks FILE.lock, reads FILE again where it is another one by now, writes FILE.new, syncs
  * it and renames it. So a program that is killed leaves the old file or the new one, two writers
- * take turns, and after a full disk the old file is there. The kernel lets go of the lock of a
+ * take turns, and after a full disk the old file is there. The kernel releases the lock of a
  * program that ends.
  */
 #include "tools/serve/face_gallery.h"
