@@ -17,7 +17,6 @@
 #include <gst/base/gstbasesink.h>
 #include <gst/video/video.h>
 
-#include "core/base/redact.h"
 #include "core/base/printable.h"
 #include "core/base/fail.h"
 #include "plugins/elements.h"
@@ -27,6 +26,7 @@
 #include "plugins/base/properties.h"
 #include "plugins/publish/detector.h"
 #include "plugins/publish/home.h"
+#include "plugins/publish/notice.h"
 #include "plugins/publish/pace.h"
 #include "plugins/publish/publisher.h"
 #include "plugins/record/picture.h"
@@ -38,10 +38,10 @@ GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 typedef struct
 {
   SlPublishSettings to; /* but for what the start adds */
-  char *password_file, *file_mode, *classes, *kept;
+  char *password_file, *file_mode, *classes, *kept, *events, *zones;
   gint format, drain_ms;
   gdouble interval, picture_interval;
-  gboolean on_change, enabled;
+  gboolean on_change, enabled, attach_picture;
 } Settings;
 
 typedef struct
@@ -61,6 +61,8 @@ typedef struct
   GstElement *detector;   /* object lock (nullable): whose threshold the broker may change */
   gint64 told_command;    /* publisher's thread: when a command was refused last, 0 = never */
   SlPace pace;            /* streaming thread */
+  SlNotices notices;      /* streaming thread: kinds 0 = lines are of frames, not of events */
+  gboolean attaches;      /* streaming thread: pictures to notices */
   SlPictureMaker *maker;  /* streaming thread (nullable) */
   gint64 pictured;        /* streaming thread: when a picture was made last, 0 = never */
   gboolean told_enabled;  /* atomic: what the broker was told last */
@@ -81,8 +83,8 @@ G_DEFINE_TYPE (SlPublish, sl_publish, GST_TYPE_BASE_SINK)
 static const SlProperty properties[] = {
   { "location", "Location",
     "Where lines go: a path or file:///path (appended to), - (standard output), unix:/path, tcp://host:port, "
-    "mqtt[s]://[user[:password]@]host[:port]/topic, kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic; {host}, {element} and "
-    "{source} in a topic stand for names. Reads back without the password",
+    "mqtt[s]://[user[:password]@]host[:port]/topic, kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, http[s]://host/path (POST), ntfy[s]://host/topic, "
+    "exec:/program arguments; {host}, {element} and {source} in a topic stand for names. Reads back without the password",
     SL_PROPERTY_STRING, AT (to.location) },
   { "source", "Source",
     "Value of {source} in a topic, such as the camera's name; unset = \"unnamed\". For video also \"source\" of the lines; "
@@ -170,6 +172,26 @@ static const SlProperty properties[] = {
   { "kept", "Kept",
     "Last state of the broker's switch, ON or OFF; if set before the start, it overrides enabled",
     SL_PROPERTY_STRING, AT (kept) },
+  { "events", "Events",
+    "Video: a message for each event of slanalyze of these kinds, such as entered,dwell, or all, in place of a line for each frame; unset = "
+    "off",
+    SL_PROPERTY_STRING, AT (events) },
+  { "zones", "Zones",
+    "With events: names of zones and lines whose events count, such as door,yard; unset = all",
+    SL_PROPERTY_STRING, AT (zones) },
+  { "attach-picture", "Attach picture",
+    "With events: each message has a JPEG picture of the frame with drawn predictions, \"picture\" in base64",
+    SL_PROPERTY_BOOL, AT (attach_picture) },
+  { "signing-key-file", "Signing key",
+    "http[s]://: file with the key in one line that signs each body: X-Sightline-Signature has its HMAC-SHA256",
+    SL_PROPERTY_STRING, AT (to.signing_key) },
+  { "title", "Title", "ntfy: title of messages", SL_PROPERTY_STRING, AT (to.title) },
+  { "priority", "Priority", "ntfy: 1 to 5, or min, low, default, high, max", SL_PROPERTY_STRING,
+    AT (to.priority) },
+  { "tags", "Tags", "ntfy: tags with ',' between, such as warning,camera", SL_PROPERTY_STRING,
+    AT (to.tags) },
+  { "timeout", "Timeout", "HTTP, exec: seconds that a request or a program may take",
+    SL_PROPERTY_INT, AT (to.timeout_s), 1, 300, 10 },
   { "message-key", "Message key",
     "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, {element} and {source} stand for names; unset = "
     "{source}, or {host}/{element} where source is unset",
@@ -202,7 +224,7 @@ static char *
 dup_display_location (SlPublish *self)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
-  return sl_redact_uri (self->settings.to.location, NULL);
+  return sl_publisher_shown_location (self->settings.to.location);
 }
 
 /* Publisher's thread. */
@@ -310,23 +332,6 @@ obey (gpointer user_data, const char *name, const char *text, gsize bytes)
     tell_threshold (self, publisher, detector);
 }
 
-/* Under the object lock. @mode: (out): permissions of new files. */
-static gboolean
-read_mode (const char *text, guint *mode, GError **error)
-{
-  guint64 number;
-  *mode = 0640;
-  if (text == NULL)
-    return TRUE;
-  if (!g_ascii_string_to_unsigned (text, 8, 0600, 0666, &number, NULL) || (number & 0600) != 0600
-      || (number & 0111) != 0)
-    return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "file-mode=%s: expected permissions in octal, 0600 to 0666, such as 0640",
-                    text);
-  *mode = (guint) number;
-  return TRUE;
-}
-
 /* The lock is held while settings are read: nothing that opening does waits for a peer. @warning:
  * (out) (transfer full) (nullable) */
 static SlPublisher *
@@ -336,7 +341,7 @@ open_publisher (SlPublish *self, char **warning, GError **error)
   g_autofree char *password = NULL;
   guint mode;
   GST_OBJECT_LOCK (self);
-  if (!read_mode (s->file_mode, &mode, error)
+  if (!sl_publisher_read_mode (s->file_mode, &mode, error)
       || !sl_password_choose (s->to.password, s->password_file, &password, warning, error)) {
     GST_OBJECT_UNLOCK (self);
     return NULL;
@@ -443,9 +448,21 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
                  reads = self->settings.to.counts || home || on_change;
   const gint64 interval = (gint64) (self->settings.interval * G_USEC_PER_SEC);
   const SlLineFormat format = (SlLineFormat) self->settings.format;
-  g_autofree char *classes = g_strdup (self->settings.classes);
+  g_autofree char *classes = g_strdup (self->settings.classes),
+                  *events = g_strdup (self->settings.events),
+                  *zones = g_strdup (self->settings.zones);
+  self->attaches = self->settings.attach_picture;
   GST_OBJECT_UNLOCK (self);
   self->lines.width = self->lines.height = 0;
+  sl_notices_clear (&self->notices);
+  if (events != NULL && *events != '\0') {
+    if (json || text)
+      return sl_fail (error, SL_ERROR_ARGUMENT,
+                      "events=%s: the input is lines: expected video with slanalyze upstream",
+                      events);
+    if (!sl_notices_open (&self->notices, events, zones, interval, error))
+      return FALSE;
+  }
   if ((json || text) && classes != NULL && *classes != '\0')
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
@@ -534,11 +551,34 @@ is_enabled (SlPublish *self)
   return self->settings.enabled;
 }
 
-/* Now and then, with what is found drawn. It takes some milliseconds. */
+/* (transfer full) (nullable): @frame as JPEG, with what is found drawn. It takes some milliseconds.
+ * @property: what asks for it. */
+static GBytes *
+make_picture (SlPublish *self, GstBuffer *frame, const char *property)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (GST_BASE_SINK_PAD (self));
+  if (self->maker == NULL)
+    self->maker = sl_picture_maker_new (PICTURE_WIDTH, &error);
+  GBytes *picture = self->maker != NULL && caps != NULL
+                      ? sl_picture_maker_make (self->maker, frame, caps, &error)
+                      : NULL;
+  if (picture != NULL)
+    return picture;
+  g_clear_pointer (&self->maker, sl_picture_maker_free);
+  if (error != NULL && !self->told_pictures) {
+    self->told_pictures = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+                         ("%s: %s; lines go on without pictures", property, error->message),
+                         (NULL));
+  }
+  return NULL;
+}
+
+/* Now and then. */
 static void
 publish_picture (SlPublish *self, GstBuffer *frame)
 {
-  g_autoptr (GError) error = NULL;
   const gint64 now = g_get_monotonic_time ();
   GST_OBJECT_LOCK (self);
   const gint64 interval = (gint64) (self->settings.picture_interval * G_USEC_PER_SEC);
@@ -547,23 +587,23 @@ publish_picture (SlPublish *self, GstBuffer *frame)
       || (self->pictured != 0 && now - self->pictured < interval) || !is_enabled (self))
     return;
   self->pictured = now;
-  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (GST_BASE_SINK_PAD (self));
-  if (self->maker == NULL)
-    self->maker = sl_picture_maker_new (PICTURE_WIDTH, &error);
-  GBytes *picture = self->maker != NULL && caps != NULL
-                      ? sl_picture_maker_make (self->maker, frame, caps, &error)
-                      : NULL;
-  if (picture != NULL) {
+  GBytes *picture = make_picture (self, frame, "picture-interval");
+  if (picture != NULL)
     sl_publisher_put_extra (self->publisher, SL_PUBLISH_PICTURE, picture);
-    return;
-  }
-  g_clear_pointer (&self->maker, sl_picture_maker_free);
-  if (error != NULL && !self->told_pictures) {
-    self->told_pictures = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-                         ("picture-interval: %s; lines go on without pictures", error->message),
-                         (NULL));
-  }
+}
+
+/* Waits for room only where the transport says so. */
+static GstFlowReturn
+put (SlPublish *self, const char *line, gsize bytes)
+{
+  const SlPublishCounts before = read_counts (self);
+  SlPut done = SL_PUT_TAKEN;
+  GstFlowReturn flow = GST_FLOW_OK;
+  while (bytes > 0 && flow == GST_FLOW_OK
+         && (done = sl_publisher_put (self->publisher, line, bytes)) == SL_PUT_UNLOCKED)
+    flow = gst_base_sink_wait_preroll (GST_BASE_SINK (self));
+  tell_losses (self, &before);
+  return done == SL_PUT_FAILED ? GST_FLOW_ERROR : flow;
 }
 
 /* Text of several lines is one message; nothing found is no line. */
@@ -581,21 +621,38 @@ publish (SlPublish *self, const char *line, gsize bytes)
   if (confirmed != NULL)
     sl_publisher_put_extra (self->publisher, SL_PUBLISH_CONFIRMED,
                             g_bytes_new_take (confirmed, strlen (confirmed)));
-  if (!takes)
-    return GST_FLOW_OK;
-  const SlPublishCounts before = read_counts (self);
-  SlPut put = SL_PUT_TAKEN;
+  return takes ? put (self, line, bytes) : GST_FLOW_OK;
+}
+
+/* A message for each event of @frame that counts. */
+static GstFlowReturn
+publish_events (SlPublish *self, GstBuffer *frame)
+{
+  SlPredictionView prediction;
+  GBytes *picture = NULL;
   GstFlowReturn flow = GST_FLOW_OK;
-  while (bytes > 0 && flow == GST_FLOW_OK
-         && (put = sl_publisher_put (self->publisher, line, bytes)) == SL_PUT_UNLOCKED)
-    flow = gst_base_sink_wait_preroll (GST_BASE_SINK (self));
-  tell_losses (self, &before);
-  return put == SL_PUT_FAILED ? GST_FLOW_ERROR : flow;
+  if (!sl_frame_lines_read (&self->lines, frame, &GST_BASE_SINK (self)->segment, self->line_source,
+                            &prediction)
+      || prediction.analysis == NULL || !is_enabled (self))
+    return GST_FLOW_OK;
+  for (guint i = 0; i < prediction.analysis->n_events && flow == GST_FLOW_OK; i++) {
+    if (!sl_notices_take (&self->notices, &prediction, i, self->lines.choice.filter,
+                          g_get_monotonic_time ()))
+      continue;
+    if (self->attaches && picture == NULL)
+      picture = make_picture (self, frame, "attach-picture");
+    g_autoptr (GString) notice = sl_notices_write (&self->notices, &prediction, i, picture);
+    flow = put (self, notice->str, notice->len);
+  }
+  g_clear_pointer (&picture, g_bytes_unref);
+  return flow;
 }
 
 static GstFlowReturn
 publish_frame (SlPublish *self, GstBuffer *frame)
 {
+  if (self->notices.kinds != 0)
+    return publish_events (self, frame);
   const GString *line =
     sl_frame_lines_write (&self->lines, frame, &GST_BASE_SINK (self)->segment, self->line_source);
   if (line->len == 0 && !self->told_bare && sl_buffer_get_frame_meta (frame) == NULL
@@ -678,7 +735,7 @@ sl_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *s
     const SlProperty *property = &properties[id - 1];
     GST_OBJECT_LOCK (object);
     if (property->offset == AT (to.location) && self->settings.to.location != NULL)
-      g_value_take_string (value, sl_redact_uri (self->settings.to.location, NULL));
+      g_value_take_string (value, sl_publisher_shown_location (self->settings.to.location));
     else if (property->offset != AT (to.password))
       sl_property_get (object, property, value);
     GST_OBJECT_UNLOCK (object);
@@ -692,6 +749,7 @@ sl_publish_finalize (GObject *object)
   g_free (((SlPublish *) object)->line_source);
   gst_clear_object (&((SlPublish *) object)->detector);
   sl_pace_clear (&((SlPublish *) object)->pace);
+  sl_notices_clear (&((SlPublish *) object)->notices);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_publish_parent_class)->finalize (object);
 }

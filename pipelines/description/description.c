@@ -31,6 +31,7 @@
 #define RECORD_GROUP "record"
 #define REDACT_GROUP "redact"
 #define PUBLISH_GROUP "publish"
+#define NOTIFY_GROUP "notify"
 #define DEFAULT_HTTP_STALL 2000
 #define DEFAULT_HTTP_RATE 10
 #define DEFAULT_HTTP_WIDTH 640
@@ -319,13 +320,13 @@ unknown_group (const SlKeyEntry *entry, GError **error)
 {
   static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,
                                         RECORD_GROUP,      REDACT_GROUP,        PUBLISH_GROUP,
-                                        "parameter NAME",  "element NAME",      "zone NAME",
-                                        "line NAME" };
+                                        NOTIFY_GROUP,      "parameter NAME",    "element NAME",
+                                        "zone NAME",       "line NAME" };
   g_autofree char *word = g_strdup (entry->group);
   word[strcspn (word, " ")] = '\0';
   const char *first[] = {
-    SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP, REDACT_GROUP,
-    PUBLISH_GROUP,     "parameter",         "element",  "zone",       "line"
+    SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP, REDACT_GROUP, PUBLISH_GROUP,
+    NOTIFY_GROUP,      "parameter",         "element",  "zone",       "line"
   };
   const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 6)
                                                         : sl_suggest (word, first + 6, 4);
@@ -335,7 +336,7 @@ unknown_group (const SlKeyEntry *entry, GError **error)
       hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
   if (hint == NULL)
     hint = g_strdup (
-      "; expected [pipeline], [parameters], [http], [record], [redact], [publish], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
+      "; expected [pipeline], [parameters], [http], [record], [redact], [publish], [notify], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
   return sl_key_fail (entry, error, "unknown group%s", hint);
 }
 
@@ -352,6 +353,8 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_override (self, set, SL_REDACTOR, entry, error);
   if (strcmp (entry->group, PUBLISH_GROUP) == 0)
     return !second || take_override (self, set, SL_RESTREAMER, entry, error);
+  if (strcmp (entry->group, NOTIFY_GROUP) == 0)
+    return !second || take_override (self, set, SL_NOTIFIER, entry, error);
   if (*entry->key == '\0')
     return TRUE;
   if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)

@@ -26,9 +26,12 @@ typedef enum
 /** The @element of settings in the group [publish]: they are for its slrestream. */
 #define SL_RESTREAMER "[publish]"
 
+/** The @element of settings in the group [notify]: they are for its slpublish. */
+#define SL_NOTIFIER "[notify]"
+
 /** One property of [element NAME], of [record] (@element is SL_RECORDER), of [redact]
- * (SL_REDACTOR) or of [publish] (SL_RESTREAMER), with its file and line. @file is a GRefString. The
- * last three groups themselves also have an entry, without @property. */
+ * (SL_REDACTOR), of [publish] (SL_RESTREAMER) or of [notify] (SL_NOTIFIER), with its file and line.
+ * @file is a GRefString. These groups themselves also have an entry, without @property. */
 typedef struct
 {
   char *element, *property, *value;

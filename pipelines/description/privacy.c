@@ -59,8 +59,9 @@ shows (GstElement *element)
   if (strcmp (factory, "slinfer") == 0)
     return is_filled (element, "black-box") ? "writes the open picture to black boxes" : NULL;
   if (strcmp (factory, "slpublish") == 0) {
-    g_object_get (element, "picture-interval", &interval, NULL);
-    return interval > 0 ? "publishes the open picture" : NULL;
+    gboolean attaches = FALSE;
+    g_object_get (element, "picture-interval", &interval, "attach-picture", &attaches, NULL);
+    return interval > 0 || attaches ? "publishes the open picture" : NULL;
   }
   if (strcmp (factory, "fakesink") == 0 || strcmp (factory, "identity") == 0) {
     g_object_get (element, "dump", &dump, NULL);

@@ -45,18 +45,27 @@ sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat format, GE
     got);
 }
 
+gboolean
+sl_frame_lines_read (SlFrameLines *lines, GstBuffer *frame, const GstSegment *segment,
+                     const char *source, SlPredictionView *prediction)
+{
+  const guint64 counted = lines->frames++;
+  *prediction =
+    (SlPredictionView){ .source = source, .width = lines->width, .height = lines->height };
+  if (!sl_buffer_has_predictions (frame) && !sl_buffer_was_looked_at (frame))
+    return FALSE;
+  sl_prediction_reader_read_frame (&lines->reader, frame, segment, counted, prediction);
+  return TRUE;
+}
+
 const GString *
 sl_frame_lines_write (SlFrameLines *lines, GstBuffer *frame, const GstSegment *segment,
                       const char *source)
 {
-  SlPredictionView prediction = { .source = source,
-                                  .width = lines->width,
-                                  .height = lines->height };
-  const guint64 counted = lines->frames++;
+  SlPredictionView prediction;
   g_string_truncate (lines->line, 0);
-  if (!sl_buffer_has_predictions (frame) && !sl_buffer_was_looked_at (frame))
+  if (!sl_frame_lines_read (lines, frame, segment, source, &prediction))
     return lines->line;
-  sl_prediction_reader_read_frame (&lines->reader, frame, segment, counted, &prediction);
   sl_prediction_reader_choose (&lines->reader, lines->choice.filter, &prediction);
   if (lines->format == SL_LINE_TEXT)
     sl_prediction_append_text (lines->line, &prediction);

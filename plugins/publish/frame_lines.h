@@ -35,6 +35,10 @@ void sl_frame_lines_clear (SlFrameLines *lines);
  * @error set for other caps. */
 gboolean sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat format,
                               GError **error);
+/** sl_frame_lines_read: reads @frame, as sl_frame_lines_write() does, into @prediction, of all
+ * classes, valid until the next. FALSE where nothing is known of it. */
+gboolean sl_frame_lines_read (SlFrameLines *lines, GstBuffer *frame, const GstSegment *segment,
+                              const char *source, SlPredictionView *prediction);
 /** sl_frame_lines_write: (transfer none): the line of @frame, of @segment; empty when no model has
  * looked at it and there are no predictions of others on it, and as text when nothing was found;
  * valid until the next. @source: (nullable): of the line */

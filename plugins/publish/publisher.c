@@ -54,7 +54,10 @@ struct _SlPublisher
 };
 
 static const SlTransport *const transports[] = {
-  &sl_transport_stdout, &sl_transport_socket,
+  &sl_transport_stdout,  &sl_transport_socket, &sl_transport_command,
+#ifdef SL_HAVE_SOUP
+  &sl_transport_webhook,
+#endif
 #ifdef SL_HAVE_MOSQUITTO
   &sl_transport_mqtt,
 #endif
@@ -69,10 +72,10 @@ static const struct
 {
   const char *scheme, *what, *package;
 } optional[] = {
-  { "mqtt://", "MQTT", "libmosquitto-dev" },
-  { "mqtts://", "MQTT", "libmosquitto-dev" },
-  { "kafka://", "Kafka", "librdkafka-dev" },
-  { "kafkas://", "Kafka", "librdkafka-dev" },
+  { "mqtt://", "MQTT", "libmosquitto-dev" }, { "mqtts://", "MQTT", "libmosquitto-dev" },
+  { "kafka://", "Kafka", "librdkafka-dev" }, { "kafkas://", "Kafka", "librdkafka-dev" },
+  { "http://", "HTTP", "libsoup-3.0-dev" },  { "https://", "HTTP", "libsoup-3.0-dev" },
+  { "ntfy://", "HTTP", "libsoup-3.0-dev" },  { "ntfys://", "HTTP", "libsoup-3.0-dev" },
 };
 
 /* "mqtt:host/t", "tcp:host:1", and whatever has a password in it: a path like that is a URI that
@@ -80,11 +83,30 @@ static const struct
 static gboolean
 is_mistyped (const char *location, const char *shown)
 {
-  static const char *const begins[] = { "mqtt:", "mqtts:", "kafka:", "kafkas:", "tcp:" };
+  static const char *const begins[] = { "mqtt:", "mqtts:", "kafka:", "kafkas:", "tcp:",
+                                        "http:", "https:", "ntfy:",  "ntfys:" };
   for (guint i = 0; i < G_N_ELEMENTS (begins); i++)
     if (g_ascii_strncasecmp (location, begins[i], strlen (begins[i])) == 0)
       return TRUE;
   return strstr (location, "://") != NULL || strcmp (location, shown) != 0;
+}
+
+char *
+sl_publisher_shown_location (const char *location)
+{
+  static const char *const hosts[] = { "http://", "https://", "ntfy://", "ntfys://" };
+  if (location != NULL && g_ascii_strncasecmp (location, "exec:", 5) == 0)
+    return g_strndup (location, strcspn (location, " "));
+  g_autofree char *shown = sl_redact_uri (location, NULL);
+  for (guint i = 0; shown != NULL && i < G_N_ELEMENTS (hosts); i++) {
+    const gsize scheme = strlen (hosts[i]);
+    if (g_ascii_strncasecmp (shown, hosts[i], scheme) != 0)
+      continue;
+    const gsize host = strcspn (shown + scheme, "/?#");
+    return g_strdup_printf ("%.*s%s", (int) (scheme + host), shown,
+                            shown[scheme + host] != '\0' ? "/" SL_HIDDEN : "");
+  }
+  return g_steal_pointer (&shown);
 }
 
 /* A location without a scheme is a file's path, so the file's row comes last and takes what no
@@ -102,7 +124,7 @@ find_transport (const char *location, char **plain, GError **error)
   *plain = g_strdup (location);
   if (strcmp (location, "-") == 0)
     return &sl_transport_stdout;
-  g_autofree char *shown = sl_redact_uri (location, NULL);
+  g_autofree char *shown = sl_publisher_shown_location (location);
   for (guint i = 0; i < G_N_ELEMENTS (optional); i++)
     if (g_ascii_strncasecmp (location, optional[i].scheme, strlen (optional[i].scheme)) == 0)
       return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
@@ -113,8 +135,8 @@ find_transport (const char *location, char **plain, GError **error)
   const char *slashes = strstr (shown, "://");
   return sl_fail_null (
     error, SL_ERROR_ARGUMENT,
-    "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, "
-    "got scheme \"%.*s\"",
+    "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic, kafka[s]://host/topic, "
+    "http[s]://host/path, ntfy[s]://host/topic or exec:/program, got scheme \"%.*s\"",
     shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
 }
 

@@ -42,7 +42,9 @@ typedef struct
   const char *client_id, *username, *password, *ca_file, *certificate, *key, *availability,
     *discovery;
   const char *message_key, *sasl_mechanism;
-  gboolean pictures, has_threshold; /* these extras will come */
+  const char *signing_key, *title, *priority, *tags; /* webhooks; ntfy */
+  guint timeout_s;                                   /* of a request, and of a program */
+  gboolean pictures, has_threshold;                  /* these extras will come */
   SlPublishCommand command;
   gpointer command_data;
 } SlPublishSettings;
@@ -81,6 +83,10 @@ typedef struct
 } SlTransport;
 
 extern const SlTransport sl_transport_file, sl_transport_stdout, sl_transport_socket;
+/** sl_transport_command: a program. */
+extern const SlTransport sl_transport_command;
+/** sl_transport_webhook: webhooks and ntfy, only where libsoup was found. */
+extern const SlTransport sl_transport_webhook;
 /** sl_transport_mqtt: only where libmosquitto was found. */
 extern const SlTransport sl_transport_mqtt;
 /** sl_transport_kafka: only where librdkafka was found. */
@@ -108,6 +114,13 @@ typedef struct
 } SlPublishCounts;
 
 typedef struct _SlPublisher SlPublisher;
+
+/** sl_publisher_read_mode: permissions of new files, of @text (nullable: 0640). FALSE with @error
+ * set. */
+gboolean sl_publisher_read_mode (const char *text, guint *mode, GError **error);
+/** sl_publisher_shown_location: (transfer full) (nullable): @location (nullable) without secrets:
+ * the password, what is behind the host of a webhook, and arguments of a program. */
+char *sl_publisher_shown_location (const char *location);
 
 /** sl_publisher_new: checks the location and starts the thread. Errors: SL_ERROR_ARGUMENT,
  * SL_ERROR_OPEN, SL_ERROR_UNSUPPORTED.

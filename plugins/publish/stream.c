@@ -115,6 +115,22 @@ stream_connect (gpointer state, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
+gboolean
+sl_publisher_read_mode (const char *text, guint *mode, GError **error)
+{
+  guint64 number;
+  *mode = 0640;
+  if (text == NULL)
+    return TRUE;
+  if (!g_ascii_string_to_unsigned (text, 8, 0600, 0666, &number, NULL) || (number & 0600) != 0600
+      || (number & 0111) != 0)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "file-mode=%s: expected permissions in octal, 0600 to 0666, such as 0640",
+                    text);
+  *mode = (guint) number;
+  return TRUE;
+}
+
 /* The first opening is here, so that a path that cannot work is an error at start and not a file
  * tried again for ever. */
 static gpointer

@@ -2,7 +2,6 @@
 """sightline serve --http with clients that post pictures: requests as clients of DeepStack and CodeProject.AI shape them, plain ones, and hostile ones."""
 import base64
 import contextlib
-import http.client
 import json
 import os
 import random
@@ -20,81 +19,11 @@ sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "t
 import harness
 import schema
 from harness import Skip, model, png, run, work, write
+from posting import form, read, server
 from running import PATIENCE, eventually
 
 BLUE = (0, 0, 200)
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-
-
-class Server:
-    """The worker, its log read line by line."""
-
-    def __init__(self, *args):
-        if "GdkPixbuf" not in run("--version").out.split("without")[0] or "libsoup" not in run("--version").out.split("without")[0]:
-            raise Skip("this build takes no pictures by HTTP")
-        command = [harness.PROGRAM, "serve", model("one_box.tflite"), "colour=" + model("brightest_channel.tflite"), "--http", "127.0.0.1:0", "--json"] + list(args)
-        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.events = []
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
-        told = eventually(lambda: self.all("http"))[-1]
-        assert told.endswith(" shows the worker, and takes pictures"), told
-        self.port = int(told.split("/")[2].rpartition(":")[2])
-
-    def read(self):
-        for line in self.child.stderr:
-            with contextlib.suppress(ValueError):  # a line of a sanitizer
-                self.events.append(json.loads(line))
-
-    def all(self, name):
-        return [event["message"] for event in list(self.events) if event.get("event") == name]
-
-    def send(self, path, body=b"", method="POST", **headers):
-        """Status, headers and JSON of the answer."""
-        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        try:
-            client.request(method, path, body, {key.replace("_", "-"): value for key, value in headers.items()})
-            answer = client.getresponse()
-            return answer.status, dict(answer.getheaders()), json.loads(answer.read())
-        finally:
-            client.close()
-
-    def post(self, path, fields, status=200):
-        """A form as requests and most others write it; a value that is bytes is a file."""
-        body, kind = form(fields)
-        got, _, told = self.send(path, body, Content_Type=kind)
-        assert got == status, (path, got, told)
-        assert told.get("success", True) == (status == 200), told
-        return told
-
-    def raw(self, data):
-        """The whole answer to these bytes, b"" where the program hangs up."""
-        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as peer:
-            try:
-                peer.sendall(data)
-                return b"".join(iter(lambda: peer.recv(1 << 16), b""))
-            except (ConnectionResetError, BrokenPipeError):
-                return b""
-
-    def resident(self):
-        with open("/proc/%d/statm" % self.child.pid, encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-
-    def stop(self):
-        self.child.send_signal(signal.SIGTERM)
-        status = self.child.wait(PATIENCE)
-        self.reader.join()
-        return status
-
-
-@contextlib.contextmanager
-def server(*args):
-    it = Server(*args)
-    try:
-        yield it
-    finally:
-        it.child.kill()
-        it.child.wait()
 
 
 # 16x8 pixels: gray, CMYK with Adobe's marker, and a blue one that EXIF turns by a quarter.
@@ -114,22 +43,6 @@ TURNED = base64.b64decode(
     "hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/8QAHwEAAwEBAQEBAQEBAQAAAAAA"
     "AAECAwQFBgcICQoL/8QAtREAAgECBAQDBAcFBAQAAQJ3AAECAxEEBSExBhJBUQdhcRMiMoEIFEKRobHBCSMzUvAVYnLRChYkNOEl8RcYGRomJygpKjU2Nzg5OkNERUZHSElKU1RVVldYWVpjZGVmZ2"
     "hpanN0dXZ3eHl6goOEhYaHiImKkpOUlZaXmJmaoqOkpaanqKmqsrO0tba3uLm6wsPExcbHyMnK0tPU1dbX2Nna4uPk5ebn6Onq8vP09fb3+Pn6/9oADAMBAAIRAxEAPwD856KKK/0LPlD/2Q==")
-
-
-def form(fields, boundary="0123456789abcdef0123456789abcdef"):
-    body = b""
-    for name, value in fields.items():
-        body += ("--%s\r\nContent-Disposition: form-data; name=\"%s\"" % (boundary, name)).encode()
-        if isinstance(value, bytes):
-            body += b"; filename=\"%s\"\r\nContent-Type: image/png\r\n\r\n" % name.encode() + value + b"\r\n"
-        else:
-            body += b"\r\n\r\n" + str(value).encode() + b"\r\n"
-    return body + b"--%s--\r\n" % boundary.encode(), "multipart/form-data; boundary=" + boundary
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def blue(width=80, height=40):
@@ -254,7 +167,8 @@ def test_refused():
                 (404, "/v1/vision/face", blue(), "image/png",
                  "model face: expected one that finds objects, of those that are served: one_box, colour; others are served by sightline serve NAME=MODEL"),
                 (404, "/v1/vision/custom/colour", blue(), "image/png", "model colour: expected one that finds objects"),
-                (404, "/v1/vision/face/register", blue(), "image/png", "/v1/vision/face/register: there is nothing here; expected /predict, "),
+                (404, "/v1/vision/face/register", blue(), "image/png", "this worker knows no faces: start it with face=MODEL --faces MODEL --gallery FILE"),
+                (404, "/v1/vision/face/match", blue(), "image/png", "/v1/vision/face/match: there is nothing here; expected /predict, "),
                 (405, "/health", b"", "image/png", "/health: expected GET or HEAD"),
                 (400, "/predict", b"--a\r\n\r\nx", "multipart/form-data; boundary=a", "form: expected the boundary behind each part"),
                 (400, "/predict", b"x", "multipart/form-data", "form: expected a boundary of 1 to 70 bytes in Content-Type"),

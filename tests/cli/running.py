@@ -11,7 +11,7 @@ import time
 
 import harness
 
-PATIENCE = 200  # seconds that a busy machine may take for anything
+PATIENCE = 200
 # The check for leaks of LLVM 14 now and then crashes itself, where a thread ends meanwhile; it says so and finds nothing.
 CRASHED_CHECK = ("Tracer caught signal", "LeakSanitizer has encountered a fatal error", "HINT: For debugging, try setting environment variable LSAN_OPTIONS",
                  "HINT: LeakSanitizer does not work under ptrace")

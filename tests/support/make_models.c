@@ -213,12 +213,13 @@ make_moving_box (const char *directory)
   save (writer, directory, "moving_box.tflite");
 }
 
+/* @n boxes, one or two, each with the same score. */
 static void
-make_one_box (const char *directory)
+make_boxes (const char *directory, const char *name, gint32 n)
 {
-  const SlDetectionParams params = { .max_detections = 1,
+  const SlDetectionParams params = { .max_detections = n,
                                      .max_classes_per_detection = 1,
-                                     .detections_per_class = 1,
+                                     .detections_per_class = n,
                                      .num_classes = 2,
                                      .nms_score_threshold = 0.01f,
                                      .nms_iou_threshold = 0.5f,
@@ -230,15 +231,17 @@ make_one_box (const char *directory)
   gint32 picture, mean = add_mean (writer, SL_DTYPE_U8, &picture);
   gint32 shape = sl_tflite_writer_const_i32 (writer, "shape", 3, (const gint32[]){ 1, 1, 3 });
   gint32 codes = add_tensor (writer, "score codes", SL_DTYPE_U8, 3, (const gint32[]){ 1, 1, 3 });
-  gint32 scores = add_tensor (writer, "scores", SL_DTYPE_F32, 3, (const gint32[]){ 1, 1, 3 });
-  gint32 encodings = add_constant (writer, "encodings", 3, (const gint32[]){ 1, 1, 4 },
-                                   (const gfloat[]){ 0, 0, 0, 0 });
-  gint32 anchors = add_constant (writer, "anchors", 2, (const gint32[]){ 1, 4 },
-                                 (const gfloat[]){ 0.5f, 0.25f, 0.5f, 0.5f });
+  gint32 one = add_tensor (writer, "one's scores", SL_DTYPE_F32, 3, (const gint32[]){ 1, 1, 3 });
+  gint32 scores = add_tensor (writer, "scores", SL_DTYPE_F32, 3, (const gint32[]){ 1, n, 3 });
+  gint32 encodings = add_constant (writer, "encodings", 3, (const gint32[]){ 1, n, 4 },
+                                   (const gfloat[]){ 0, 0, 0, 0, 0, 0, 0, 0 });
+  gint32 anchors =
+    add_constant (writer, "anchors", 2, (const gint32[]){ n, 4 },
+                  (const gfloat[]){ 0.5f, 0.25f, 0.5f, 0.5f, 0.5f, 0.8f, 0.5f, 0.4f });
   const gint32 outputs[] = {
-    add_tensor (writer, "boxes", SL_DTYPE_F32, 3, (const gint32[]){ 1, 1, 4 }),
-    add_tensor (writer, "classes", SL_DTYPE_F32, 2, (const gint32[]){ 1, 1 }),
-    add_tensor (writer, "best scores", SL_DTYPE_F32, 2, (const gint32[]){ 1, 1 }),
+    add_tensor (writer, "boxes", SL_DTYPE_F32, 3, (const gint32[]){ 1, n, 4 }),
+    add_tensor (writer, "classes", SL_DTYPE_F32, 2, (const gint32[]){ 1, n }),
+    add_tensor (writer, "best scores", SL_DTYPE_F32, 2, (const gint32[]){ 1, n }),
     add_tensor (writer, "count", SL_DTYPE_F32, 1, (const gint32[]){ 1 })
   };
   sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RESHAPE,
@@ -250,6 +253,12 @@ make_one_box (const char *directory)
                                               .n_inputs = 1,
                                               .inputs = { codes },
                                               .n_outputs = 1,
+                                              .outputs = { one } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_CONCATENATION,
+                                              .params.concat.axis = 1,
+                                              .n_inputs = (guint) n,
+                                              .inputs = { one, one },
+                                              .n_outputs = 1,
                                               .outputs = { scores } });
   sl_tflite_writer_op (
     writer, &(SlTfliteOp){ .op = SL_OP_DETECTION_POSTPROCESS,
@@ -260,7 +269,7 @@ make_one_box (const char *directory)
                            .outputs = { outputs[0], outputs[1], outputs[2], outputs[3] } });
   sl_tflite_writer_io (writer, 1, &picture, 4, outputs);
   add_labels (writer, "green\nblue\n");
-  save (writer, directory, "one_box.tflite");
+  save (writer, directory, name);
 }
 
 static void
@@ -648,7 +657,8 @@ main (int argc, char **argv)
   make_brightest_channel (argv[1], "brightest_channel.tflite", SL_DTYPE_U8, "red\ngreen\nblue\n");
   make_brightest_channel (argv[1], "float_range.tflite", SL_DTYPE_F32, NULL);
   make_brightest_quarter (argv[1]);
-  make_one_box (argv[1]);
+  make_boxes (argv[1], "one_box.tflite", 1);
+  make_boxes (argv[1], "two_boxes.tflite", 2);
   make_moving_box (argv[1]);
   make_add (argv[1]);
   make_paint (argv[1]);

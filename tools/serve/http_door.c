@@ -6,9 +6,9 @@
  * threads. A request is found by its number, since its client may have gone.
  */
 #include "core/base/fail.h"
-#include "tools/picture_load.h"
+#include "preprocess/warp.h"
 #include "tools/run/log.h"
-#include "tools/serve/http_request.h"
+#include "tools/serve/http_faces.h"
 
 #define MAX_PIXELS 40000000
 #define STATUS_TOO_LARGE 413
@@ -33,34 +33,80 @@ check_picture (const SlPictureHeader *header, guint *status, GError **error)
   return sl_picture_header_check (header, error);
 }
 
-/* (transfer full): the tensor of @pixels. */
-static SlWork *
-make_work (SlHttpRequest *request, GdkPixbuf *pixels, GError **error)
+GdkPixbuf *
+sl_http_picture_decode (const SlHttpPicture *picture, guint *status, GError **error)
 {
-  const SlHttpModel *model = request->model;
+  const SlPictureHeader header = sl_picture_header_read (picture->data, picture->size);
+  if (!check_picture (&header, status, error))
+    return NULL;
+  GdkPixbuf *pixels =
+    sl_picture_load_upright (&header, picture->data, picture->size, MAX_PIXELS, error);
+  *status = pixels != NULL ? 500 : 400;
+  if (pixels == NULL)
+    g_prefix_error (error, "the picture cannot be decoded: ");
+  return pixels;
+}
+
+/* Fills the tensor of the whole picture; sets the map tensor -> picture. */
+static SlNormalizeStatus
+fill_whole (const SlImageInfo *info, const SlNormalizeSpec *spec, const SlImage *image,
+            void *tensor, SlAffine *map)
+{
+  SlNormalizer *normalizer;
+  const SlNormalizeStatus status = sl_normalizer_new (&normalizer, info, spec);
+  if (status != SL_NORMALIZE_OK)
+    return status;
+  sl_normalizer_run (normalizer, image, tensor);
+  *map = *sl_normalizer_map (normalizer);
+  sl_normalizer_free (normalizer);
+  return SL_NORMALIZE_OK;
+}
+
+/* The same of a part of it that may be turned. */
+static SlNormalizeStatus
+fill_part (const SlImageInfo *info, const SlNormalizeSpec *spec, const SlTurnedRect *part,
+           const SlImage *image, void *tensor, SlAffine *map)
+{
+  SlWarp *warp = sl_warp_new ();
+  const SlNormalizeStatus status =
+    warp != NULL ? sl_warp_set (warp, info, spec, part) : SL_NORMALIZE_NO_MEMORY;
+  if (status == SL_NORMALIZE_OK) {
+    sl_warp_run (warp, image, tensor);
+    *map = *sl_warp_map (warp);
+  }
+  sl_warp_free (warp);
+  return status;
+}
+
+SlWork *
+sl_http_work_new (const SlHttpRequest *request, const SlHttpModel *model, const GdkPixbuf *pixels,
+                  const SlTurnedRect *part, GError **error)
+{
+  const SlNormalizeSpec *spec = &model->spec;
   const SlImageInfo info = { .format =
                                gdk_pixbuf_get_has_alpha (pixels) ? SL_PIXEL_RGBX : SL_PIXEL_RGB,
                              .width = gdk_pixbuf_get_width (pixels),
                              .height = gdk_pixbuf_get_height (pixels) };
   const SlImage image = { .plane = { gdk_pixbuf_read_pixels (pixels) },
                           .stride = { gdk_pixbuf_get_rowstride (pixels) } };
-  SlNormalizer *normalizer;
-  const SlNormalizeStatus status = sl_normalizer_new (&normalizer, &info, &model->spec);
-  if (status != SL_NORMALIZE_OK)
-    return sl_fail_null (error, SL_ERROR_BACKEND, "pictures of %dx%d: %s", info.width, info.height,
-                         sl_normalize_status_text (status));
   SlWork *work = sl_work_new (model->served, g_strdup (request->client),
                               request->deadline - g_get_monotonic_time (), error);
-  if (work != NULL) {
-    sl_normalizer_run (normalizer, &image, work->inputs[0]);
-    work->reply.http.id = request->id;
-    work->reply.http.geometry = (SlFrameGeometry){ .affine = *sl_normalizer_map (normalizer),
-                                                   .tensor_width = model->spec.width,
-                                                   .tensor_height = model->spec.height,
-                                                   .frame_width = info.width,
-                                                   .frame_height = info.height };
+  if (work == NULL)
+    return NULL;
+  SlFrameGeometry *geometry = &work->reply.http.geometry;
+  const SlNormalizeStatus status =
+    part == NULL ? fill_whole (&info, spec, &image, work->inputs[0], &geometry->affine)
+                 : fill_part (&info, spec, part, &image, work->inputs[0], &geometry->affine);
+  if (status != SL_NORMALIZE_OK) {
+    sl_work_free (work);
+    return sl_fail_null (error, SL_ERROR_BACKEND, "pictures of %dx%d: %s", info.width, info.height,
+                         sl_normalize_status_text (status));
   }
-  sl_normalizer_free (normalizer);
+  work->reply.http.id = request->id;
+  geometry->tensor_width = spec->width;
+  geometry->tensor_height = spec->height;
+  geometry->frame_width = info.width;
+  geometry->frame_height = info.height;
   return work;
 }
 
@@ -68,18 +114,8 @@ make_work (SlHttpRequest *request, GdkPixbuf *pixels, GError **error)
 static SlWork *
 decode (SlHttpRequest *request, guint *status, GError **error)
 {
-  const SlPictureHeader header = sl_picture_header_read (request->picture, request->picture_size);
-  if (!check_picture (&header, status, error))
-    return NULL;
-  g_autoptr (GdkPixbuf) pixels =
-    sl_picture_load_upright (&header, request->picture, request->picture_size, MAX_PIXELS, error);
-  *status = 400;
-  if (pixels == NULL) {
-    g_prefix_error (error, "the picture cannot be decoded: ");
-    return NULL;
-  }
-  *status = 500;
-  return make_work (request, pixels, error);
+  g_autoptr (GdkPixbuf) pixels = sl_http_picture_decode (&request->pictures[0], status, error);
+  return pixels != NULL ? sl_http_work_new (request, request->model, pixels, NULL, error) : NULL;
 }
 
 static void
@@ -92,13 +128,10 @@ count_refused (SlServeWorker *worker, SlServedModel *served, const char *sentenc
 }
 
 static void
-pool_thread (gpointer data, gpointer door_data)
+run_model (SlHttpDoor *door, SlHttpRequest *request)
 {
-  SlHttpDoor *door = door_data;
-  SlHttpRequest *request = data;
   g_autoptr (GError) error = NULL;
   guint status;
-  request->asked.decoded = g_get_monotonic_time ();
   SlWork *work = decode (request, &status, &error);
   sl_http_request_drop_body (request);
   if (work != NULL)
@@ -107,6 +140,17 @@ pool_thread (gpointer data, gpointer door_data)
     count_refused (door->worker, request->model->served, error->message);
     sl_http_request_fail (request, status, error->message);
   }
+}
+
+static void
+pool_thread (gpointer data, gpointer door)
+{
+  SlHttpRequest *request = data;
+  request->asked.decoded = g_get_monotonic_time ();
+  if (sl_http_request_is_about_faces (request))
+    sl_http_faces_answer (door, request);
+  else
+    run_model (door, request);
   sl_http_request_unref (request);
 }
 
@@ -120,6 +164,9 @@ open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **erro
       return FALSE;
     g_ptr_array_add (door->models, model);
   }
+  if (settings->faces != NULL
+      && !sl_http_faces_open (door, settings->faces, settings->gallery, error))
+    return FALSE;
   door->most_waiting = settings->queue;
   door->pool = g_thread_pool_new (pool_thread, door, (gint) settings->jobs, FALSE, error);
   if (door->pool == NULL)
@@ -154,6 +201,11 @@ answer (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *r
   GString *json = NULL;
   if (request == NULL)
     return FALSE;
+  if (request->errand != NULL) {
+    const gboolean taken = sl_http_errand_take (request, work, outputs, refusal, end - start);
+    sl_http_request_unref (request);
+    return taken;
+  }
   request->asked.start = start;
   request->asked.end = end;
   if (refusal == NULL)

@@ -45,6 +45,7 @@ try_model (SlHttpModel *model, SlSession *session, SlWork *work, void **outputs,
     return sl_fail (error, SL_ERROR_BACKEND, "%s: %s", contract->model,
                     sl_session_status_text (session, status));
   const SlResult *result = sl_decoding_run (model->own, (const void *const *) outputs);
+  model->n_numbers = result->vector.n;
   if (result->n_classes > 0)
     model->finds = SL_HTTP_FINDS_LABELS;
   else if (result->mask.width > 0 || result->vector.n > 0 || result->picture.width > 0
@@ -126,8 +127,8 @@ sl_http_begin_json (gboolean success, guint status, const char *command, const c
   return json;
 }
 
-static void
-append_times (GString *json, const SlHttpAsked *asked)
+void
+sl_http_append_times (GString *json, const SlHttpAsked *asked)
 {
   const gint64 now = g_get_monotonic_time ();
   const double ms = G_TIME_SPAN_MILLISECOND;
@@ -183,7 +184,7 @@ write_json (const SlHttpModel *model, const SlPredictionView *prediction, const 
   }
   GString *json = sl_http_begin_json (TRUE, 200, asked->command, model->served->name);
   (asked->form == SL_HTTP_SCENE ? append_scene : append_detection) (json, prediction);
-  append_times (json, asked);
+  sl_http_append_times (json, asked);
   g_string_append_c (json, '}');
   return json;
 }
@@ -208,21 +209,44 @@ leave_out (SlPredictionView *prediction, gdouble least)
     prediction->n_labels--;
 }
 
+/* Under the model's lock. */
+static gboolean
+predict (SlHttpModel *model, void *const *outputs, const SlFrameGeometry *geometry, gdouble least,
+         SlPredictionView *prediction, GError **error)
+{
+  SlDecoding *decoding = least < 0 ? model->own : model->low;
+  const SlResult *result = sl_decoding_run (decoding, (const void *const *) outputs);
+  if (!sl_decoding_agrees (decoding, model->served->contract->model, error))
+    return FALSE;
+  *prediction = (SlPredictionView){ .source = NULL,
+                                    .width = geometry->frame_width,
+                                    .height = geometry->frame_height };
+  sl_prediction_mapper_fill (model->mapper, result, least < 0 ? model->labels : model->low_labels,
+                             sl_decoding_names (decoding, NULL), geometry, MAX_LABELS, prediction);
+  leave_out (prediction, least);
+  return TRUE;
+}
+
 GString *
 sl_http_model_answer (SlHttpModel *model, void *const *outputs, const SlFrameGeometry *geometry,
                       const SlHttpAsked *asked, GError **error)
 {
-  const gdouble least = find_least (asked);
-  SlPredictionView prediction = { .source = NULL,
-                                  .width = geometry->frame_width,
-                                  .height = geometry->frame_height };
+  SlPredictionView prediction;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&model->lock);
-  SlDecoding *decoding = least < 0 ? model->own : model->low;
-  const SlResult *result = sl_decoding_run (decoding, (const void *const *) outputs);
-  if (!sl_decoding_agrees (decoding, model->served->contract->model, error))
-    return NULL;
-  sl_prediction_mapper_fill (model->mapper, result, least < 0 ? model->labels : model->low_labels,
-                             sl_decoding_names (decoding, NULL), geometry, MAX_LABELS, &prediction);
-  leave_out (&prediction, least);
-  return write_json (model, &prediction, asked);
+  return predict (model, outputs, geometry, find_least (asked), &prediction, error)
+           ? write_json (model, &prediction, asked)
+           : NULL;
+}
+
+gboolean
+sl_http_model_see (SlHttpModel *model, void *const *outputs, const SlFrameGeometry *geometry,
+                   void (*see) (const SlPredictionView *prediction, gpointer data), gpointer data,
+                   GError **error)
+{
+  SlPredictionView prediction;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&model->lock);
+  if (!predict (model, outputs, geometry, -1, &prediction, error))
+    return FALSE;
+  see (&prediction, data);
+  return TRUE;
 }

@@ -13,7 +13,6 @@
 #include "core/base/prefix.h"
 #include "core/base/printable.h"
 #include "config.h"
-#include "tools/serve/http_form.h"
 
 /* All bodies together have at most this many times the bytes of the largest one, and those of one
  * client half of it. */
@@ -23,8 +22,10 @@
 #define STATUS_TOO_MANY_REQUESTS 429
 #define VISION "/v1/vision/"
 #define CUSTOM VISION "custom/"
-#define EXPECTED \
-  "expected /predict, /v1/vision/detection, /v1/vision/custom/NAME, /v1/vision/custom/list, /v1/vision/scene or /v1/vision/face"
+#define FACE VISION "face/"
+#define EXPECTED                                                                                                                \
+  "expected /predict, /v1/vision/detection, /v1/vision/custom/NAME, /v1/vision/custom/list, /v1/vision/scene, /v1/vision/face " \
+  "or /v1/vision/face/recognize, register, list or delete"
 
 /* @name: of the model, NULL = the first that finds what is asked for */
 typedef struct
@@ -40,6 +41,10 @@ static const Address addresses[] = {
   { VISION "detection", SL_HTTP_DETECTION, "detect", NULL, FALSE },
   { VISION "scene", SL_HTTP_SCENE, "scene", NULL, FALSE },
   { VISION "face", SL_HTTP_DETECTION, "detect", "face", FALSE },
+  { FACE "recognize", SL_HTTP_RECOGNIZE, "recognize", NULL, FALSE },
+  { FACE "register", SL_HTTP_REGISTER, "register", NULL, FALSE },
+  { FACE "list", SL_HTTP_FACES, "list", NULL, FALSE },
+  { FACE "delete", SL_HTTP_FORGET, "delete", NULL, FALSE },
   { CUSTOM "list", SL_HTTP_DETECTION, "list-custom", NULL, TRUE },
   { VISION "list-custom", SL_HTTP_DETECTION, "list-custom", NULL, TRUE },
   { VISION "custom-list", SL_HTTP_DETECTION, "list-custom", NULL, TRUE },
@@ -76,6 +81,8 @@ sl_http_door_unref (SlHttpDoor *door)
 {
   if (!g_atomic_ref_count_dec (&door->refs))
     return;
+  if (door->free_faces != NULL)
+    door->free_faces (door->faces);
   g_ptr_array_unref (door->models);
   g_hash_table_unref (door->requests);
   g_mutex_clear (&door->lock);
@@ -111,6 +118,9 @@ sl_http_request_unref (gpointer data)
   g_free (request->client);
   g_free (request->path);
   g_free (request->name);
+  g_free (request->user);
+  if (request->free_errand != NULL)
+    request->free_errand (request->errand);
   sl_http_door_unref (request->door);
   g_free (request);
 }
@@ -246,12 +256,8 @@ sl_http_request_fail (SlHttpRequest *request, guint status, const char *sentence
   sl_http_request_deliver (request, status, failure (status, request->asked.command, sentence));
 }
 
-/* Server's thread: answers at once, with a sentence. */
-static void refuse (SlHttpRequest *request, guint status, const char *format, ...)
-  G_GNUC_PRINTF (3, 4);
-
-static void
-refuse (SlHttpRequest *request, guint status, const char *format, ...)
+void
+sl_http_request_refuse (SlHttpRequest *request, guint status, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
@@ -297,16 +303,23 @@ on_chunk (SoupServerMessage *message, GBytes *chunk, gpointer data)
   if (soup_server_message_get_status (message) != 0)
     return;
   if (request->body->len + size > request->door->body_most)
-    refuse (request, SOUP_STATUS_REQUEST_ENTITY_TOO_LARGE,
-            "the body has more than %" G_GSIZE_FORMAT " bytes: send a smaller picture",
-            request->door->body_most);
+    sl_http_request_refuse (request, SOUP_STATUS_REQUEST_ENTITY_TOO_LARGE,
+                            "the body has more than %" G_GSIZE_FORMAT
+                            " bytes: send a smaller picture",
+                            request->door->body_most);
   else if (!take_bytes (request, size))
-    refuse (request, SOUP_STATUS_SERVICE_UNAVAILABLE,
-            "pictures of others fill the memory for them: send it again later");
+    sl_http_request_refuse (request, SOUP_STATUS_SERVICE_UNAVAILABLE,
+                            "pictures of others fill the memory for them: send it again later");
   else
     g_byte_array_append (request->body, bytes, (guint) size);
   if (soup_server_message_get_status (message) != 0)
     sl_http_request_drop_body (request);
+}
+
+gboolean
+sl_http_request_is_about_faces (const SlHttpRequest *request)
+{
+  return request->asked.form >= SL_HTTP_RECOGNIZE;
 }
 
 /* FALSE where nothing is posted to @path. */
@@ -342,7 +355,8 @@ is_leaving (SlHttpDoor *door)
 static void
 refuse_leaving (SlHttpRequest *request)
 {
-  refuse (request, SOUP_STATUS_SERVICE_UNAVAILABLE, "the worker ends: send it to the next one");
+  sl_http_request_refuse (request, SOUP_STATUS_SERVICE_UNAVAILABLE,
+                          "the worker ends: send it to the next one");
 }
 
 /* FALSE once it is refused, before its body is read. */
@@ -358,18 +372,20 @@ check_headers (SlHttpRequest *request, const char *path)
     if (strcmp (path, readable[i]) == 0) {
       soup_message_headers_replace (soup_server_message_get_response_headers (request->message),
                                     "Allow", "GET, HEAD");
-      refuse (request, SOUP_STATUS_METHOD_NOT_ALLOWED, "%s: expected GET or HEAD", path);
+      sl_http_request_refuse (request, SOUP_STATUS_METHOD_NOT_ALLOWED, "%s: expected GET or HEAD",
+                              path);
       return FALSE;
     }
   if (!find_address (request, path))
-    refuse (request, SOUP_STATUS_NOT_FOUND, "%s: there is nothing here; " EXPECTED, shown);
+    sl_http_request_refuse (request, SOUP_STATUS_NOT_FOUND, "%s: there is nothing here; " EXPECTED,
+                            shown);
   else if (leaving)
     refuse_leaving (request);
   else if (length > 0 && (gsize) length > request->door->body_most)
-    refuse (request, SOUP_STATUS_REQUEST_ENTITY_TOO_LARGE,
-            "the body has %" G_GOFFSET_FORMAT " bytes, expected at most %" G_GSIZE_FORMAT
-            ": send a smaller picture",
-            length, request->door->body_most);
+    sl_http_request_refuse (request, SOUP_STATUS_REQUEST_ENTITY_TOO_LARGE,
+                            "the body has %" G_GOFFSET_FORMAT
+                            " bytes, expected at most %" G_GSIZE_FORMAT ": send a smaller picture",
+                            length, request->door->body_most);
   return soup_server_message_get_status (request->message) == 0;
 }
 
@@ -404,72 +420,6 @@ sl_http_door_begin (SlHttpDoor *door, SoupServerMessage *message, const char *pa
   g_mutex_unlock (&door->lock);
 }
 
-/* (transfer full) (nullable): the text of the field @key of the form, else of the address. */
-static char *
-find_field (const SlHttpRequest *request, const SlForm *form, const char *key)
-{
-  const SlFormPart *part = sl_form_find (form, key);
-  const char *value = request->query != NULL ? g_hash_table_lookup (request->query, key) : NULL;
-  return part != NULL ? g_strndup (part->data, part->size) : g_strdup (value);
-}
-
-/* Finds the picture in the body. FALSE once it is refused. */
-static gboolean
-read_body (SlHttpRequest *request, SlForm *form)
-{
-  g_autoptr (GHashTable) parameters = NULL;
-  g_autoptr (GError) error = NULL;
-  SoupMessageHeaders *headers = soup_server_message_get_request_headers (request->message);
-  const char *type = soup_message_headers_get_content_type (headers, &parameters);
-  form->n = 0;
-  if (type != NULL && g_ascii_strcasecmp (type, "multipart/form-data") == 0) {
-    if (!sl_form_read (g_hash_table_lookup (parameters, "boundary"),
-                       (const char *) request->body->data, request->body->len, form, &error)) {
-      refuse (request, SOUP_STATUS_BAD_REQUEST, "%s", error->message);
-      return FALSE;
-    }
-    const SlFormPart *image = sl_form_picture (form);
-    request->picture = image != NULL ? (const guint8 *) image->data : NULL;
-    request->picture_size = image != NULL ? image->size : 0;
-    return TRUE;
-  }
-  const gboolean is_picture = type == NULL || g_ascii_strncasecmp (type, "image/", 6) == 0
-                              || g_ascii_strcasecmp (type, "application/octet-stream") == 0;
-  if (!is_picture && !request->is_list) {
-    g_autofree char *shown = sl_printable (type, SL_PRINTABLE_NAME);
-    refuse (request, SOUP_STATUS_UNSUPPORTED_MEDIA_TYPE,
-            "Content-Type: expected multipart/form-data with a part \"image\", or image/jpeg, "
-            "image/png, image/webp or image/bmp, got %s",
-            shown);
-    return FALSE;
-  }
-  request->picture = request->body->data;
-  request->picture_size = request->body->len;
-  return TRUE;
-}
-
-/* FALSE once it is refused. */
-static gboolean
-read_fields (SlHttpRequest *request, const SlForm *form)
-{
-  g_autofree char *confidence = find_field (request, form, "min_confidence");
-  g_autofree char *model = find_field (request, form, "model");
-  char *end = NULL;
-  if (confidence != NULL && confidence[0] != '\0') {
-    const gdouble value = g_ascii_strtod (confidence, &end);
-    g_autofree char *shown = sl_printable (confidence, SL_PRINTABLE_NAME);
-    if (*end != '\0' || !(value >= 0 && value <= 1)) {
-      refuse (request, SOUP_STATUS_BAD_REQUEST, "min_confidence: expected 0..1, got %s", shown);
-      return FALSE;
-    }
-    request->asked.min_confidence = value;
-  }
-  if (request->name == NULL && request->asked.form == SL_HTTP_PREDICTIONS && model != NULL
-      && model[0] != '\0')
-    request->name = g_steal_pointer (&model);
-  return TRUE;
-}
-
 static gboolean
 suits (const SlHttpRequest *request, const SlHttpModel *model)
 {
@@ -502,7 +452,7 @@ find_model (SlHttpRequest *request)
     return TRUE;
   g_autofree char *shown =
     sl_printable (request->name != NULL ? request->name : "any", SL_PRINTABLE_NAME);
-  refuse (
+  sl_http_request_refuse (
     request, SOUP_STATUS_NOT_FOUND,
     "model %s: expected one that finds %s, of those that are served: %s; others are served by "
     "sightline serve NAME=MODEL",
@@ -549,22 +499,31 @@ push (SlHttpRequest *request)
 
 /* Its key is right: to the pool, or an answer at once. */
 static void
-hand_on (SlHttpRequest *request, const SlForm *form)
+hand_on (SlHttpRequest *request, const SlHttpBody *body)
 {
   SlHttpDoor *door = request->door;
   if (request->is_list) {
     answer_list (request);
     return;
   }
-  if (!read_fields (request, form) || !find_model (request))
+  const gboolean about_faces = sl_http_request_is_about_faces (request);
+  if (about_faces && door->faces == NULL) {
+    sl_http_request_refuse (
+      request, SOUP_STATUS_NOT_FOUND,
+      "this worker knows no faces: start it with face=MODEL --faces MODEL --gallery FILE");
     return;
-  if (request->picture_size == 0)
-    refuse (request, SOUP_STATUS_BAD_REQUEST,
-            "expected a picture, as the body or as a part \"image\" of a form, got none");
+  }
+  if (!sl_http_body_fields (request, body) || (!about_faces && !find_model (request)))
+    return;
+  if (request->n_pictures == 0 && request->asked.form <= SL_HTTP_REGISTER)
+    sl_http_request_refuse (
+      request, SOUP_STATUS_BAD_REQUEST,
+      "expected a picture, as the body or as a part \"image\" of a form, got none");
   else if (door->n_waiting >= door->most_waiting)
-    refuse (request, SOUP_STATUS_SERVICE_UNAVAILABLE,
-            "%u pictures wait already: send it again later, or take a faster model or more --jobs",
-            door->n_waiting);
+    sl_http_request_refuse (
+      request, SOUP_STATUS_SERVICE_UNAVAILABLE,
+      "%u pictures wait already: send it again later, or take a faster model or more --jobs",
+      door->n_waiting);
   else if (!push (request))
     refuse_leaving (request);
 }
@@ -575,21 +534,23 @@ check_key (SoupServerMessage *message, const char *path, GHashTable *query, gpoi
 {
   SlHttpDoor *door = data;
   SlHttpRequest *request = g_object_get_qdata (G_OBJECT (message), request_quark ());
-  SlForm form;
-  if (!read_body (request, &form)) {
+  SlHttpBody body;
+  if (!sl_http_body_read (request, &body)) {
     sl_http_request_drop_body (request);
     return;
   }
-  g_autofree char *key = find_field (request, &form, "api_key");
+  g_autofree char *key = sl_http_body_field (request, &body, "api_key");
   if (request->known || !door->keyed
       || (key != NULL && sl_auth_is_key (door->auth, key, strlen (key))))
-    hand_on (request, &form);
+    hand_on (request, &body);
   else {
     if (key != NULL && key[0] != '\0')
       sl_auth_throttle_delay (door->throttle, message);
-    refuse (request, SOUP_STATUS_UNAUTHORIZED,
-            "Incorrect api key: expected the field api_key with the key of --api-key-file");
+    sl_http_request_refuse (
+      request, SOUP_STATUS_UNAUTHORIZED,
+      "Incorrect api key: expected the field api_key with the key of --api-key-file");
   }
+  sl_http_body_clear (&body);
   if (!request->handed)
     sl_http_request_drop_body (request);
 }
@@ -603,9 +564,10 @@ sl_http_door_received (SlHttpDoor *door, SoupServerMessage *message)
   else if (request->known || !door->keyed)
     check_key (message, request->path, request->query, door);
   else if (!sl_auth_throttle_take (door->throttle, message, request->path, request->query))
-    refuse (request, STATUS_TOO_MANY_REQUESTS,
-            "%d keys of this client wait already, as one was wrong: try again later",
-            SL_AUTH_MAX_WAITING);
+    sl_http_request_refuse (
+      request, STATUS_TOO_MANY_REQUESTS,
+      "%d keys of this client wait already, as one was wrong: try again later",
+      SL_AUTH_MAX_WAITING);
 }
 
 void
@@ -629,9 +591,10 @@ sl_http_door_get (SlHttpDoor *door, SoupServerMessage *message, const char *path
   else if (found) {
     soup_message_headers_replace (soup_server_message_get_response_headers (message), "Allow",
                                   "POST");
-    refuse (&request, SOUP_STATUS_METHOD_NOT_ALLOWED, "expected POST with a picture");
+    sl_http_request_refuse (&request, SOUP_STATUS_METHOD_NOT_ALLOWED,
+                            "expected POST with a picture");
   } else
-    refuse (&request, SOUP_STATUS_NOT_FOUND, "there is nothing here; " EXPECTED);
+    sl_http_request_refuse (&request, SOUP_STATUS_NOT_FOUND, "there is nothing here; " EXPECTED);
   g_free (request.name);
 }
 
@@ -680,9 +643,10 @@ sl_http_door_tick (SlHttpDoor *door)
       forget (request);
       continue;
     }
-    refuse (request, SOUP_STATUS_SERVICE_UNAVAILABLE,
-            "the picture was not computed within %d s: take a faster model, or more --jobs",
-            (int) (LIFE_US / G_USEC_PER_SEC));
+    sl_http_request_refuse (
+      request, SOUP_STATUS_SERVICE_UNAVAILABLE,
+      "the picture was not computed within %d s: take a faster model, or more --jobs",
+      (int) (LIFE_US / G_USEC_PER_SEC));
     soup_server_message_unpause (request->message);
   }
 }

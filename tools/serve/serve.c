@@ -33,7 +33,8 @@ typedef struct
 {
   SlModelOptions model;
   SlHttpOptions http;
-  char *endpoint, *label_map, *patience_text, *threshold_text, *key_file, *body_text;
+  char *endpoint, *label_map, *patience_text, *threshold_text, *key_file, *body_text, *faces,
+    *gallery;
   char *location, *password_file, *ca_file, *certificate, *key, *name, *jobs_text, *queue_text,
     *batch_text;
   char *password;
@@ -63,6 +64,8 @@ options_clear (Options *options)
   g_free (options->patience_text);
   g_free (options->threshold_text);
   g_free (options->key_file);
+  g_free (options->faces);
+  g_free (options->gallery);
   g_free (options->body_text);
   g_free (options->location);
   g_free (options->password_file);
@@ -124,6 +127,12 @@ parse (Options *o, int argc, char **argv, GStrv *models)
       "With --http for pictures: file with the key that clients send as api_key", "FILE" },
     SL_TEXT_ENTRY ("http-body", &o->body_text,
                    "With --http for pictures: bytes of a request, 1..256 MiB (default 16)", "MIB"),
+    { "faces", 0, 0, G_OPTION_ARG_FILENAME, &o->faces,
+      "With --http for pictures, a model called face and --gallery: the model whose embeddings tell people apart",
+      "MODEL" },
+    { "gallery", 0, 0, G_OPTION_ARG_FILENAME, &o->gallery,
+      "With --faces: the file of the people that clients register; one that is missing is made",
+      "FILE" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &o->json,
       "Log JSON objects, one a line, to standard error", NULL },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
@@ -172,6 +181,11 @@ check_pictures (Options *o)
     return sl_options_usage (
       "serve",
       "--api-key-file and --http-body go with --http ADDR:PORT, without --location and --zmq");
+  if ((o->faces != NULL || o->gallery != NULL)
+      && (o->faces == NULL || o->gallery == NULL || !takes_pictures (o)))
+    return sl_options_usage (
+      "serve",
+      "--faces MODEL and --gallery FILE go together, with --http ADDR:PORT, without --location and --zmq");
   if (o->key_file != NULL && o->http.password_file != NULL)
     return sl_options_usage (
       "serve",
@@ -225,11 +239,12 @@ check (Options *o, GStrv models)
     status = check_door (o, n);
   if (status >= 0)
     return status;
-  if (n > 1 && sl_model_options_state (&o->model, SL_SETTINGS_CONTRACT))
+  const guint n_all = n + (o->faces != NULL);
+  if (n_all > 1 && sl_model_options_state (&o->model, SL_SETTINGS_CONTRACT))
     return sl_options_usage (
       "serve",
       "options about a model are for one model, and %u are given: write them into MODEL.modelinfo",
-      n);
+      n_all);
   if (!sl_options_integer ("serve", "--jobs", o->jobs_text, 1, 64, &o->jobs)
       || !sl_options_integer ("serve", "--queue", o->queue_text, 1, 1024, &o->queue)
       || !sl_model_options_check ("serve", &o->model))
@@ -264,31 +279,41 @@ find_prefix (const SlMqttAccess *access)
   return prefix;
 }
 
+static gboolean
+load_model (const Options *o, const char *argument, const char *prefix, GPtrArray *models)
+{
+  g_autoptr (GError) error = NULL;
+  const SlModelLoadOptions options = sl_model_options_load (&o->model, TRUE);
+  SlServedModel *served =
+    sl_served_model_new (argument, prefix, &o->model.settings, &options, &error);
+  if (served == NULL) {
+    sl_complain ("serve", "%s", error->message);
+    return FALSE;
+  }
+  for (guint k = 0; k < models->len; k++)
+    if (g_str_equal (((SlServedModel *) g_ptr_array_index (models, k))->name, served->name)) {
+      sl_complain ("serve", "two models are called %s: name one, as NAME=FILE", served->name);
+      sl_served_model_free (served);
+      return FALSE;
+    }
+  g_ptr_array_add (models, served);
+  g_autofree char *summary = sl_contract_summary (served->contract);
+  sl_run_log (SL_LOG_INFO, served->name, "loaded", "%s/%s: %s (%s)", prefix, served->name, summary,
+              served->hash);
+  return TRUE;
+}
+
+/* The one of --faces is the last. */
 static GPtrArray *
 load_models (const Options *o, GStrv arguments, const char *prefix)
 {
   g_autoptr (GPtrArray) models =
     g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_model_free);
-  const SlModelLoadOptions options = sl_model_options_load (&o->model, TRUE);
-  for (guint i = 0; arguments[i] != NULL; i++) {
-    g_autoptr (GError) error = NULL;
-    SlServedModel *served =
-      sl_served_model_new (arguments[i], prefix, &o->model.settings, &options, &error);
-    if (served == NULL) {
-      sl_complain ("serve", "%s", error->message);
+  for (guint i = 0; arguments[i] != NULL; i++)
+    if (!load_model (o, arguments[i], prefix, models))
       return NULL;
-    }
-    for (guint k = 0; k < models->len; k++)
-      if (g_str_equal (((SlServedModel *) g_ptr_array_index (models, k))->name, served->name)) {
-        sl_complain ("serve", "two models are called %s: name one, as NAME=FILE", served->name);
-        sl_served_model_free (served);
-        return NULL;
-      }
-    g_ptr_array_add (models, served);
-    g_autofree char *summary = sl_contract_summary (served->contract);
-    sl_run_log (SL_LOG_INFO, served->name, "loaded", "%s/%s: %s (%s)", prefix, served->name,
-                summary, served->hash);
-  }
+  if (o->faces != NULL && !load_model (o, o->faces, prefix, models))
+    return NULL;
   return g_steal_pointer (&models);
 }
 
@@ -391,6 +416,10 @@ work (const Options *o, const SlMqttAccess *access, GPtrArray *models)
                                .queue = o->queue,
                                .batch = o->batch,
                                .replace = o->replace };
+  if (o->faces != NULL) {
+    settings.faces = ((const SlServedModel *) models->pdata[models->len - 1])->name;
+    settings.gallery = o->gallery;
+  }
   g_autoptr (GError) error = NULL;
   Teller teller = { .watchdog = sl_notify_watchdog_interval () };
   int status = SL_EXIT_FAILED;
@@ -425,6 +454,7 @@ serve_run (int argc, char **argv)
     sl_interrupt_catch (0); /* models take a while to load */
     sl_signals_release ();
     signal (SIGPIPE, SIG_IGN); /* a browser that goes away is no matter of the worker's */
+    signal (SIGXFSZ, SIG_IGN); /* a gallery that may not grow is an error of its writer */
     const SlMqttAccess access = { .location = o.location,
                                   .password = o.password,
                                   .ca_file = o.ca_file,

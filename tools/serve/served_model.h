@@ -52,10 +52,12 @@ typedef struct
   SlFrameGeometry geometry;
 } SlZmqReply;
 
-/** SlHttpReply: how a picture that was posted is answered. */
+/** SlHttpReply: how a picture that was posted is answered. @part: of a picture whose faces are
+ * looked at: 0 = the picture, from 1 on a face */
 typedef struct
 {
   guint64 id;
+  guint part;
   SlFrameGeometry geometry;
 } SlHttpReply;
 

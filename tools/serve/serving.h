@@ -28,6 +28,8 @@ typedef enum
  * @access: how to get to the broker; its topic is the prefix
  * @endpoint: (nullable): ZeroMQ's address to listen at; then there is no broker
  * @pictures: (nullable): the door for pictures by HTTP; then there is neither
+ * @faces, @gallery: (nullable): name of the model that makes embeddings of faces, and the file of
+ * the people that it knows; of the door for pictures
  * @label_map: (nullable): file with the class numbers that ZeroMQ's clients know
  * @patience_ms: how long a client of ZeroMQ waits for an answer
  * @threshold: least confidence of an object for clients of ZeroMQ, below 0 = the decoder's own
@@ -43,6 +45,7 @@ typedef struct
   SlMqttAccess access;
   const char *endpoint, *label_map;
   SlHttpDoor *pictures;
+  const char *faces, *gallery;
   guint patience_ms;
   gdouble threshold;
   const char *name;
