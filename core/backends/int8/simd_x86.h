@@ -85,6 +85,77 @@ load_floats (const gfloat *at)
   return V (loadu_ps) (at);
 }
 
+/* The first @n floats at @at, of which there may be none, and zeros. */
+static inline VecF
+load_first (const gfloat *at, gint32 n)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_maskz_loadu_ps (n >= LANES ? 0xffff : (__mmask16) ((1u << MAX (n, 0)) - 1), at);
+#else
+  gfloat some[LANES] = { 0 };
+  if (n >= LANES)
+    return V (loadu_ps) (at);
+  for (gint32 i = 0; i < n; i++)
+    some[i] = at[i];
+  return V (loadu_ps) (some);
+#endif
+}
+
+/* The same as integers. */
+static inline Vec
+load_dwords (const gfloat *at, gint32 n)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_castps_si512 (load_first (at, n));
+#elif defined(SL_INT8_FOR_SSE41)
+  return _mm_castps_si128 (load_first (at, n));
+#else
+  return _mm256_castps_si256 (load_first (at, n));
+#endif
+}
+
+static inline Vec
+larger (Vec a, Vec b)
+{
+  return V (max_epi32) (a, b);
+}
+
+static inline Vec
+larger_unsigned (Vec a, Vec b)
+{
+  return V (max_epu32) (a, b);
+}
+
+static inline gint32
+largest_lane (Vec x)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_reduce_max_epi32 (x);
+#else
+  gint32 lanes[LANES], most;
+  V_SI (storeu) ((Vec *) lanes, x);
+  most = lanes[0];
+  for (gint i = 1; i < LANES; i++)
+    most = MAX (most, lanes[i]);
+  return most;
+#endif
+}
+
+static inline guint32
+largest_unsigned_lane (Vec x)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_reduce_max_epu32 (x);
+#else
+  guint32 lanes[LANES], most;
+  V_SI (storeu) ((Vec *) lanes, x);
+  most = lanes[0];
+  for (gint i = 1; i < LANES; i++)
+    most = MAX (most, lanes[i]);
+  return most;
+#endif
+}
+
 static inline VecF
 set_floats (gfloat value)
 {
