@@ -120,6 +120,13 @@ times (VecF a, VecF b)
   return vmulq_f32 (a, b);
 }
 
+/* @a * @b + @c, rounded once. */
+static inline VecF
+times_plus (VecF a, VecF b, VecF c)
+{
+  return vfmaq_f32 (c, a, b);
+}
+
 /* Of @limit and @x, which is the result where it is NaN. */
 static inline VecF
 at_least (VecF limit, VecF x)
