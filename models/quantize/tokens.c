@@ -13,6 +13,8 @@
 #define HEAVY 0.005
 /* Nodes between the two products of attention, and columns of keys and values. */
 #define MAX_BETWEEN 12
+/* Of fewer keys packing takes longer than 8 bits save. */
+#define MIN_KEYS 64
 #define MAX_COLUMNS 512
 
 static gboolean
@@ -119,6 +121,12 @@ product_before (const SlGraph *graph, gint32 tensor, guint depth)
   return found;
 }
 
+static gint32
+columns_of (const SlTensor *tensor)
+{
+  return tensor->dims[tensor->rank - 1];
+}
+
 /* Whether @node is a product of floats whose second operand may have 8 bits. */
 static gboolean
 is_product (const SlGraph *graph, const SlRanges *ranges, const SlNode *node)
@@ -138,8 +146,9 @@ plan_attention (const SlGraph *graph, const SlRanges *ranges, const gboolean *ke
 {
   for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
     const SlNode *node = sl_graph_node (graph, i);
-    const gint32 shares =
-      is_product (graph, ranges, node) ? producer_of (graph, node->inputs[0]) : -1;
+    const gboolean wanted =
+      is_product (graph, ranges, node) && columns_of (sl_node_input (graph, node, 0)) >= MIN_KEYS;
+    const gint32 shares = wanted ? producer_of (graph, node->inputs[0]) : -1;
     if (shares < 0 || sl_graph_node (graph, (guint) shares)->op != SL_OP_SOFTMAX)
       continue;
     const gint32 scores = product_before (graph, node->inputs[0], 0);

@@ -58,15 +58,16 @@ add_nodes (SlOnnxWriter *w, GRand *rand, gint64 tokens)
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
 }
 
-/* Attention of one head behind a convolution. */
+/* Attention of one head behind a convolution, with so many tokens at each @side. */
 static void
-add_attention (SlOnnxWriter *w, GRand *rand)
+add_attention (SlOnnxWriter *w, GRand *rand, gint side)
 {
   static const char *const parts[] = { "q", "k", "v" };
-  const gint64 rows[3] = { 1, WIDTH, TOKENS };
+  const gint64 rows[3] = { 1, WIDTH, side * side }, patch = SIDE / side;
+  g_autofree char *strides = g_strdup_printf ("strides I %d,%d", SIDE / side, SIDE / side);
   sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, SIDE, SIDE });
-  add_floats (w, rand, "patch", 4, (gint64[]){ WIDTH, 3, PATCH, PATCH }, -0.2, 0.2);
-  sl_onnx_writer_node (w, "Conv", "x,patch", "c", "strides I 4,4", NULL);
+  add_floats (w, rand, "patch", 4, (gint64[]){ WIDTH, 3, patch, patch }, -0.2, 0.2);
+  sl_onnx_writer_node (w, "Conv", "x,patch", "c", strides, NULL);
   sl_onnx_writer_ints (w, "rows", 3, rows);
   sl_onnx_writer_node (w, "Reshape", "c,rows", "r", NULL);
   sl_onnx_writer_node (w, "Transpose", "r", "t", "perm I 0,2,1", NULL);
@@ -186,13 +187,26 @@ test_tokens (void)
   sl_model_unref (model);
 }
 
+/* Few keys stay floats. */
+static void
+test_windows (void)
+{
+  SlQuantizeReport report;
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (17);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
+  add_attention (writer, rand, 4);
+  g_autoptr (SlQuantizer) quantizer = quantizer_for (writer);
+  g_bytes_unref (quantise (quantizer, &report));
+  g_assert_cmpuint (report.dynamic, ==, 3);
+}
+
 static void
 test_attention (void)
 {
   SlQuantizeReport report;
   g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (17);
   g_autoptr (GRand) rand = g_rand_new_with_seed (4);
-  add_attention (writer, rand);
+  add_attention (writer, rand, 8);
   g_autoptr (SlQuantizer) quantizer = quantizer_for (writer);
   g_autoptr (GBytes) file = quantise (quantizer, &report);
   SlModel *model = load (file, "attention.tflite", FALSE);
@@ -244,6 +258,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quantize/tokens/layers", test_tokens);
   g_test_add_func ("/quantize/tokens/attention", test_attention);
+  g_test_add_func ("/quantize/tokens/windows", test_windows);
   g_test_add_func ("/quantize/tokens/kept", test_kept);
   g_test_add_func ("/quantize/tokens/one-row", test_one_row);
   return g_test_run ();

@@ -30,17 +30,19 @@ typedef struct
 static inline FloatFinish
 float_finish_of (const SlInt8Gemm *gemm, gint32 channel)
 {
-  return (FloatFinish){ load_floats (gemm->scale + channel), load_floats (gemm->lean + channel),
-                        load_floats (gemm->rest + channel), set_floats (gemm->lo),
-                        set_floats (gemm->hi), gemm->lo > -INFINITY || gemm->hi < INFINITY };
+  return (FloatFinish){ load_floats (gemm->scale + channel),
+                        load_floats (gemm->lean + channel),
+                        load_floats (gemm->rest + channel),
+                        set_floats (gemm->lo),
+                        set_floats (gemm->hi),
+                        gemm->lo > -INFINITY || gemm->hi < INFINITY };
 }
 
 /* The first @left results of a row. */
 static inline void
 finish_floats (const FloatFinish *f, const SlInt8Row *row, Vec sums, gint32 left, gfloat *to)
 {
-  const VecF sum =
-    times_plus (to_floats (sums), f->scale, times (f->lean, set_floats (row->lean)));
+  const VecF sum = times_plus (to_floats (sums), f->scale, times (f->lean, set_floats (row->lean)));
   const VecF value = times_plus (sum, set_floats (row->scale), f->rest);
   store_floats (to, left, f->limited ? at_most (f->hi, at_least (f->lo, value)) : value);
 }
