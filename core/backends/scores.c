@@ -16,7 +16,7 @@ add_mask (const SlScoreTile *tile, guint i, gfloat scale)
   for (gint32 r = 0; r < tile->queries; r++, scores += tile->stride) {
     const gfloat *row = from + sl_strided_at (&mask->view, 1, (gsize) (tile->query + r));
     if (even && step == 1)
-      tile->isa->add_scaled (scores, (gsize) tile->keys, scale, row + tile->key, mask->factor);
+      tile->add_scaled (scores, (gsize) tile->keys, scale, row + tile->key, mask->factor);
     for (gint32 k = 0; !(even && step == 1) && k < tile->keys; k++)
       scores[k] = scores[k] * scale
                   + row[sl_strided_at (&mask->view, 2, (gsize) (tile->key + k))] * mask->factor;

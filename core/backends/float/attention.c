@@ -282,7 +282,7 @@ run_tile (const Run *run, const Block *block, const Tile *tile, const Memory *me
   multiply (m, block->keys, panels, runs, m->depth, tile->n, memory->scores, m->score_stride);
   const SlScoreTile masked = { .a = m->a,
                                .inputs = run->inputs,
-                               .isa = m->isa,
+                               .add_scaled = m->isa->add_scaled,
                                .matrix = block->matrix,
                                .query = tile->first,
                                .queries = tile->n,

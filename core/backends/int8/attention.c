@@ -36,7 +36,7 @@ typedef struct
 struct _SlInt8Attention
 {
   const SlInt8Isa *isa;
-  const SlFloatIsa *floats;
+  SlScoreLoops floats;
   const SlAttention *a;
   Places q, k, v, y;
   gssize key_step; /* from one number of a key to the next */
@@ -182,7 +182,7 @@ sl_int8_attention_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   Memory memory;
   gint64 step = 0;
   *m = (SlInt8Attention){ .isa = isa->rounding != NULL ? isa->rounding : isa,
-                          .floats = sl_float_isa (),
+                          .floats = sl_score_loops (),
                           .a = a,
                           .q = places_of (&a->q, host->arena),
                           .k = places_of (&a->k, host->arena),
@@ -403,7 +403,7 @@ run_tile (const Block *block, gint32 first, gint32 n, gint32 at)
             rows, memory->scores, m->score_stride);
   const SlScoreTile masked = { .a = m->a,
                                .inputs = block->inputs,
-                               .isa = m->floats,
+                               .add_scaled = m->floats.add_scaled,
                                .matrix = block->matrix,
                                .query = first,
                                .queries = n,
@@ -421,7 +421,7 @@ run_tile (const Block *block, gint32 first, gint32 n, gint32 at)
                                  .tops = memory->tops + at,
                                  .sums = memory->totals + at,
                                  .olds = olds };
-  m->floats->attend (&scores);
+  m->floats.attend (&scores);
   for (gint32 r = 0; r < n; r++) {
     gfloat *shares = memory->scores + (gsize) r * m->score_stride;
     memset (shares + keys, 0, (gsize) (block->n - keys) * sizeof shares[0]);
@@ -432,9 +432,9 @@ run_tile (const Block *block, gint32 first, gint32 n, gint32 at)
             n, rows, memory->sums, m->value_stride);
   const gboolean last = block->first + block->n >= all;
   for (gint32 r = 0; r < n; r++)
-    m->floats->blend (block->y + place (&m->y, block->matrix, first + r),
-                      memory->sums + (gsize) r * m->value_stride, (gsize) m->width, olds[r],
-                      last ? 1 / scores.sums[r] : 1);
+    m->floats.blend (block->y + place (&m->y, block->matrix, first + r),
+                     memory->sums + (gsize) r * m->value_stride, (gsize) m->width, olds[r],
+                     last ? 1 / scores.sums[r] : 1);
 }
 
 static void
