@@ -28,6 +28,8 @@ typedef struct
  * @q: [matrices,queries,depth], @k: [matrices,keys,depth], @v: [matrices,keys,width], @y:
  * [matrices,queries,width]; the last dimension of all but @k has a step of 1
  * @scale: of products of queries and keys
+ * @k_scale, @v_scale: 0, or keys and values are rounded to int8 with these scales, and queries and
+ * shares, row by row, to 8 bits by their own range
  * @period: 0 = a query has all keys. Else query i has key k if k <= i % @period + @past; @past is
  * not negative
  * @rank, @dims: of the output
@@ -35,13 +37,20 @@ typedef struct
 typedef struct _SlAttention
 {
   SlStrided q, k, v, y;
-  gfloat scale;
+  gfloat scale, k_scale, v_scale;
   guint n_masks;
   SlAttentionMask masks[SL_MAX_ATTENTION_MASKS];
   gint32 period, past;
   guint rank;
   gint32 dims[SL_MAX_RANK];
 } SlAttention;
+
+/** sl_attention_is_rounded: whether it multiplies in 8 bits. */
+static inline gboolean
+sl_attention_is_rounded (const SlAttention *a)
+{
+  return a->k_scale > 0;
+}
 
 /** sl_attention_keys: how many of @keys query @i has. */
 static inline gint32

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/ops/kernels/parallel.h"
+#include "core/ops/kernels/row_codes.h"
 #include "core/ops/ops.h"
 
 static gboolean
@@ -49,6 +50,30 @@ row_of (const SlStrided *view, gsize matrix, gsize row)
   return view->offset + sl_strided_at (view, 0, matrix) + sl_strided_at (view, 1, row);
 }
 
+/* A key or a value of 8 bits, in units of @scale. */
+static gfloat
+rounded (gfloat value, gfloat scale)
+{
+  const gfloat steps = rintf (value / scale);
+  return steps > G_MININT8 ? MIN (steps, (gfloat) G_MAXINT8) : (gfloat) G_MININT8;
+}
+
+/* The sum of @n products of a query, rounded by its own range, and a key. */
+static gfloat
+rounded_product (const gfloat *q, const gfloat *k, gint64 step, gint32 n, gfloat scale)
+{
+  gfloat least = 0, most = 0, total = 0, sum = 0;
+  for (gint32 i = 0; i < n; i++) {
+    least = MIN (least, q[i]);
+    most = MAX (most, q[i]);
+    total += q[i] * 0; /* NaN unless it is finite */
+  }
+  const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8, FALSE);
+  for (gint32 i = 0; i < n; i++)
+    sum += rintf (q[i] * as.inverse) * rounded (k[i * step], scale);
+  return sum * as.scale * scale + (most - least) * 0 + total;
+}
+
 static gfloat
 score_of (const SlKernelCall *call, const SlAttention *a, gsize matrix, gsize query, gsize key)
 {
@@ -57,7 +82,9 @@ score_of (const SlKernelCall *call, const SlAttention *a, gsize matrix, gsize qu
   gint64 step = 0;
   gfloat sum = 0;
   sl_strided_step (&a->k, 2, &step);
-  for (gint32 i = 0; i < a->q.dims[2]; i++)
+  if (sl_attention_is_rounded (a))
+    sum = rounded_product (q, k, step, a->q.dims[2], a->k_scale);
+  for (gint32 i = 0; !sl_attention_is_rounded (a) && i < a->q.dims[2]; i++)
     sum += q[i] * k[i * step];
   return sl_attention_masked (a, call->inputs, matrix, query, key, sum * a->scale);
 }
@@ -77,14 +104,15 @@ one_query (const SlKernelCall *call, const SlAttention *a, gsize matrix, gsize q
     sum = (highest > before ? sum * (gdouble) expf (before - base) : sum)
           + (gdouble) expf (score - base);
   }
+  const gdouble steps = sl_attention_is_rounded (a) ? G_MAXUINT8 : 0; /* of the largest share */
   for (gsize d = 0; d < width; d++)
     y[d] = 0;
   for (gsize k = 0; k < keys; k++) {
     const gfloat *v = (const gfloat *) call->inputs[2] + row_of (&a->v, matrix, k);
-    const gfloat share =
-      (gfloat) ((gdouble) expf (score_of (call, a, matrix, query, k) - highest) / sum);
+    const gdouble part = (gdouble) expf (score_of (call, a, matrix, query, k) - highest);
+    const gfloat share = (gfloat) ((steps > 0 ? rint (part * steps) / steps : part) / sum);
     for (gsize d = 0; d < width; d++)
-      y[d] += share * v[d];
+      y[d] += share * (steps > 0 ? rounded (v[d], a->v_scale) * a->v_scale : v[d]);
   }
 }
 

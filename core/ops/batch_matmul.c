@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BATCH_MATMUL of float32, int8 or int16 tensors; the dimensions before the last two broadcast. */
+/* BATCH_MATMUL of float32, int8 or int16 tensors; the dimensions before the last two broadcast.
+ * Rows of floats times a matrix of int8 are rounded to 8 bits by their own range. */
 #include <string.h>
 
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"
+#include "core/ops/kernels/row_codes.h"
 #include "core/ops/kernels/simd/loops.h"
 #include "core/ops/ops.h"
 
@@ -26,7 +28,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1),
                  *output = sl_node_output (graph, node, 0);
   const gboolean hybrid =
-    a->dtype == SL_DTYPE_F32 && b->data != NULL && b->dtype == SL_DTYPE_I8 && b->quant.count == 1;
+    a->dtype == SL_DTYPE_F32 && b->dtype == SL_DTYPE_I8 && b->quant.count == 1;
   if (!sl_node_check_dtype (node, "input", a, types, error)
       || (!hybrid && !sl_node_check_same_dtype (node, a, b, error))
       || !sl_node_check_same_dtype (node, a, output, error)
@@ -153,6 +155,30 @@ row_of_words (const MatMul *p, const gint16 *a, const gint16 *b, gint16 *out)
   }
 }
 
+/* A row that is rounded by its own range; NaN where some number is not finite. */
+static void
+rounded_row (const MatMul *p, const gfloat *a, const gint8 *b, gfloat *out)
+{
+  const gint32 zero = sl_tensor_zero_point (p->b);
+  gfloat least = 0, most = 0, total = 0;
+  for (gsize k = 0; k < p->depth; k++) {
+    const gfloat value = a[k * p->a_depth];
+    least = MIN (least, value);
+    most = MAX (most, value);
+    total += value * 0; /* NaN unless it is finite */
+  }
+  const gfloat poison = (most - least) * 0 + total;
+  const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8, FALSE);
+  const gfloat scale = as.scale * sl_tensor_scale (p->b);
+  for (gsize j = 0; j < p->columns; j++) {
+    gint64 sum = 0;
+    for (gsize k = 0; poison == 0 && k < p->depth; k++)
+      sum += (gint64) rintf (a[k * p->a_depth] * as.inverse)
+             * (b[j * p->b_column + k * p->b_depth] - zero);
+    out[j] = (gfloat) sum * scale + poison;
+  }
+}
+
 static void
 some_rows (void *data, gsize first, gsize n)
 {
@@ -163,7 +189,10 @@ some_rows (void *data, gsize first, gsize n)
     const gsize a =
       sl_matmul_operand (p->a, p->output, matrix) * p->rows * p->depth + r % p->rows * p->a_row;
     const gsize b = sl_matmul_operand (p->b, p->output, matrix) * p->depth * p->columns;
-    if (p->a->dtype == SL_DTYPE_F32)
+    if (p->a->dtype != p->b->dtype)
+      rounded_row (p, (const gfloat *) call->inputs[0] + a, (const gint8 *) call->inputs[1] + b,
+                   (gfloat *) call->outputs[0] + r * p->columns);
+    else if (p->a->dtype == SL_DTYPE_F32)
       row_of_floats (p, (const gfloat *) call->inputs[0] + a, (const gfloat *) call->inputs[1] + b,
                      (gfloat *) call->outputs[0] + r * p->columns);
     else if (p->a->dtype == SL_DTYPE_I16)

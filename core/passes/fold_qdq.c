@@ -228,6 +228,15 @@ pool_of_mean (SlGraph *graph, SlNode *node, gint32 codes, const SlTensor *output
                                            .filter_w = input->dims[2] } };
 }
 
+/* Layers that round rows of floats while the model runs keep floats on both sides. */
+static Kind
+kind_of_node (const SlNode *node)
+{
+  const gboolean dynamic =
+    node->op == SL_OP_FULLY_CONNECTED && node->params.fully_connected.dynamic;
+  return dynamic ? LEAVE : kind_of (node->op);
+}
+
 static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
 {
@@ -239,7 +248,7 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
     return 0;
   SlNode *node = sl_pass_producer (index, graph, quantize->inputs[0]);
   const SlTensor output = *sl_node_output (graph, quantize, 0);
-  const Kind kind = node != NULL ? kind_of (node->op) : LEAVE;
+  const Kind kind = node != NULL ? kind_of_node (node) : LEAVE;
   const SlActivation *activation = kind != LEAVE ? sl_node_activation (node) : NULL;
   if (kind == LEAVE || node->n_inputs > MAX_INPUTS || node->n_outputs != 1 || !is_codes (&output)
       || (activation != NULL && sl_activation_is_curve (*activation)))

@@ -3,7 +3,7 @@
  * Attention written out becomes ATTENTION: a matrix product of a softmax of a matrix product. Its
  * scores may be scaled, masked by sums and choices, and have their dimensions divided differently.
  * Nodes that only move queries, keys, values or the result become part of how ATTENTION reads and
- * writes its tensors.
+ * writes its tensors. Where keys and values are quantised for the products, ATTENTION does that.
  */
 #include <math.h>
 
@@ -40,6 +40,23 @@ static gint32
 dim_from_end (const SlTensor *tensor, guint i)
 {
   return tensor->rank >= i ? tensor->dims[tensor->rank - i] : 1;
+}
+
+/* Floats that were quantised to @tensor: their tensor, and the scale; @tensor itself and 0 where it
+ * is of floats. -1 where its numbers are shifted, or no node of this graph quantised it. */
+static gint32
+before_quantize (const Match *m, gint32 tensor, gdouble *scale)
+{
+  const SlTensor *t = sl_graph_tensor (m->graph, tensor);
+  const SlNode *node = sl_pass_producer (m->index, m->graph, tensor);
+  *scale = 0;
+  if (t->dtype == SL_DTYPE_F32)
+    return tensor;
+  if (t->dtype != SL_DTYPE_I8 || node == NULL || node->op != SL_OP_QUANTIZE
+      || sl_tensor_is_shifted (t))
+    return -1;
+  *scale = (gdouble) sl_tensor_scale (t);
+  return node->inputs[0];
 }
 
 /* Queries, keys or values: @tensor, broadcast to the dimensions of @like but for the last two, as
@@ -147,14 +164,19 @@ find_product (Match *m, const SlNode *node)
   SlAttention *a = m->attention;
   const SlTensor *scores = sl_node_output (m->graph, node, 0);
   gdouble of_q = 1, of_k = 1;
-  if (node->params.matmul.transpose_a || node->params.matmul.flat
+  gdouble quantum = 0;
+  const gint32 keys = before_quantize (m, node->inputs[1], &quantum);
+  if (node->params.matmul.transpose_a || node->params.matmul.flat || keys < 0
       || dim_from_end (scores, 2) != m->dims[1]
       || !find_operand (m, 0, node->inputs[0], scores, FALSE, m->dims[1], &a->q, &of_q)
-      || !find_operand (m, 1, node->inputs[1], scores, !node->params.matmul.transpose_b, m->dims[2],
-                        &a->k, &of_k))
+      || !find_operand (m, 1, keys, scores, !node->params.matmul.transpose_b, m->dims[2], &a->k,
+                        &of_k))
     return FALSE;
+  /* Keys are quantised before they are multiplied, by a number that keeps their sign. */
+  a->k_scale = (gfloat) (quantum / of_k);
   a->scale = (gfloat) (m->outer * of_q * of_k);
-  return isfinite (a->scale) && a->q.dims[2] == a->k.dims[2];
+  return isfinite (a->scale) && isfinite (a->k_scale) && (quantum > 0) == (a->k_scale > 0)
+         && a->q.dims[2] == a->k.dims[2];
 }
 
 static gboolean find_scores (Match *m, gint32 tensor, guint depth);
@@ -309,12 +331,17 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
   if (y->dtype != SL_DTYPE_F32 || !sl_tensor_elements (y, &elements))
     return 0;
   m.dims[0] = (gint32) (elements / (gsize) rows / (gsize) width);
+  gdouble quantum = 0;
+  const gint32 values = before_quantize (&m, node->inputs[1], &quantum);
   if (!sl_tensor_elements (shares, &elements)
       || elements != (gsize) m.dims[0] * (gsize) rows * (gsize) m.dims[2]
-      || !find_softmax (&m, node->inputs[0])
-      || !find_operand (&m, 2, node->inputs[1], y, node->params.matmul.transpose_b, m.dims[2],
-                        &attention.v, NULL)
+      || !find_softmax (&m, node->inputs[0]) || values < 0
+      || !find_operand (&m, 2, values, y, node->params.matmul.transpose_b, m.dims[2], &attention.v,
+                        NULL)
       || !sl_strided_whole (&attention.y, 3, (const gint32[]){ m.dims[0], rows, width }))
+    return 0;
+  attention.v_scale = (gfloat) quantum;
+  if ((attention.v_scale > 0) != sl_attention_is_rounded (&attention))
     return 0;
   make (&m, node);
   return 1;

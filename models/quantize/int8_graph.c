@@ -339,6 +339,37 @@ add_other (Rewrite *c, const SlNode *node, gboolean quantized)
                             node->n_outputs, &node->params, c->error);
 }
 
+/* @tensor of floats as int8 values that have no zero point. */
+static gint32
+add_symmetric (Rewrite *c, const SlNode *node, gint32 tensor)
+{
+  const SlRange *range = &sl_ranges_get (c->ranges, tensor)->range;
+  const gfloat scale =
+    (gfloat) MAX (MAX (range->high, -range->low) / MAX_VALUE, (gdouble) LEAST_SCALE);
+  const gint32 from = form_of (c, node, tensor, FALSE),
+               made = add_tensor (c, sl_graph_tensor (c->from, tensor), "/symmetric");
+  if (from < 0 || made < 0)
+    return -1;
+  SlTensor *rounded = (SlTensor *) sl_graph_tensor (c->to, made);
+  rounded->dtype = SL_DTYPE_I8;
+  rounded->bytes /= sizeof (gfloat);
+  set_quant (c, rounded, 1, 0, &scale, 0);
+  return sl_graph_add_node (c->to, SL_OP_QUANTIZE, node->index, &from, 1, &made, 1, NULL, c->error)
+           ? made
+           : -1;
+}
+
+/* A product of two activations, the first of which is rounded while the model runs. */
+static gboolean
+add_product (Rewrite *c, const SlNode *node)
+{
+  const gint32 inputs[2] = { form_of (c, node, node->inputs[0], FALSE),
+                             add_symmetric (c, node, node->inputs[1]) };
+  return inputs[0] >= 0 && inputs[1] >= 0
+         && sl_graph_add_node (c->to, node->op, node->index, inputs, 2, node->outputs, 1,
+                               &node->params, c->error);
+}
+
 static gboolean
 add_nodes (Rewrite *c)
 {
@@ -347,7 +378,10 @@ add_nodes (Rewrite *c)
     const gboolean quantized = c->plan->quantized[i];
     const gboolean layer =
       (quantized && sl_scales_of (node->op) == SL_SCALES_LAYER) || c->plan->dynamic[i];
-    if (!(layer ? add_layer (c, node) : add_other (c, node, quantized)))
+    const gboolean product = layer && node->op == SL_OP_BATCH_MATMUL;
+    if (!(product ? add_product (c, node)
+          : layer ? add_layer (c, node)
+                  : add_other (c, node, quantized)))
       return FALSE;
   }
   return TRUE;

@@ -530,7 +530,7 @@ sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *option
                          && (options->kept == NULL || !options->kept[i]);
     p.work += sl_node_multiply_adds (graph, sl_graph_node (graph, i));
   }
-  sl_tokens_plan (graph, options->kept, plan->quantized, plan->dynamic);
+  sl_tokens_plan (graph, ranges, options->kept, plan->quantized, plan->dynamic);
   if (options->float_head) {
     spread_float (&p);
     widen_head (&p);

@@ -11,6 +11,11 @@
 #define MIN_WEIGHTS 1024
 /* Layers of this share of the work make a network one of tokens. */
 #define HEAVY 0.005
+/* Nodes between the two products of attention, and columns of keys and values. */
+#define MAX_BETWEEN 12
+/* Of fewer keys packing takes longer than 8 bits save. */
+#define MIN_KEYS 64
+#define MAX_COLUMNS 512
 
 static gboolean
 has_weights (const SlGraph *graph, const SlNode *node)
@@ -87,8 +92,76 @@ leave_before_floats (const SlGraph *graph, gboolean *quantized, gboolean *read_a
   return changed;
 }
 
+static gint32
+producer_of (const SlGraph *graph, gint32 tensor)
+{
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++)
+    for (guint k = 0; k < sl_graph_node (graph, i)->n_outputs; k++)
+      if (sl_graph_node (graph, i)->outputs[k] == tensor)
+        return (gint32) i;
+  return -1;
+}
+
+/* The product of queries and keys of which scores or shares @tensor are; -1 = of none. */
+static gint32
+product_before (const SlGraph *graph, gint32 tensor, guint depth)
+{
+  const gint32 i = producer_of (graph, tensor);
+  const SlNode *node = i >= 0 ? sl_graph_node (graph, (guint) i) : NULL;
+  gint32 found = -1;
+  if (node == NULL || depth > MAX_BETWEEN || node->op == SL_OP_BATCH_MATMUL)
+    return node != NULL && node->op == SL_OP_BATCH_MATMUL ? i : -1;
+  const gboolean masked = node->op == SL_OP_ADD || node->op == SL_OP_MUL || node->op == SL_OP_DIV
+                          || node->op == SL_OP_SELECT;
+  if (!masked && node->op != SL_OP_RESHAPE && node->op != SL_OP_SOFTMAX)
+    return -1;
+  for (guint k = 0; found < 0 && k < (masked ? node->n_inputs : 1); k++)
+    if (sl_node_input (graph, node, k)->data == NULL)
+      found = product_before (graph, node->inputs[k], depth + 1);
+  return found;
+}
+
+static gint32
+columns_of (const SlTensor *tensor)
+{
+  return tensor->dims[tensor->rank - 1];
+}
+
+/* Whether @node is a product of floats whose second operand may have 8 bits. */
+static gboolean
+is_product (const SlGraph *graph, const SlRanges *ranges, const SlNode *node)
+{
+  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1);
+  const SlObserved *seen = sl_ranges_get (ranges, node->inputs[1]);
+  return node->op == SL_OP_BATCH_MATMUL && a->data == NULL && b->data == NULL
+         && a->dtype == SL_DTYPE_F32 && b->dtype == SL_DTYPE_F32 && seen != NULL
+         && seen->range.high > seen->range.low && !node->params.matmul.transpose_a
+         && MIN (b->dims[b->rank - 1], b->dims[b->rank - 2]) <= MAX_COLUMNS;
+}
+
+/* The two products of attention. */
+static void
+plan_attention (const SlGraph *graph, const SlRanges *ranges, const gboolean *kept,
+                gboolean *dynamic)
+{
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    const gboolean wanted =
+      is_product (graph, ranges, node) && columns_of (sl_node_input (graph, node, 0)) >= MIN_KEYS;
+    const gint32 shares = wanted ? producer_of (graph, node->inputs[0]) : -1;
+    if (shares < 0 || sl_graph_node (graph, (guint) shares)->op != SL_OP_SOFTMAX)
+      continue;
+    const gint32 scores = product_before (graph, node->inputs[0], 0);
+    if (scores < 0 || !is_product (graph, ranges, sl_graph_node (graph, (guint) scores))
+        || (kept != NULL && (kept[i] || kept[scores])))
+      continue;
+    dynamic[i] = dynamic[scores] = TRUE;
+  }
+}
+
 void
-sl_tokens_plan (const SlGraph *graph, const gboolean *kept, gboolean *quantized, gboolean *dynamic)
+sl_tokens_plan (const SlGraph *graph, const SlRanges *ranges, const gboolean *kept,
+                gboolean *quantized, gboolean *dynamic)
 {
   const guint nodes = sl_graph_n_nodes (graph), tensors = sl_graph_n_tensors (graph);
   if (!is_of_tokens (graph))
@@ -99,6 +172,7 @@ sl_tokens_plan (const SlGraph *graph, const gboolean *kept, gboolean *quantized,
     if (node->op == SL_OP_FULLY_CONNECTED)
       quantized[i] = FALSE;
   }
+  plan_attention (graph, ranges, kept, dynamic);
   g_autofree gboolean *is_float = g_new0 (gboolean, MAX (tensors, 1)),
                       *read_as_float = g_new0 (gboolean, MAX (tensors, 1));
   while (leave_behind_floats (graph, quantized, is_float)

@@ -5,13 +5,14 @@
  */
 #pragma once
 
-#include "core/graph/graph.h"
+#include "models/quantize/ranges.h"
 
 /**
  * sl_tokens_plan: where @graph is such a network, @dynamic of its fully connected layers becomes
- * TRUE: they round each row of their input while the model runs. Then @quantized stays TRUE for
+ * TRUE: they round each row of their input while the model runs. So do both products of attention,
+ * of which the second operands have int8 values of one scale. Then @quantized stays TRUE for
  * convolutions, and for nodes between them alone; other nodes compute in floats.
  * @kept: (nullable): by node: it stays float
  */
-void sl_tokens_plan (const SlGraph *graph, const gboolean *kept, gboolean *quantized,
-                     gboolean *dynamic);
+void sl_tokens_plan (const SlGraph *graph, const SlRanges *ranges, const gboolean *kept,
+                     gboolean *quantized, gboolean *dynamic);

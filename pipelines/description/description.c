@@ -328,8 +328,8 @@ unknown_group (const SlKeyEntry *entry, GError **error)
     SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP, REDACT_GROUP, PUBLISH_GROUP,
     NOTIFY_GROUP,      "parameter",         "element",  "zone",       "line"
   };
-  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 6)
-                                                        : sl_suggest (word, first + 6, 4);
+  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 7)
+                                                        : sl_suggest (word, first + 7, 4);
   g_autofree char *hint = NULL;
   for (guint i = 0; near != NULL && i < G_N_ELEMENTS (first); i++)
     if (near == first[i])

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Attention written out in the spellings of exporters becomes one node, and gives what its
  * definition says in double precision: every instruction set, one thread and two, and the plain
- * kernel. */
+ * kernel. So does attention whose keys and values are quantised. */
 #include <math.h>
 #include <string.h>
 
 #include "core/backends/float/isa.h"
+#include "core/backends/int8/isa.h"
 #include "core/graph/attention.h"
 #include "tests/core/opcheck.h"
 #include "tests/support/program.h"
@@ -54,8 +55,9 @@ typedef struct
   Source source;
   Scale scale;
   Mask mask;
-  gboolean by_row; /* keys are multiplied row by row, not transposed */
-  gboolean turned; /* the result is [batch,rows,heads * width] */
+  gboolean by_row;  /* keys are multiplied row by row, not transposed */
+  gboolean turned;  /* the result is [batch,rows,heads * width] */
+  gboolean rounded; /* keys and values are quantised */
 } Case;
 
 static const Case cases[] = {
@@ -79,6 +81,19 @@ static const Case cases[] = {
   { 3, 5, 5, 1, 77, 20, 20, ROWS_FIRST, NEGATIVE, NO_MASK, FALSE, TRUE },
 };
 
+static const Case rounded_cases[] = {
+  { 1, 1, 1, 1, 1, 1, 1, HEADS_FIRST, SCORES_TIMES, NO_MASK, TRUE, FALSE, TRUE },
+  { 1, 1, 1, 3, 2, 5, 7, HEADS_FIRST, SCORES_DIVIDED, NO_MASK, FALSE, FALSE, TRUE },
+  { 2, 3, 3, 49, 49, 32, 32, GATHERED, QUERIES_TIMES, WINDOWS, FALSE, TRUE, TRUE },
+  { 1, 3, 3, 197, 197, 64, 64, SLICED, BOTH_TIMES, NO_MASK, FALSE, TRUE, TRUE },
+  { 2, 3, 3, 20, 20, 24, 24, CHANNELS, SCORES_TIMES, BIAS, FALSE, TRUE, TRUE },
+  { 1, 2, 2, 9, 600, 40, 48, HEADS_FIRST, NEGATIVE, TRUTH_FILLS, TRUE, TRUE, TRUE },
+  { 2, 4, 2, 70, 70, 16, 16, HEADS_FIRST, SCORES_TIMES, CAUSAL, TRUE, FALSE, TRUE },
+  { 1, 1, 1, 700, 1300, 33, 31, ROWS_FIRST, QUERIES_TIMES, CAUSAL, FALSE, TRUE, TRUE },
+  { 1, 1, 1, 5, 40, 512, 512, HEADS_FIRST, SCORES_TIMES, NO_MASK, TRUE, FALSE, TRUE },
+  { 1, 1, 1, 2, 1, 511, 1, HEADS_FIRST, SCORES_TIMES, NO_MASK, TRUE, FALSE, TRUE },
+};
+
 /** A graph of a case. @memory: constants, until the check is cleared */
 typedef struct
 {
@@ -94,6 +109,17 @@ floats (Model *m, guint rank, const gint32 *dims, gfloat *values)
 {
   g_ptr_array_add (m->memory, values);
   return check_constant (&m->check, SL_DTYPE_F32, rank, dims, NULL, 0, 0, 0, values);
+}
+
+/* Random numbers of operands are in -2..2. */
+#define QUANTUM (2.0f / 127)
+
+static gint32
+quantised (Model *m, gint32 x, gfloat scale)
+{
+  const gint32 y = check_middle (&m->check, SL_DTYPE_I8, scale, 0);
+  check_node (&m->check, SL_OP_QUANTIZE, &x, 1, y, NULL);
+  return y;
 }
 
 static gint32
@@ -223,7 +249,7 @@ one_input (Model *m)
 
 /* Element [batch,head,row,column] of queries, keys or values, which may serve several heads. */
 static double
-operand (const Model *m, guint which, gint32 b, gint32 h, gint32 row, gint32 column)
+element_of (const Model *m, guint which, gint32 b, gint32 h, gint32 row, gint32 column)
 {
   const Case *c = m->c;
   const gint32 heads = heads_of (c, which), rows = rows_of (c, which),
@@ -237,6 +263,13 @@ operand (const Model *m, guint which, gint32 b, gint32 h, gint32 row, gint32 col
   if (c->source == HEADS_FIRST)
     return (double) data[((b * heads + h) * rows + row) * columns + column];
   return (double) data[((b * rows + row) * heads + h) * columns + column];
+}
+
+static double
+operand (const Model *m, guint which, gint32 b, gint32 h, gint32 row, gint32 column)
+{
+  const double x = element_of (m, which, b, h, row, column), step = (double) QUANTUM;
+  return m->c->rounded && which > 0 ? nearbyint (x / step) * step : x;
 }
 
 static double
@@ -410,6 +443,9 @@ build (Model *m, const Case *c, guint32 seed)
                                        : TRANSPOSE (m, m->operands[1], 0, 1, 3, 2);
   if (c->scale == BOTH_TIMES)
     m->operands[1] = scaled (m, m->operands[1], FALSE);
+  const gfloat times = c->scale == BOTH_TIMES ? (gfloat) sqrt (scale_of (c)) : 1;
+  for (guint i = 1; c->rounded && i < 3; i++)
+    m->operands[i] = quantised (m, m->operands[i], i == 1 ? times * QUANTUM : QUANTUM);
   gint32 scores = scaled (m, product (m, m->operands[0], m->operands[1], c->keys, c->by_row), TRUE);
   const gint32 shares = node (m, SL_OP_SOFTMAX, add_mask (m, scores), -1, -1, &softmax);
   gint32 y = product (m, shares, m->operands[2], c->width, FALSE);
@@ -462,12 +498,13 @@ compare (const Model *m, const gfloat *got)
 {
   const Case *c = m->c;
   g_autofree double *y = g_new (double, c->width), *size = g_new (double, c->width);
+  const double bound = c->rounded ? 0.05 : 1e-5; /* queries and shares have at least 127 steps */
   for (gint32 i = 0; i < c->batch * c->heads * c->rows; i++) {
     const gint32 row = i % c->rows, h = i / c->rows % c->heads, b = i / c->rows / c->heads;
     const gint32 at = c->turned ? ((b * c->rows + row) * c->heads + h) * c->width : i * c->width;
     expected_row (m, b, h, row, y, size);
     for (gint32 d = 0; d < c->width; d++)
-      g_assert_cmpfloat (fabs ((double) got[at + d] - y[d]), <=, 1e-5 * fmax (1, size[d]));
+      g_assert_cmpfloat (fabs ((double) got[at + d] - y[d]), <=, bound * fmax (1, size[d]));
   }
 }
 
@@ -522,6 +559,103 @@ test_spellings (void)
     run_case (&m, TRUE, 1);
     model_clear (&m);
   }
+}
+
+/* Keys and values that are quantised: every instruction set of 8 bits, and the plain kernel. */
+static void
+test_rounded (void)
+{
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  const guint n = sl_int8_isas (isas);
+  for (guint k = 0; k < G_N_ELEMENTS (rounded_cases); k++) {
+    Model m;
+    g_test_message ("case %u", k);
+    build (&m, &rounded_cases[k], k);
+    g_assert_cmpuint (count (&m, SL_OP_ATTENTION), ==, 1);
+    g_assert_cmpuint (count (&m, SL_OP_QUANTIZE) + count (&m, SL_OP_BATCH_MATMUL), ==, 0);
+    for (guint i = 0; i < n; i++) {
+      sl_int8_isa_force (isas[i]);
+      for (guint threads = 1; threads <= 2; threads++)
+        run_case (&m, FALSE, threads);
+    }
+    sl_int8_isa_force (NULL);
+    run_case (&m, TRUE, 1);
+    model_clear (&m);
+  }
+}
+
+/* Numbers that are not finite: a query's spoil its own row, infinite keys are the largest. */
+static void
+test_rounded_nan (void)
+{
+  static const Case c = {
+    1, 1, 1, 6, 5, 8, 8, HEADS_FIRST, SCORES_TIMES, NO_MASK, TRUE, FALSE, TRUE
+  };
+  Model m;
+  build (&m, &c, 3);
+  gfloat *q = m.check.input_data[0];
+  q[9] = NAN; /* of query 1 */
+  q[17] = INFINITY;
+  for (guint i = 0; i < 2; i++) {
+    gfloat *out = check_run (&m.check, i == 1, 1);
+    for (guint k = 0; k < 6 * 8; k++)
+      g_assert_cmpint (isnan (out[k]) != 0, ==, k / 8 == 1 || k / 8 == 2);
+    sl_tensor_buffer_free (out);
+  }
+  for (guint i = 0; i < 6 * 8; i++)
+    q[i] = 0.25f;
+  ((gfloat *) m.check.input_data[1])[3] = INFINITY;
+  ((gfloat *) m.check.input_data[1])[8] = -1e30f;
+  for (guint i = 0; i < 2; i++) {
+    gfloat *out = check_run (&m.check, i == 1, 1);
+    for (guint k = 0; k < 6 * 8; k++)
+      g_assert_true (isfinite (out[k]));
+    sl_tensor_buffer_free (out);
+  }
+  model_clear (&m);
+}
+
+/* Where only one of the two products has 8 bits, or there is no softmax, it stays a product whose
+ * rows are rounded. */
+static void
+test_rounded_product (void)
+{
+  Model m = { .memory = g_ptr_array_new () };
+  check_init (&m.check, 5);
+  const gint32 x = check_input (&m.check, SL_DTYPE_F32, 2, DIMS (4, 9), 0, 0),
+               k = check_input (&m.check, SL_DTYPE_F32, 2, DIMS (9, 5), 0, 0),
+               v = check_input (&m.check, SL_DTYPE_F32, 2, DIMS (5, 3), 0, 0);
+  const gint32 y = check_output (&m.check, SL_DTYPE_F32, 0, 0),
+               scores = node (&m, SL_OP_BATCH_MATMUL, x, quantised (&m, k, QUANTUM), -1,
+                              &(SlOpParams){ 0 }),
+               shares = node (&m, SL_OP_SOFTMAX, scores, -1, -1, &(SlOpParams){ .softmax = { 1 } }),
+               z = check_output (&m.check, SL_DTYPE_F32, 0, 0);
+  check_node (&m.check, SL_OP_RESHAPE, &scores, 1, y,
+              &(SlOpParams){ .reshape = { .count = 1, .dims = { -1 } } });
+  check_node (&m.check, SL_OP_BATCH_MATMUL, DIMS (shares, v), 2, z, &(SlOpParams){ 0 });
+  check_prepare (&m.check);
+  g_assert_cmpuint (count (&m, SL_OP_ATTENTION), ==, 0);
+  const gfloat *a = m.check.input_data[0], *b = m.check.input_data[1];
+  double expected[4 * 5];
+  for (gint32 i = 0; i < 4 * 5; i++) {
+    double least = 0, most = 0, sum = 0;
+    for (gint32 d = 0; d < 9; d++) {
+      least = fmin (least, (double) a[i / 5 * 9 + d]);
+      most = fmax (most, (double) a[i / 5 * 9 + d]);
+    }
+    const double step = (most - least) / 255, quantum = (double) QUANTUM;
+    for (gint32 d = 0; d < 9; d++)
+      sum += nearbyint ((double) a[i / 5 * 9 + d] / step) * step
+             * nearbyint ((double) b[d * 5 + i % 5] / quantum) * quantum;
+    expected[i] = sum;
+  }
+  check_expect (&m.check, expected, 1e-5, 1e-5);
+  ((gfloat *) m.check.input_data[0])[2] = NAN;
+  gfloat *out = check_run (&m.check, FALSE, 1);
+  for (guint i = 0; i < 4 * 5; i++)
+    g_assert_cmpint (isnan (out[i]) != 0, ==, i < 5);
+  sl_tensor_buffer_free (out);
+  model_clear (&m);
 }
 
 /* A query whose keys are all hidden has no result; one without a number spoils its own row
@@ -605,6 +739,9 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/attention/spellings", test_spellings);
+  g_test_add_func ("/core/attention/rounded", test_rounded);
+  g_test_add_func ("/core/attention/rounded-nan", test_rounded_nan);
+  g_test_add_func ("/core/attention/rounded-product", test_rounded_product);
   g_test_add_func ("/core/attention/hidden-row", test_hidden_row);
   g_test_add_func ("/core/attention/left-alone", test_left_alone);
   g_test_add_func ("/core/attention/memory", test_memory);

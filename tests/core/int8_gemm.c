@@ -339,13 +339,48 @@ test_round_nan (gconstpointer data)
   gfloat values[150] = { 0 };
   gint16 codes[G_N_ELEMENTS (values)];
   for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
-    for (gint k = 0; k < 3; k++) {
+    for (gint k = 0; k < 4; k++) {
       SlInt8Row row;
-      values[i] = k == 0 ? NAN : k == 1 ? INFINITY : -INFINITY;
+      values[i] = k == 0 ? NAN : k == 1 ? -NAN : k == 2 ? INFINITY : -INFINITY;
       isa->round (values, G_N_ELEMENTS (values), FALSE, codes, &row);
       g_assert_true (isnan (row.scale));
       values[i] = 1;
     }
+}
+
+/* Numbers from 0 to 1 as steps, and others as weights, which are limited. */
+static void
+test_fixed (gconstpointer data)
+{
+  const SlInt8Isa *isa = data;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (10);
+  for (gsize n = 1; n < 200; n += n < 70 ? 1 : 13) {
+    TestGuard from, codes, weights;
+    SlInt8Row row;
+    test_guard_init (&from, n * sizeof (gfloat), TRUE);
+    test_guard_init (&codes, n * (isa->int16 ? 2 : 1), TRUE);
+    test_guard_init (&weights, n, TRUE);
+    gfloat *values = (gfloat *) (gpointer) from.data;
+    for (gsize i = 0; i < n; i++)
+      values[i] = i % 5 == 4 ? (gfloat) (i % 2) : (gfloat) g_rand_double (rand);
+    isa->round_shares (values, n, codes.data, &row);
+    g_assert_cmpfloat (row.lean, ==, 0);
+    for (gsize i = 0; i < n; i++)
+      g_assert_cmpfloat_with_epsilon (stored (isa, codes.data, i) * (double) row.scale,
+                                      (double) values[i], 0.501 / isa->last);
+    for (gsize i = 0; i < n; i++)
+      values[i] = i % 7 == 3   ? (i % 2 == 0 ? 1e30f : -1e30f)
+                  : i % 7 == 5 ? (i % 2 == 0 ? INFINITY : -INFINITY)
+                               : (gfloat) g_rand_double_range (rand, -70, 70);
+    isa->to_weights (values, n, 2, (gint8 *) weights.data);
+    for (gsize i = 0; i < n; i++) {
+      const double exact = CLAMP (2.0 * (double) values[i], isa->symmetric ? -127 : -128, 127);
+      g_assert_cmpfloat_with_epsilon ((gint8) weights.data[i], exact, 0.5);
+    }
+    test_guard_clear (&from);
+    test_guard_clear (&codes);
+    test_guard_clear (&weights);
+  }
 }
 
 static void
@@ -368,6 +403,7 @@ TEST_MAIN (int argc, char **argv)
       add_test ("int8-round", isa == isas[i] ? i : n + i, isa, test_round);
       add_test ("int8-round-whole", isa == isas[i] ? i : n + i, isa, test_round_whole);
       add_test ("int8-round-nan", isa == isas[i] ? i : n + i, isa, test_round_nan);
+      add_test ("int8-round-fixed", isa == isas[i] ? i : n + i, isa, test_fixed);
     }
   }
   return g_test_run ();

@@ -2,9 +2,10 @@
 /*
  * A network of tokens: its fully connected layers take floats, have int8 weights by channel, and
  * round rows while the model runs. The normalisation before them stays float, the convolution at
- * its beginning does not.
+ * its beginning does not. Attention's products have keys and values of int8.
  */
 #include "models/quantize/quantize.h"
+#include "core/graph/attention.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -57,6 +58,34 @@ add_nodes (SlOnnxWriter *w, GRand *rand, gint64 tokens)
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
 }
 
+/* Attention of one head behind a convolution, with so many tokens at each @side. */
+static void
+add_attention (SlOnnxWriter *w, GRand *rand, gint side)
+{
+  static const char *const parts[] = { "q", "k", "v" };
+  const gint64 rows[3] = { 1, WIDTH, side * side }, patch = SIDE / side;
+  g_autofree char *strides = g_strdup_printf ("strides I %d,%d", SIDE / side, SIDE / side);
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, SIDE, SIDE });
+  add_floats (w, rand, "patch", 4, (gint64[]){ WIDTH, 3, patch, patch }, -0.2, 0.2);
+  sl_onnx_writer_node (w, "Conv", "x,patch", "c", strides, NULL);
+  sl_onnx_writer_ints (w, "rows", 3, rows);
+  sl_onnx_writer_node (w, "Reshape", "c,rows", "r", NULL);
+  sl_onnx_writer_node (w, "Transpose", "r", "t", "perm I 0,2,1", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    g_autofree char *weights = g_strdup_printf ("w%s", parts[i]),
+                    *inputs = g_strdup_printf ("t,w%s", parts[i]);
+    add_floats (w, rand, weights, 2, (gint64[]){ WIDTH, WIDTH }, -0.3, 0.3);
+    sl_onnx_writer_node (w, "MatMul", inputs, parts[i], NULL);
+  }
+  sl_onnx_writer_floats (w, "scale", 0, NULL, (const gfloat[]){ 0.2f });
+  sl_onnx_writer_node (w, "Transpose", "k", "kt", "perm I 0,2,1", NULL);
+  sl_onnx_writer_node (w, "MatMul", "q,kt", "s", NULL);
+  sl_onnx_writer_node (w, "Mul", "s,scale", "scaled", NULL);
+  sl_onnx_writer_node (w, "Softmax", "scaled", "p", "axis i -1", NULL);
+  sl_onnx_writer_node (w, "MatMul", "p,v", "y", NULL);
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+}
+
 /* (transfer full): the model of the file @name of @bytes; @kept: to make another model of it. */
 static SlModel *
 load (GBytes *bytes, const char *name, gboolean kept)
@@ -93,14 +122,11 @@ quantise (SlQuantizer *quantizer, SlQuantizeReport *report)
   return file;
 }
 
-/* (transfer full): a quantizer of a model of so many @tokens. */
+/* (transfer full): a quantizer of the model. */
 static SlQuantizer *
-quantizer_of (gint64 tokens)
+quantizer_for (SlOnnxWriter *writer)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (17);
-  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
-  add_nodes (writer, rand, tokens);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
   SlModel *model = load (bytes, "tokens.onnx", TRUE);
   const SlQuantizeOptions options = { .method = SL_RANGE_MINMAX, .float_head = TRUE, .threads = 1 };
@@ -108,6 +134,16 @@ quantizer_of (gint64 tokens)
   g_assert_no_error (error);
   sl_model_unref (model);
   return quantizer;
+}
+
+/* (transfer full): a quantizer of a model of so many @tokens. */
+static SlQuantizer *
+quantizer_of (gint64 tokens)
+{
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (17);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
+  add_nodes (writer, rand, tokens);
+  return quantizer_for (writer);
 }
 
 static void
@@ -151,6 +187,46 @@ test_tokens (void)
   sl_model_unref (model);
 }
 
+/* Few keys stay floats. */
+static void
+test_windows (void)
+{
+  SlQuantizeReport report;
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (17);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
+  add_attention (writer, rand, 4);
+  g_autoptr (SlQuantizer) quantizer = quantizer_for (writer);
+  g_bytes_unref (quantise (quantizer, &report));
+  g_assert_cmpuint (report.dynamic, ==, 3);
+}
+
+static void
+test_attention (void)
+{
+  SlQuantizeReport report;
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (17);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
+  add_attention (writer, rand, 8);
+  g_autoptr (SlQuantizer) quantizer = quantizer_for (writer);
+  g_autoptr (GBytes) file = quantise (quantizer, &report);
+  SlModel *model = load (file, "attention.tflite", FALSE);
+  const SlGraph *graph = sl_model_graph (model);
+  guint found = 0;
+  g_assert_cmpuint (report.dynamic, ==, 5);
+  g_assert_cmpfloat (report.output_snr, >, 30);
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    g_assert_cmpint (node->op, !=, SL_OP_BATCH_MATMUL);
+    if (node->op != SL_OP_ATTENTION)
+      continue;
+    g_assert_cmpfloat (node->params.attention->k_scale, >, 0);
+    g_assert_cmpfloat (node->params.attention->v_scale, >, 0);
+    found++;
+  }
+  g_assert_cmpuint (found, ==, 1);
+  sl_model_unref (model);
+}
+
 /* Layers that are to be kept have float weights again. */
 static void
 test_kept (void)
@@ -181,6 +257,8 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quantize/tokens/layers", test_tokens);
+  g_test_add_func ("/quantize/tokens/attention", test_attention);
+  g_test_add_func ("/quantize/tokens/windows", test_windows);
   g_test_add_func ("/quantize/tokens/kept", test_kept);
   g_test_add_func ("/quantize/tokens/one-row", test_one_row);
   return g_test_run ();

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/backends/float/float_layers.h"
+#include "core/backends/scores.h"
 #include "core/backends/transpose.h"
 #include "core/ops/ops.h"
 
@@ -23,7 +24,6 @@
  * takes too large a share. */
 #define ITEMS_A_THREAD 4
 #define LEAST_QUERIES 64
-#define LOG2_E 1.44269504f
 
 /** Where in a tensor the rows of a matrix begin. */
 typedef struct
@@ -258,65 +258,6 @@ pack (const Run *run, Block *block, const Memory *memory)
   pack_values (m, block, run->inputs[2], memory->values);
 }
 
-/* Floats of mask @i are added to scores, @scale times themselves. */
-static void
-add_mask (const Run *run, const Block *block, const Tile *tile, guint i, gfloat scale,
-          gfloat *scores)
-{
-  const SlFloatAttention *m = run->attention;
-  const SlAttentionMask *mask = &m->a->masks[i];
-  const gfloat *from = (const gfloat *) run->inputs[3 + i] + mask->view.offset
-                       + sl_strided_at (&mask->view, 0, block->matrix);
-  gint64 step = 0;
-  const gboolean even = sl_strided_step (&mask->view, 2, &step);
-  for (gint32 r = 0; r < tile->n; r++, scores += m->score_stride) {
-    const gfloat *row = from + sl_strided_at (&mask->view, 1, (gsize) (tile->first + r));
-    if (even && step == 1)
-      m->isa->add_scaled (scores, (gsize) tile->keys, scale, row + block->first, mask->factor);
-    for (gint32 k = 0; !(even && step == 1) && k < tile->keys; k++)
-      scores[k] = scores[k] * scale
-                  + row[sl_strided_at (&mask->view, 2, (gsize) (block->first + k))] * mask->factor;
-  }
-}
-
-static void
-choose (const Run *run, const Block *block, const Tile *tile, guint i, gfloat scale, gfloat *scores)
-{
-  const SlFloatAttention *m = run->attention;
-  const SlAttentionMask *mask = &m->a->masks[i];
-  const guint8 *from = (const guint8 *) run->inputs[3 + i] + mask->view.offset
-                       + sl_strided_at (&mask->view, 0, block->matrix);
-  gint64 step = 0;
-  const gboolean even = sl_strided_step (&mask->view, 2, &step);
-  for (gint32 r = 0; r < tile->n; r++, scores += m->score_stride) {
-    const guint8 *row = from + sl_strided_at (&mask->view, 1, (gsize) (tile->first + r));
-    for (gint32 k = 0; k < tile->keys; k++) {
-      const gint32 key = block->first + k;
-      const gboolean truth = row[even ? key * step : sl_strided_at (&mask->view, 2, (gsize) key)];
-      scores[k] = truth == mask->keep ? scores[k] * scale : mask->fill;
-    }
-  }
-}
-
-/* Masks, and keys that a query has not. Returns what scores are still to be multiplied by. */
-static gfloat
-apply_masks (const Run *run, const Block *block, const Tile *tile, gfloat *scores)
-{
-  const SlFloatAttention *m = run->attention;
-  gfloat scale = m->a->scale;
-  for (guint i = 0; i < m->a->n_masks; i++, scale = 1)
-    (m->a->masks[i].is_truth ? choose : add_mask) (run, block, tile, i, scale, scores);
-  for (gint32 r = 0; r < tile->n; r++) {
-    gfloat *row = scores + (gsize) r * m->score_stride;
-    const gint32 has = sl_attention_keys (m->a, tile->first + r, m->keys) - block->first;
-    for (gint32 k = 0; !(scale > 0) && k < tile->keys; k++)
-      row[k] *= scale;
-    for (gint32 k = MAX (has, 0); k < tile->keys; k++)
-      row[k] = -INFINITY;
-  }
-  return scale > 0 ? scale : 1;
-}
-
 /* Rows of the tile at @runs, @length each, times panels. */
 static void
 multiply (const SlFloatAttention *m, const SlFloatPanel *panels, gint32 n_panels,
@@ -339,12 +280,23 @@ run_tile (const Run *run, const Block *block, const Tile *tile, const Memory *me
   for (gint32 r = 0; r < tile->n; r++)
     runs[r] = (const gfloat *) run->inputs[0] + place (&m->q, block->matrix, tile->first + r);
   multiply (m, block->keys, panels, runs, m->depth, tile->n, memory->scores, m->score_stride);
-  const gfloat scale = apply_masks (run, block, tile, memory->scores);
+  const SlScoreTile masked = { .a = m->a,
+                               .inputs = run->inputs,
+                               .add_scaled = m->isa->add_scaled,
+                               .matrix = block->matrix,
+                               .query = tile->first,
+                               .queries = tile->n,
+                               .key = block->first,
+                               .keys = tile->keys,
+                               .all = m->keys,
+                               .scores = memory->scores,
+                               .stride = m->score_stride };
+  const gfloat scale = sl_scores_mask (&masked);
   const SlFloatScores scores = { .scores = memory->scores,
                                  .stride = m->score_stride,
                                  .rows = tile->n,
                                  .keys = tile->keys,
-                                 .scale = scale * LOG2_E,
+                                 .scale = scale * SL_LOG2_E,
                                  .first = block->first == 0,
                                  .tops = memory->tops + tile->at,
                                  .sums = memory->totals + tile->at,

@@ -2,6 +2,7 @@
 /* Float layers as a backend. */
 #include "core/backends/backend.h"
 #include "core/backends/float/float_layers.h"
+#include "core/graph/attention.h"
 
 typedef struct
 {
@@ -22,8 +23,10 @@ cpu (void)
 static gboolean
 supports (const SlGraph *graph, const SlNode *node)
 {
-  if (node->op == SL_OP_RECURRENT || node->op == SL_OP_ATTENTION)
+  if (node->op == SL_OP_RECURRENT)
     return TRUE;
+  if (node->op == SL_OP_ATTENTION)
+    return !sl_attention_is_rounded (node->params.attention);
   return node->op == SL_OP_BATCH_MATMUL ? sl_float_matmul_supports (graph, node)
                                         : sl_float_supports (graph, node);
 }

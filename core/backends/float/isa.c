@@ -49,6 +49,13 @@ sl_float_isa (void)
   return forced != NULL ? forced : sl_cpu_best (rows, G_N_ELEMENTS (rows));
 }
 
+SlScoreLoops
+sl_score_loops (void)
+{
+  const SlFloatIsa *isa = sl_float_isa ();
+  return (SlScoreLoops){ isa->attend, isa->add_scaled, isa->blend };
+}
+
 SlFloatPairsFunc
 sl_float_pairs (const SlFloatIsa *isa)
 {

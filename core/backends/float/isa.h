@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/backends/scores.h"
 #include "core/graph/op.h"
 
 /** Most rows of a tile of any instruction set. */
@@ -129,24 +130,6 @@ typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 
 /** SL_FLOAT_PAIRS_SCRATCH: room for @rows rows of @depth, and of SL_FLOAT_HALF. */
 #define SL_FLOAT_PAIRS_SCRATCH(rows, depth) \
   (((gsize) (rows) * ((gsize) (depth) + 12) + 32) * sizeof (guint16))
-
-/**
- * SlFloatScores: rows of scores of some of the keys, @stride floats apart, which become shares
- * relative to the largest score so far
- * @scale: of scores, above 0, times the logarithm of e to base 2
- * @first: these keys are the rows' first ones; else @tops and @sums have the largest score and the
- * sum of shares so far, by row
- * @olds: gets by row what everything before is to be multiplied by
- */
-typedef struct
-{
-  gfloat *scores;
-  gsize stride;
-  gint32 rows, keys;
-  gfloat scale;
-  gboolean first;
-  gfloat *tops, *sums, *olds;
-} SlFloatScores;
 
 /**
  * SlFloatNorm: rows of @n floats by the root of their mean square and @epsilon, less their mean

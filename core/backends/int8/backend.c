@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* 8-bit layers as a backend. */
 #include "core/backends/backend.h"
-#include "core/backends/int8/int8.h"
+#include "core/backends/int8/attention.h"
 
 typedef struct
 {
   SlInt8Layer *layer;
+  SlInt8Attention *attention; /* (nullable): instead of a layer */
   SlPool *pool;
   guint output; /* which operand it is */
 } Step;
@@ -17,9 +18,15 @@ cpu (void)
 }
 
 static gboolean
+supports (const SlGraph *graph, const SlNode *node)
+{
+  return sl_int8_attention_supports (node) || sl_int8_supports (graph, node);
+}
+
+static gboolean
 faster (const SlGraph *graph, const SlNode *node)
 {
-  return sl_int8_faster (sl_int8_isa (), graph, node);
+  return node->op == SL_OP_ATTENTION || sl_int8_faster (sl_int8_isa (), graph, node);
 }
 
 static gpointer
@@ -27,7 +34,10 @@ prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
 {
   const SlNode *node = sl_graph_node (host->graph, g_array_index (step->nodes, guint, 0));
   Step *made = sl_arena_alloc (host->arena, sizeof *made);
-  made->layer = sl_int8_layer_new (sl_int8_isa (), host, node);
+  if (node->op == SL_OP_ATTENTION)
+    made->attention = sl_int8_attention_new (sl_int8_isa (), host, node);
+  else
+    made->layer = sl_int8_layer_new (sl_int8_isa (), host, node);
   made->pool = host->pool;
   made->output = node->n_inputs;
   return made;
@@ -37,7 +47,11 @@ static gboolean
 run (gpointer prepared, void *const *memory)
 {
   const Step *step = prepared;
-  sl_int8_layer_run (step->layer, step->pool, (const void *const *) memory, memory[step->output]);
+  const void *const *inputs = (const void *const *) memory;
+  if (step->attention != NULL)
+    sl_int8_attention_run (step->attention, step->pool, inputs, memory[step->output]);
+  else
+    sl_int8_layer_run (step->layer, step->pool, inputs, memory[step->output]);
   return TRUE;
 }
 
@@ -48,7 +62,7 @@ const SlBackend sl_backend_int8 = {
   .packs_weights = TRUE,
   .uses_pool = TRUE,
   .cpu = cpu,
-  .supports = sl_int8_supports,
+  .supports = supports,
   .faster = faster,
   .prepare = prepare,
   .run = run,

@@ -19,6 +19,8 @@
 
 /** Most activations that one step multiplies in each lane. */
 #define SL_INT8_MAX_UNIT 16
+/** Most rows of a tile of any instruction set. */
+#define SL_INT8_MOST_ROWS 16
 /** Taps of a depthwise filter are grouped by four. */
 #define SL_INT8_QUAD 4
 
@@ -63,8 +65,8 @@ typedef struct
   SlInt8Output output;
 } SlInt8Gemm;
 
-/** SlInt8Row: a row of floats that was rounded: its @scale, NaN where some of them, or their sum,
- * is not finite, and its zero point times -1. */
+/** SlInt8Row: a row of floats that was rounded: its @scale, NaN where some of them are not finite,
+ * and its zero point times -1. */
 typedef struct
 {
   gfloat scale, lean;
@@ -172,6 +174,9 @@ typedef struct
  * @last: the last quantised value of a row that @round rounds
  * @round: @n floats to u(a), or to 0..@last as int16, which reads and writes nothing behind them;
  * @whole: they are whole numbers, at most 255 apart, which stay what they are
+ * @round_shares: as @round, of numbers from 0 to 1, which all rows divide into as many steps
+ * @to_weights: @n floats times @inverse as int8
+ * @rows: of a tile of @gemm_floats, at most SL_INT8_MOST_ROWS
  * @gemm_floats: as @gemm, of such rows without a flip, into rows of floats at @c: ((sum * scale) +
  * the channel's lean * the row's lean) * the row's scale + rest
  * @depthwise: one output pixel; four pointers to a pixel for each quad
@@ -197,6 +202,9 @@ struct _SlInt8Isa
                 gint32 rows, guint8 *c, gsize c_stride);
   gint32 last;
   void (*round) (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row);
+  void (*round_shares) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
+  void (*to_weights) (const gfloat *from, gsize n, gfloat inverse, gint8 *to);
+  gint32 rows;
   void (*gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
                        gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c, gsize c_stride);
   void (*depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);

@@ -10,5 +10,8 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .max_groups = 2,
   .last = ROUNDED_MOST,
   .round = SL_SIMD (sl_int8_round),
+  .round_shares = SL_SIMD (sl_int8_round_shares),
+  .to_weights = SL_SIMD (sl_int8_to_weights),
+  .rows = MAX_ROWS,
   .gemm_floats = SL_SIMD (sl_int8_gemm_floats),
 };

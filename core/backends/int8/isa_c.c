@@ -70,14 +70,34 @@ round_c (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row)
   for (gsize i = 0; i < n; i++) {
     least = MIN (least, from[i]);
     most = MAX (most, from[i]);
-    sum += from[i];
+    sum += from[i] * 0; /* NaN unless it is finite */
   }
-  const gfloat poison = (most - least + sum) * 0;
+  const gfloat poison = (most - least) * 0 + sum;
   const SlRowCodes as = sl_row_codes (least, most, G_MAXUINT8, whole);
   *row = (SlInt8Row){ as.scale + poison, -as.zero };
   for (gsize i = 0; i < n; i++) {
     const gfloat code = poison == 0 ? rintf (from[i] * as.inverse) + as.zero : 0;
     codes[i] = (guint8) CLAMP (code, 0, G_MAXUINT8);
+  }
+}
+
+static void
+round_shares_c (const gfloat *from, gsize n, void *to, SlInt8Row *row)
+{
+  guint8 *codes = to;
+  *row = (SlInt8Row){ 1.0f / G_MAXUINT8, 0 };
+  for (gsize i = 0; i < n; i++) {
+    const gfloat code = rintf (from[i] * G_MAXUINT8);
+    codes[i] = (guint8) (code > 0 ? MIN (code, G_MAXUINT8) : 0);
+  }
+}
+
+static void
+to_weights_c (const gfloat *from, gsize n, gfloat inverse, gint8 *to)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gfloat value = rintf (from[i] * inverse);
+    to[i] = (gint8) (value > G_MININT8 ? MIN (value, G_MAXINT8) : G_MININT8);
   }
 }
 
@@ -149,6 +169,9 @@ const SlInt8Isa sl_int8_isa_c = {
   .gemm = gemm_c,
   .last = G_MAXUINT8,
   .round = round_c,
+  .round_shares = round_shares_c,
+  .to_weights = to_weights_c,
+  .rows = 1,
   .gemm_floats = gemm_floats_c,
   .depthwise = depthwise_c,
   .add = add_c,

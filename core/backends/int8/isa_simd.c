@@ -17,6 +17,11 @@
 #define GEMM_LANES LANES
 #define GEMM_UNIT 4
 #endif
+#ifdef MAX_ROWS
+#define GEMM_ROWS MAX_ROWS
+#else
+#define GEMM_ROWS 8
+#endif
 #ifndef GEMM_GROUPS
 #define GEMM_GROUPS 2
 #endif
@@ -123,6 +128,9 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .gemm = SL_SIMD (sl_int8_gemm),
   .last = ROUNDED_MOST,
   .round = SL_SIMD (sl_int8_round),
+  .round_shares = SL_SIMD (sl_int8_round_shares),
+  .to_weights = SL_SIMD (sl_int8_to_weights),
+  .rows = GEMM_ROWS,
   .gemm_floats = SL_SIMD (sl_int8_gemm_floats),
   .depthwise = SL_SIMD (sl_int8_depthwise),
   .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),

@@ -2,13 +2,14 @@
 /* A row of floats rounded to 8 bits by its own range, in the form in which the multiplication reads
  * it. */
 #include <math.h>
+#include <string.h>
 
 #include "core/backends/int8/simd.h"
 #include "core/ops/kernels/row_codes.h"
 
 /* Floats of one step. */
 #define STEP (4 * LANES)
-/* Chains of minimum and maximum: each instruction waits four cycles for the one before. */
+/* Chains of largest numbers, each of which waits for the one before. */
 #define CHAINS 4
 
 #ifdef USES_INT16
@@ -19,72 +20,71 @@
 #define FLIP 0
 #endif
 
+/* The largest of numbers as integers with a sign, and without: the most of those above 0, and the
+ * least of those below, if there are any. NaN is larger than infinity. */
 typedef struct
 {
-  VecF least, most, sum;
+  Vec most, least;
 } Range;
 
 static inline __attribute__ ((always_inline)) void
-widen (Range *range, VecF x)
+widen (Range *range, Vec bits)
 {
-  range->least = at_most (x, range->least);
-  range->most = at_least (x, range->most);
-  range->sum = plus (range->sum, x);
+  range->most = larger (bits, range->most);
+  range->least = larger_unsigned (bits, range->least);
 }
 
-/* NaN is left out of @least and @most, and makes @sum NaN. */
+static inline gfloat
+float_of (guint32 bits)
+{
+  gfloat value;
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
+/* The range of the numbers and zero; NaN where one of them is NaN. */
 static void
-find_range (const gfloat *from, gsize n, gfloat *least, gfloat *most, gfloat *sum)
+find_range (const gfloat *from, gsize n, gfloat *least, gfloat *most)
 {
   Range ranges[CHAINS];
-  gfloat lanes[3][LANES];
   SL_UNROLL
   for (gint i = 0; i < CHAINS; i++)
-    ranges[i] = (Range){ set_floats (0), set_floats (0), set_floats (0) };
+    ranges[i] = (Range){ set_dwords (0), set_dwords (0) };
   gsize i = 0;
   for (; i + STEP <= n; i += STEP) {
     SL_UNROLL
     for (gint k = 0; k < CHAINS; k++)
-      widen (&ranges[k], load_floats (from + i + k * LANES));
+      widen (&ranges[k], load (from + i + k * LANES));
   }
   for (; i + LANES <= n; i += LANES)
-    widen (&ranges[0], load_floats (from + i));
+    widen (&ranges[0], load (from + i));
+  if (i < n)
+    widen (&ranges[1], load_dwords (from + i, (gint32) (n - i)));
   SL_UNROLL
   for (gint k = 1; k < CHAINS; k++)
-    ranges[0] =
-      (Range){ at_most (ranges[k].least, ranges[0].least),
-               at_least (ranges[k].most, ranges[0].most), plus (ranges[k].sum, ranges[0].sum) };
-  store_floats (lanes[0], LANES, ranges[0].least);
-  store_floats (lanes[1], LANES, ranges[0].most);
-  store_floats (lanes[2], LANES, ranges[0].sum);
-  /* By halves: a chain through all lanes would take longer than a short row. */
-  SL_UNROLL
-  for (gint half = LANES / 2; half > 0; half /= 2) {
-    SL_UNROLL
-    for (gint k = 0; k < half; k++) {
-      lanes[0][k] = MIN (lanes[0][k], lanes[0][k + half]);
-      lanes[1][k] = MAX (lanes[1][k], lanes[1][k + half]);
-      lanes[2][k] += lanes[2][k + half];
-    }
-  }
-  *least = lanes[0][0];
-  *most = lanes[1][0];
-  *sum = lanes[2][0];
-  for (; i < n; i++) {
-    *least = MIN (*least, from[i]);
-    *most = MAX (*most, from[i]);
-    *sum += from[i];
-  }
+    ranges[0] = (Range){ larger (ranges[k].most, ranges[0].most),
+                         larger_unsigned (ranges[k].least, ranges[0].least) };
+  const guint32 lowest = largest_unsigned_lane (ranges[0].least);
+  *most = float_of ((guint32) largest_lane (ranges[0].most));
+  *least = lowest >> 31 != 0 ? float_of (lowest) : 0;
 }
 
 static inline __attribute__ ((always_inline)) Vec
-codes_of (const gfloat *from, VecF inverse, const Narrow *narrow)
+codes_of (const VecF x[4], VecF inverse, const Narrow *narrow)
 {
-  const Vec x[4] = { rounded (times (load_floats (from), inverse)),
-                     rounded (times (load_floats (from + LANES), inverse)),
-                     rounded (times (load_floats (from + 2 * LANES), inverse)),
-                     rounded (times (load_floats (from + 3 * LANES), inverse)) };
-  return in_order (to_bytes (narrow, x));
+  const Vec codes[4] = { rounded (times (x[0], inverse)), rounded (times (x[1], inverse)),
+                         rounded (times (x[2], inverse)), rounded (times (x[3], inverse)) };
+  return in_order (to_bytes (narrow, codes));
+}
+
+/* The next @n numbers, at most STEP, and zeros. */
+static inline __attribute__ ((always_inline)) void
+load_step (const gfloat *from, gsize n, VecF x[4])
+{
+  SL_UNROLL
+  for (gint i = 0; i < 4; i++)
+    x[i] = n >= STEP ? load_floats (from + i * LANES)
+                     : load_first (from + i * LANES, (gint32) n - i * LANES);
 }
 
 static inline void
@@ -100,24 +100,64 @@ put (void *to, gsize at, gsize n, Vec codes)
 #endif
 }
 
+/* @zero + numbers times @inverse. */
+static inline __attribute__ ((always_inline)) void
+put_codes (const gfloat *from, gsize n, gfloat inverse, gint16 zero, void *to)
+{
+  const SlInt8Output output = { .zero_point = zero, .lo = 0, .hi = ROUNDED_MOST, .flip = FLIP };
+  const Narrow narrow = narrow_of (&output);
+  const VecF by = set_floats (inverse);
+  VecF x[4];
+  gsize i = 0;
+  for (; i + STEP <= n; i += STEP) {
+    load_step (from + i, STEP, x);
+    put (to, i, STEP, codes_of (x, by, &narrow));
+  }
+  if (i < n) {
+    load_step (from + i, n - i, x);
+    put (to, i, n - i, codes_of (x, by, &narrow));
+  }
+}
+
 void
 SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row)
 {
-  gfloat least = 0, most = 0, sum = 0, last[STEP] = { 0 };
-  find_range (from, n, &least, &most, &sum);
-  const gfloat poison = (most - least + sum) * 0;
+  gfloat least = 0, most = 0;
+  find_range (from, n, &least, &most);
+  const gfloat poison = (most - least) * 0;
   const SlRowCodes as = sl_row_codes (least, most, ROUNDED_MOST, whole);
   *row = (SlInt8Row){ as.scale + poison, -as.zero };
-  const SlInt8Output output = {
-    .zero_point = (gint16) as.zero, .lo = 0, .hi = ROUNDED_MOST, .flip = FLIP
-  };
+  put_codes (from, n, poison == 0 ? as.inverse : 0, (gint16) as.zero, to);
+}
+
+void
+SL_SIMD (sl_int8_round_shares) (const gfloat *from, gsize n, void *to, SlInt8Row *row)
+{
+  *row = (SlInt8Row){ 1.0f / ROUNDED_MOST, 0 };
+  put_codes (from, n, ROUNDED_MOST, 0, to);
+}
+
+/* Weights of -127 to 127 where two products of more do not fit. */
+#ifdef SL_INT8_FOR_NEON
+#define LEAST_WEIGHT -127
+#else
+#define LEAST_WEIGHT -128
+#endif
+
+void
+SL_SIMD (sl_int8_to_weights) (const gfloat *from, gsize n, gfloat inverse, gint8 *to)
+{
+  const SlInt8Output output = { .zero_point = 128, .lo = 0, .hi = 255, .flip = 0x80 };
   const Narrow narrow = narrow_of (&output);
-  const VecF inverse = set_floats (poison == 0 ? as.inverse : 0);
-  gsize i = 0;
-  for (; i + STEP <= n; i += STEP)
-    put (to, i, STEP, codes_of (from + i, inverse, &narrow));
-  for (gsize k = i; k < n; k++)
-    last[k - i] = from[k];
-  if (i < n)
-    put (to, i, n - i, codes_of (last, inverse, &narrow));
+  const VecF by = set_floats (inverse), least = set_floats (LEAST_WEIGHT), most = set_floats (127);
+  for (gsize i = 0; i < n; i += STEP) {
+    VecF x[4];
+    Vec codes[4];
+    load_step (from + i, n - i, x);
+    SL_UNROLL
+    for (gint k = 0; k < 4; k++) /* numbers beyond int32 are limited before they are rounded */
+      codes[k] = rounded (at_most (most, at_least (least, times (x[k], by))));
+    store_some ((guint8 *) to + i, mask_of ((gint32) MIN (n - i, STEP)),
+                in_order (to_bytes (&narrow, codes)));
+  }
 }

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <math.h>
+
 #if defined(SL_INT8_FOR_NEON) || defined(SL_INT8_FOR_DOTPROD) || defined(SL_INT8_FOR_I8MM)
 #include "core/backends/int8/simd_neon.h"
 #else
@@ -18,32 +20,37 @@
 #endif
 
 #ifdef SL_SIMD
-/** FloatFinish: what turns the sums of LANES channels into floats. */
+/** FloatFinish: what turns the sums of LANES channels into floats; @limited: these have limits. */
 typedef struct
 {
   VecF scale, lean, rest, lo, hi;
+  gboolean limited;
 } FloatFinish;
 
 static inline FloatFinish
 float_finish_of (const SlInt8Gemm *gemm, gint32 channel)
 {
-  return (FloatFinish){ load_floats (gemm->scale + channel), load_floats (gemm->lean + channel),
-                        load_floats (gemm->rest + channel), set_floats (gemm->lo),
-                        set_floats (gemm->hi) };
+  return (FloatFinish){ load_floats (gemm->scale + channel),
+                        load_floats (gemm->lean + channel),
+                        load_floats (gemm->rest + channel),
+                        set_floats (gemm->lo),
+                        set_floats (gemm->hi),
+                        gemm->lo > -INFINITY || gemm->hi < INFINITY };
 }
 
 /* The first @left results of a row. */
 static inline void
 finish_floats (const FloatFinish *f, const SlInt8Row *row, Vec sums, gint32 left, gfloat *to)
 {
-  const VecF sum =
-    plus (times (to_floats (sums), f->scale), times (f->lean, set_floats (row->lean)));
-  const VecF value = plus (times (sum, set_floats (row->scale)), f->rest);
-  store_floats (to, left, at_most (f->hi, at_least (f->lo, value)));
+  const VecF sum = times_plus (to_floats (sums), f->scale, times (f->lean, set_floats (row->lean)));
+  const VecF value = times_plus (sum, set_floats (row->scale), f->rest);
+  store_floats (to, left, f->limited ? at_most (f->hi, at_least (f->lo, value)) : value);
 }
 
 void SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, gboolean whole, void *to,
                               SlInt8Row *row);
+void SL_SIMD (sl_int8_round_shares) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
+void SL_SIMD (sl_int8_to_weights) (const gfloat *from, gsize n, gfloat inverse, gint8 *to);
 void SL_SIMD (sl_int8_gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
                                     gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c,
                                     gsize c_stride);

@@ -59,6 +59,49 @@ load_floats (const gfloat *at)
   return vld1q_f32 (at);
 }
 
+/* The first @n floats at @at, of which there may be none, and zeros. */
+static inline VecF
+load_first (const gfloat *at, gint32 n)
+{
+  gfloat some[LANES] = { 0 };
+  if (n >= LANES)
+    return vld1q_f32 (at);
+  for (gint32 i = 0; i < n; i++)
+    some[i] = at[i];
+  return vld1q_f32 (some);
+}
+
+/* The same as integers. */
+static inline Vec
+load_dwords (const gfloat *at, gint32 n)
+{
+  return vreinterpretq_s32_f32 (load_first (at, n));
+}
+
+static inline Vec
+larger (Vec a, Vec b)
+{
+  return vmaxq_s32 (a, b);
+}
+
+static inline Vec
+larger_unsigned (Vec a, Vec b)
+{
+  return vreinterpretq_s32_u32 (vmaxq_u32 (vreinterpretq_u32_s32 (a), vreinterpretq_u32_s32 (b)));
+}
+
+static inline gint32
+largest_lane (Vec x)
+{
+  return vmaxvq_s32 (x);
+}
+
+static inline guint32
+largest_unsigned_lane (Vec x)
+{
+  return vmaxvq_u32 (vreinterpretq_u32_s32 (x));
+}
+
 static inline VecF
 set_floats (gfloat value)
 {
@@ -75,6 +118,13 @@ static inline VecF
 times (VecF a, VecF b)
 {
   return vmulq_f32 (a, b);
+}
+
+/* @a * @b + @c, rounded once. */
+static inline VecF
+times_plus (VecF a, VecF b, VecF c)
+{
+  return vfmaq_f32 (c, a, b);
 }
 
 /* Of @limit and @x, which is the result where it is NaN. */

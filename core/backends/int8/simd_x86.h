@@ -85,6 +85,81 @@ load_floats (const gfloat *at)
   return V (loadu_ps) (at);
 }
 
+/* The first @n floats at @at, of which there may be none, and zeros. */
+static inline VecF
+load_first (const gfloat *at, gint32 n)
+{
+#if defined(SL_INT8_FOR_AVX512)
+  return _mm512_maskz_loadu_ps (n >= LANES ? 0xffff : (__mmask16) ((1u << MAX (n, 0)) - 1), at);
+#elif !defined(SL_INT8_FOR_SSE41)
+  const __m256i places = _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_maskload_ps (at, _mm256_cmpgt_epi32 (_mm256_set1_epi32 (n), places));
+#else
+  gfloat some[LANES] = { 0 };
+  if (n >= LANES)
+    return V (loadu_ps) (at);
+  for (gint32 i = 0; i < n; i++)
+    some[i] = at[i];
+  return V (loadu_ps) (some);
+#endif
+}
+
+/* The same as integers. */
+static inline Vec
+load_dwords (const gfloat *at, gint32 n)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_castps_si512 (load_first (at, n));
+#elif defined(SL_INT8_FOR_SSE41)
+  return _mm_castps_si128 (load_first (at, n));
+#else
+  return _mm256_castps_si256 (load_first (at, n));
+#endif
+}
+
+static inline Vec
+larger (Vec a, Vec b)
+{
+  return V (max_epi32) (a, b);
+}
+
+static inline Vec
+larger_unsigned (Vec a, Vec b)
+{
+  return V (max_epu32) (a, b);
+}
+
+/* Both halves of a register. */
+#if defined(SL_INT8_FOR_SSE41)
+#define HALVES(max, x) (x)
+#else
+#define HALVES(max, x) max (_mm256_castsi256_si128 (x), _mm256_extracti128_si256 (x, 1))
+#endif
+
+static inline gint32
+largest_lane (Vec x)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_reduce_max_epi32 (x);
+#else
+  __m128i four = HALVES (_mm_max_epi32, x);
+  four = _mm_max_epi32 (four, _mm_shuffle_epi32 (four, 0x4e));
+  return _mm_cvtsi128_si32 (_mm_max_epi32 (four, _mm_shuffle_epi32 (four, 0xb1)));
+#endif
+}
+
+static inline guint32
+largest_unsigned_lane (Vec x)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_reduce_max_epu32 (x);
+#else
+  __m128i four = HALVES (_mm_max_epu32, x);
+  four = _mm_max_epu32 (four, _mm_shuffle_epi32 (four, 0x4e));
+  return (guint32) _mm_cvtsi128_si32 (_mm_max_epu32 (four, _mm_shuffle_epi32 (four, 0xb1)));
+#endif
+}
+
 static inline VecF
 set_floats (gfloat value)
 {
@@ -101,6 +176,17 @@ static inline VecF
 times (VecF a, VecF b)
 {
   return V (mul_ps) (a, b);
+}
+
+/* @a * @b + @c, rounded once where every processor of the set can. */
+static inline VecF
+times_plus (VecF a, VecF b, VecF c)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_fmadd_ps (a, b, c);
+#else
+  return plus (times (a, b), c);
+#endif
 }
 
 /* Of @limit and @x, which is the result where it is NaN. */

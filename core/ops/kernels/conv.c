@@ -175,9 +175,9 @@ multiply_dynamic (const SlKernelCall *call)
     for (gsize i = 0; i < depth; i++) {
       least = MIN (least, row[i]);
       most = MAX (most, row[i]);
-      total += row[i];
+      total += row[i] * 0; /* NaN unless it is finite */
     }
-    const gfloat poison = (most - least + total) * 0; /* NaN where some number is not finite */
+    const gfloat poison = (most - least) * 0 + total;
     const SlRowCodes as =
       sl_row_codes (least, most, G_MAXUINT8, call->node->params.fully_connected.whole);
     for (gsize c = 0; c < channels; c++) {

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/backends/scores.h"
+
+#include <math.h>
+
+/* Floats of mask @i are added to scores, @scale times themselves. */
+static void
+add_mask (const SlScoreTile *tile, guint i, gfloat scale)
+{
+  const SlAttentionMask *mask = &tile->a->masks[i];
+  const gfloat *from = (const gfloat *) tile->inputs[3 + i] + mask->view.offset
+                       + sl_strided_at (&mask->view, 0, tile->matrix);
+  gfloat *scores = tile->scores;
+  gint64 step = 0;
+  const gboolean even = sl_strided_step (&mask->view, 2, &step);
+  for (gint32 r = 0; r < tile->queries; r++, scores += tile->stride) {
+    const gfloat *row = from + sl_strided_at (&mask->view, 1, (gsize) (tile->query + r));
+    if (even && step == 1)
+      tile->add_scaled (scores, (gsize) tile->keys, scale, row + tile->key, mask->factor);
+    for (gint32 k = 0; !(even && step == 1) && k < tile->keys; k++)
+      scores[k] = scores[k] * scale
+                  + row[sl_strided_at (&mask->view, 2, (gsize) (tile->key + k))] * mask->factor;
+  }
+}
+
+static void
+choose (const SlScoreTile *tile, guint i, gfloat scale)
+{
+  const SlAttentionMask *mask = &tile->a->masks[i];
+  const guint8 *from = (const guint8 *) tile->inputs[3 + i] + mask->view.offset
+                       + sl_strided_at (&mask->view, 0, tile->matrix);
+  gfloat *scores = tile->scores;
+  gint64 step = 0;
+  const gboolean even = sl_strided_step (&mask->view, 2, &step);
+  for (gint32 r = 0; r < tile->queries; r++, scores += tile->stride) {
+    const guint8 *row = from + sl_strided_at (&mask->view, 1, (gsize) (tile->query + r));
+    for (gint32 k = 0; k < tile->keys; k++) {
+      const gint32 key = tile->key + k;
+      const gboolean truth = row[even ? key * step : sl_strided_at (&mask->view, 2, (gsize) key)];
+      scores[k] = truth == mask->keep ? scores[k] * scale : mask->fill;
+    }
+  }
+}
+
+gfloat
+sl_scores_mask (const SlScoreTile *tile)
+{
+  const SlAttention *a = tile->a;
+  gfloat scale = a->scale;
+  for (guint i = 0; i < a->n_masks; i++, scale = 1)
+    (a->masks[i].is_truth ? choose : add_mask) (tile, i, scale);
+  for (gint32 r = 0; r < tile->queries; r++) {
+    gfloat *row = tile->scores + (gsize) r * tile->stride;
+    const gint32 has = sl_attention_keys (a, tile->query + r, tile->all) - tile->key;
+    for (gint32 k = 0; !(scale > 0) && k < tile->keys; k++)
+      row[k] *= scale;
+    for (gint32 k = MAX (has, 0); k < tile->keys; k++)
+      row[k] = -INFINITY;
+  }
+  return scale > 0 ? scale : 1;
+}
