@@ -26,6 +26,7 @@
 #include "plugins/base/properties.h"
 #include "plugins/publish/detector.h"
 #include "plugins/publish/home.h"
+#include "plugins/publish/losses.h"
 #include "plugins/publish/notice.h"
 #include "plugins/publish/pace.h"
 #include "plugins/publish/publisher.h"
@@ -52,8 +53,7 @@ typedef struct
   SlPublishCounts counts; /* object lock: of the publisher that was stopped last */
   gboolean warned;        /* publisher's thread */
   guint64 warned_at;      /* publisher's thread: lines that were published then */
-  gboolean loses;         /* streaming thread: it was told that lines are lost */
-  guint64 told_published; /* streaming thread: lines that were published then */
+  SlLosses losses;        /* streaming thread */
   gboolean told_refused;  /* publisher's thread: it was told that a line was refused */
   gboolean refused;       /* streaming thread */
   SlFrameLines lines;     /* streaming thread */
@@ -383,7 +383,8 @@ sl_publish_start (GstBaseSink *sink)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("password-file=%s", warning), (NULL));
   GST_OBJECT_LOCK (self);
   self->publisher = publisher;
-  self->refused = self->warned = self->loses = self->told_bare = self->told_refused = FALSE;
+  self->losses = (SlLosses){ FALSE };
+  self->refused = self->warned = self->told_bare = self->told_refused = FALSE;
   g_free (self->line_source);
   self->line_source = g_strdup (self->settings.to.source);
   self->lines.frames = 0;
@@ -520,30 +521,6 @@ sl_publish_propose_allocation (GstBaseSink *sink, GstQuery *query)
   return TRUE;
 }
 
-/* Says once that lines are lost, and once how many it were when lines go out again. */
-static void
-tell_losses (SlPublish *self, const SlPublishCounts *before)
-{
-  const SlPublishCounts counts = read_counts (self);
-  if (self->loses ? counts.published <= self->told_published
-                  : counts.dropped - counts.refused == before->dropped - before->refused)
-    return;
-  g_autofree char *location = dup_display_location (self);
-  if (self->loses)
-    GST_ELEMENT_WARNING (
-      self, RESOURCE, WRITE,
-      ("%s: lines go out again; %" G_GUINT64_FORMAT " were lost so far", location, counts.dropped),
-      (NULL));
-  else
-    GST_ELEMENT_WARNING (
-      self, RESOURCE, WRITE,
-      ("%s: the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped",
-       location),
-      (NULL));
-  self->loses = !self->loses;
-  self->told_published = counts.published;
-}
-
 static gboolean
 is_enabled (SlPublish *self)
 {
@@ -602,7 +579,11 @@ put (SlPublish *self, const char *line, gsize bytes)
   while (bytes > 0 && flow == GST_FLOW_OK
          && (done = sl_publisher_put (self->publisher, line, bytes)) == SL_PUT_UNLOCKED)
     flow = gst_base_sink_wait_preroll (GST_BASE_SINK (self));
-  tell_losses (self, &before);
+  const SlPublishCounts now = read_counts (self);
+  if (sl_losses_are_news (&self->losses, &before, &now)) {
+    g_autofree char *location = dup_display_location (self);
+    sl_losses_tell (&self->losses, GST_ELEMENT (self), location, &now);
+  }
   return done == SL_PUT_FAILED ? GST_FLOW_ERROR : flow;
 }
 
@@ -693,16 +674,8 @@ tell_end (SlPublish *self, gint64 timeout)
 {
   const gboolean drained = sl_publisher_drain (self->publisher, timeout);
   const SlPublishCounts counts = read_counts (self);
-  const guint64 lost = counts.dropped + (drained ? 0 : counts.waiting);
-  if (lost == 0)
-    return;
   g_autofree char *location = dup_display_location (self);
-  GST_ELEMENT_WARNING (
-    self, RESOURCE, WRITE,
-    ("%s: at the end of the stream %" G_GUINT64_FORMAT " lines are published and %" G_GUINT64_FORMAT
-     " are lost, %" G_GUINT64_FORMAT " of them because they could not be sent within drain-timeout",
-     location, counts.published, lost, lost - counts.dropped),
-    (NULL));
+  sl_losses_tell_end (GST_ELEMENT (self), location, &counts, drained);
 }
 
 static gboolean

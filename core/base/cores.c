@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#define _GNU_SOURCE /* for sched_getaffinity() */
 #include "core/base/cores.h"
 
 #include <sched.h>

@@ -297,7 +297,7 @@ read_part (SlTokenizerJson *j)
 }
 
 static gboolean
-read (SlTokenizer *tokenizer, const char *data, gsize size, const char *path, GError **error)
+read_tokenizer (SlTokenizer *tokenizer, const char *data, gsize size, const char *path, GError **error)
 {
   (void) path;
   SlTokenizerJson j = { .tokenizer = tokenizer };
@@ -338,4 +338,4 @@ probe (const char *data, gsize size)
   return found;
 }
 
-const SlTokenizerReader sl_tokenizer_json = { probe, read };
+const SlTokenizerReader sl_tokenizer_json = { probe, read_tokenizer };

@@ -184,7 +184,7 @@ finish (Fields *f, GError **error)
 }
 
 static gboolean
-read (SlTokenizer *t, const char *data, gsize size, const char *path, GError **error)
+read_tokenizer (SlTokenizer *t, const char *data, gsize size, const char *path, GError **error)
 {
   SlProtobuf pb;
   Fields f = { .t = t,
@@ -212,4 +212,4 @@ probe (const char *data, gsize size)
          && sl_pb_next (&field.bytes, &inner) && sl_pb_is (&inner, 1, SL_PB_BYTES);
 }
 
-const SlTokenizerReader sl_tokenizer_sentencepiece = { probe, read };
+const SlTokenizerReader sl_tokenizer_sentencepiece = { probe, read_tokenizer };

@@ -45,7 +45,7 @@ read_lines (SlTokenizer *t, const char *data, gsize size, gboolean *capitals, GE
 }
 
 static gboolean
-read (SlTokenizer *t, const char *data, gsize size, const char *path, GError **error)
+read_tokenizer (SlTokenizer *t, const char *data, gsize size, const char *path, GError **error)
 {
   static const char *const special[] = { "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]" };
   gboolean capitals = FALSE;
@@ -86,4 +86,4 @@ probe (const char *data, gsize size)
   return g_str_has_prefix (data, "[UNK]") || strstr (data, "\n[UNK]") != NULL;
 }
 
-const SlTokenizerReader sl_tokenizer_vocab_text = { probe, read };
+const SlTokenizerReader sl_tokenizer_vocab_text = { probe, read_tokenizer };
