@@ -94,24 +94,15 @@ typedef struct
 /* Properties of the elements inside that are slpredict's too. Those of slinfer are added: all but
  * these names, and one that is about its pads. */
 static const Forwarded named[] = {
-  { POSTPROCESS, "threshold" },
-  { POSTPROCESS, "iou-threshold" },
-  { POSTPROCESS, "max-results" },
-  { POSTPROCESS, "top-k" },
-  { POSTPROCESS, "classes" },
-  { POSTPROCESS, "track" },
-  { POSTPROCESS, "source" },
-  { POSTPROCESS, "post-messages" },
-  { NORMALIZE, "inference-interval" },
-  { NORMALIZE, "object-class" },
-  { NORMALIZE, "object-alignment" },
-  { NORMALIZE, "follow-landmarks" },
-  { NORMALIZE, "max-objects" },
-  { NORMALIZE, "tiles" },
-  { NORMALIZE, "full-interval" },
-  { NORMALIZE, "filter" },
-  { NORMALIZE, "video-direction" },
-  { NORMALIZE, "pad-value" },
+  { POSTPROCESS, "threshold" },        { POSTPROCESS, "iou-threshold" },
+  { POSTPROCESS, "max-results" },      { POSTPROCESS, "top-k" },
+  { POSTPROCESS, "classes" },          { POSTPROCESS, "track" },
+  { POSTPROCESS, "source" },           { POSTPROCESS, "post-messages" },
+  { NORMALIZE, "inference-interval" }, { NORMALIZE, "object-class" },
+  { NORMALIZE, "object-alignment" },   { NORMALIZE, "follow-landmarks" },
+  { NORMALIZE, "max-objects" },        { NORMALIZE, "tiles" },
+  { NORMALIZE, "full-interval" },      { NORMALIZE, "filter" },
+  { NORMALIZE, "video-direction" },    { NORMALIZE, "pad-value" },
   { NORMALIZE, "corrupted" },
 };
 #define OF_PADS "input-wait"

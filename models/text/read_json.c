@@ -297,7 +297,8 @@ read_part (SlTokenizerJson *j)
 }
 
 static gboolean
-read_tokenizer (SlTokenizer *tokenizer, const char *data, gsize size, const char *path, GError **error)
+read_tokenizer (SlTokenizer *tokenizer, const char *data, gsize size, const char *path,
+                GError **error)
 {
   (void) path;
   SlTokenizerJson j = { .tokenizer = tokenizer };

@@ -509,8 +509,7 @@ test_zone_errors (void)
     const char *zones, *error;
   } cases[] = {
     { "[line a] points=0,0 1,1", "got 'a': it is a line" },
-    { "[zone b] points=0,0 1,0 1,1; classes=cat",
-      "got 'b': it has classes" },
+    { "[zone b] points=0,0 1,0 1,1; classes=cat", "got 'b': it has classes" },
     { "[zone c] points=0,0 1", "zones: " },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
