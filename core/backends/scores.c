@@ -59,3 +59,15 @@ sl_scores_mask (const SlScoreTile *tile)
   }
   return scale > 0 ? scale : 1;
 }
+
+SlPlaces
+sl_places_of (const SlStrided *view, SlArena *arena)
+{
+  const gsize matrices = (gsize) view->dims[0], rows = (gsize) view->dims[1];
+  gssize *all = sl_arena_alloc (arena, (matrices + rows) * sizeof all[0]);
+  for (gsize i = 0; i < matrices; i++)
+    all[i] = (gssize) (view->offset + sl_strided_at (view, 0, i));
+  for (gsize i = 0; i < rows; i++)
+    all[matrices + i] = (gssize) sl_strided_at (view, 1, i);
+  return (SlPlaces){ all, all + matrices };
+}

@@ -3,6 +3,7 @@
  * and masks, which are added to a tile of scores or put in their place. */
 #pragma once
 
+#include "core/graph/arena.h"
 #include "core/graph/attention.h"
 
 /** The logarithm of e to base 2. */
@@ -56,3 +57,18 @@ typedef struct
 /** sl_scores_mask: masks, and keys that a query has not. Returns what scores are still to be
  * multiplied by. */
 gfloat sl_scores_mask (const SlScoreTile *tile);
+
+/** Where in a tensor the rows of each matrix begin. */
+typedef struct
+{
+  const gssize *matrices, *rows;
+} SlPlaces;
+
+/** sl_places_of: those of @view, in @arena. */
+SlPlaces sl_places_of (const SlStrided *view, SlArena *arena);
+
+static inline gssize
+sl_place (const SlPlaces *places, gsize matrix, gint32 row)
+{
+  return places->matrices[matrix] + places->rows[row];
+}

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/sysfs.h"
+
 #define MOST 16
 
 /** A counter of microjoules that wraps around at @range, or a sensor. */
@@ -36,18 +38,6 @@ read_number (int fd, guint64 *number)
   text[n] = '\0';
   *number = g_ascii_strtoull (text, NULL, 10);
   return TRUE;
-}
-
-/* (transfer full): the first line of a small file, "" where there is none. */
-static char *
-read_line (const char *folder, const char *name)
-{
-  g_autofree char *path = g_build_filename (folder, name, NULL);
-  char *text = NULL;
-  if (!g_file_get_contents (path, &text, NULL, NULL))
-    return g_strdup ("");
-  text[strcspn (text, "\n")] = '\0';
-  return text;
 }
 
 /* -1 where @name of @folder cannot be read, with *@denied where it is there. */
@@ -90,7 +80,8 @@ find_packages (SlEnergy *energy, const char *folder, GDir *dir, gboolean *denied
       g_str_has_prefix (name, "intel-rapl:") ? name + strlen ("intel-rapl:") : NULL;
     if (number == NULL || strchr (number, ':') != NULL)
       continue;
-    g_autofree char *path = g_build_filename (folder, name, NULL), *what = read_line (path, "name");
+    g_autofree char *path = g_build_filename (folder, name, NULL),
+                    *what = sl_sysfs_line (path, "name");
     guint64 range = 0;
     if (!g_str_has_prefix (what, "package"))
       continue;
@@ -124,7 +115,8 @@ find_sensors (SlEnergy *energy, const char *chip, gboolean *denied)
   for (guint i = 1; i <= 8; i++) {
     g_autofree char *label = g_strdup_printf ("in%u_label", i),
                     *volts = g_strdup_printf ("in%u_input", i),
-                    *amperes = g_strdup_printf ("curr%u_input", i), *what = read_line (chip, label);
+                    *amperes = g_strdup_printf ("curr%u_input", i),
+                    *what = sl_sysfs_line (chip, label);
     if (!g_strv_contains (totals, what))
       continue;
     const int times = open_number (chip, volts, denied),
@@ -147,7 +139,8 @@ find_chips (SlEnergy *energy, const char *folder, GDir *dir, gboolean *denied)
   const char *name;
   gboolean whole = FALSE;
   while (!whole && (name = g_dir_read_name (dir)) != NULL) {
-    g_autofree char *path = g_build_filename (folder, name, NULL), *chip = read_line (path, "name");
+    g_autofree char *path = g_build_filename (folder, name, NULL),
+                    *chip = sl_sysfs_line (path, "name");
     if (!g_str_has_prefix (chip, "ina") && !g_str_has_prefix (chip, "power_meter"))
       continue;
     whole = find_sensors (energy, path, denied);

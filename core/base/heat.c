@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/cores.h"
+#include "core/base/sysfs.h"
 
 /* A frequency below this share of an earlier one is a change. */
 #define SAME 0.93
@@ -20,18 +21,6 @@ static const struct
                 { 2, "throttled by the firmware" },
                 { 3, "soft temperature limit" } };
 
-/* (transfer full): the first line of @folder/@name, "" where there is none. */
-static char *
-read_line (const char *folder, const char *name)
-{
-  g_autofree char *path = g_build_filename (folder, name, NULL);
-  char *text = NULL;
-  if (!g_file_get_contents (path, &text, NULL, NULL))
-    return g_strdup ("");
-  text[strcspn (text, "\n")] = '\0';
-  return text;
-}
-
 static void
 add_reason (SlHeat *heat, const char *text)
 {
@@ -45,7 +34,7 @@ add_reason (SlHeat *heat, const char *text)
 static void
 read_zone (const char *folder, SlHeat *heat)
 {
-  g_autofree char *type = read_line (folder, "type"), *text = read_line (folder, "temp");
+  g_autofree char *type = sl_sysfs_line (folder, "type"), *text = sl_sysfs_line (folder, "temp");
   const double celsius = g_ascii_strtod (text, NULL) / 1000;
   if (text[0] == '\0' || celsius <= -40 || celsius >= 200
       || (isfinite (heat->celsius) && celsius <= heat->celsius))
@@ -58,7 +47,8 @@ read_zone (const char *folder, SlHeat *heat)
 static void
 read_cooling (const char *folder, SlHeat *heat)
 {
-  g_autofree char *type = read_line (folder, "type"), *state = read_line (folder, "cur_state");
+  g_autofree char *type = sl_sysfs_line (folder, "type"),
+                  *state = sl_sysfs_line (folder, "cur_state");
   if ((strstr (type, "cpufreq") != NULL || strcmp (type, "Processor") == 0)
       && g_ascii_strtoull (state, NULL, 10) > 0)
     add_reason (heat, "slowed down by heat");
@@ -97,7 +87,7 @@ ask_vcgencmd (void)
 static void
 read_pi (const char *root, SlHeat *heat)
 {
-  g_autofree char *text = read_line (root, PI_FILE);
+  g_autofree char *text = sl_sysfs_line (root, PI_FILE);
   if (text[0] == '\0') {
     g_free (text);
     text = ask_vcgencmd ();

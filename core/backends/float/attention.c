@@ -25,17 +25,11 @@
 #define ITEMS_A_THREAD 4
 #define LEAST_QUERIES 64
 
-/** Where in a tensor the rows of a matrix begin. */
-typedef struct
-{
-  const gssize *matrices, *rows;
-} Places;
-
 struct _SlFloatAttention
 {
   const SlFloatIsa *isa;
   const SlAttention *a;
-  Places q, k, v, y;
+  SlPlaces q, k, v, y;
   gssize key_step; /* from one number of a key to the next */
   gint32 queries, keys, depth, width, block, tile, parts, part_rows;
   gsize score_stride, value_stride; /* floats: of rows of a tile */
@@ -83,24 +77,6 @@ static gsize
 registers_of (const SlFloatIsa *isa, gint32 n)
 {
   return (gsize) (pieces_of (n, isa->lanes) * isa->lanes);
-}
-
-static Places
-places_of (const SlStrided *view, SlArena *arena)
-{
-  const gsize matrices = (gsize) view->dims[0], rows = (gsize) view->dims[1];
-  gssize *all = sl_arena_alloc (arena, (matrices + rows) * sizeof all[0]);
-  for (gsize i = 0; i < matrices; i++)
-    all[i] = (gssize) (view->offset + sl_strided_at (view, 0, i));
-  for (gsize i = 0; i < rows; i++)
-    all[matrices + i] = (gssize) sl_strided_at (view, 1, i);
-  return (Places){ all, all + matrices };
-}
-
-static gssize
-place (const Places *places, gsize matrix, gint32 row)
-{
-  return places->matrices[matrix] + places->rows[row];
 }
 
 /* How blocks, tiles and work items divide keys and queries. */
@@ -153,10 +129,10 @@ sl_float_attention_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
   gint64 step = 0;
   *m = (SlFloatAttention){ .isa = isa,
                            .a = a,
-                           .q = places_of (&a->q, host->arena),
-                           .k = places_of (&a->k, host->arena),
-                           .v = places_of (&a->v, host->arena),
-                           .y = places_of (&a->y, host->arena),
+                           .q = sl_places_of (&a->q, host->arena),
+                           .k = sl_places_of (&a->k, host->arena),
+                           .v = sl_places_of (&a->v, host->arena),
+                           .y = sl_places_of (&a->y, host->arena),
                            .queries = a->q.dims[1],
                            .keys = a->k.dims[1],
                            .depth = a->q.dims[2],
@@ -241,7 +217,7 @@ pack_values (const SlFloatAttention *m, const Block *block, const gfloat *v, gfl
     const SlFloatPanel *panel = &block->values[p];
     const gsize width = (gsize) (panel->groups * m->isa->lanes), n = (gsize) panel->channels;
     for (gint32 j = 0; j < block->n; j++, to += width) {
-      memcpy (to, v + place (&m->v, block->matrix, block->first + j) + panel->channel,
+      memcpy (to, v + sl_place (&m->v, block->matrix, block->first + j) + panel->channel,
               n * sizeof to[0]);
       memset (to + n, 0, (width - n) * sizeof to[0]);
     }
@@ -278,7 +254,7 @@ run_tile (const Run *run, const Block *block, const Tile *tile, const Memory *me
   while (panels < block->key_panels && block->keys[panels].channel < tile->keys)
     panels++;
   for (gint32 r = 0; r < tile->n; r++)
-    runs[r] = (const gfloat *) run->inputs[0] + place (&m->q, block->matrix, tile->first + r);
+    runs[r] = (const gfloat *) run->inputs[0] + sl_place (&m->q, block->matrix, tile->first + r);
   multiply (m, block->keys, panels, runs, m->depth, tile->n, memory->scores, m->score_stride);
   const SlScoreTile masked = { .a = m->a,
                                .inputs = run->inputs,
@@ -308,7 +284,7 @@ run_tile (const Run *run, const Block *block, const Tile *tile, const Memory *me
             m->value_stride);
   const gboolean last = block->first + block->n >= tile->all;
   for (gint32 r = 0; r < tile->n; r++)
-    m->isa->blend (run->y + place (&m->y, block->matrix, tile->first + r),
+    m->isa->blend (run->y + sl_place (&m->y, block->matrix, tile->first + r),
                    memory->sums + (gsize) r * m->value_stride, (gsize) m->width, olds[r],
                    last ? 1 / scores.sums[r] : 1);
 }

@@ -27,18 +27,12 @@ G_STATIC_ASSERT (MOST_COLUMNS <= MOST_KEYS);
 /* Keys that are packed at a time: four make whole registers of steps. */
 #define TOGETHER 4
 
-/** Where in a tensor the rows of a matrix begin. */
-typedef struct
-{
-  const gssize *matrices, *rows;
-} Places;
-
 struct _SlInt8Attention
 {
   const SlInt8Isa *isa;
   SlScoreLoops floats;
   const SlAttention *a;
-  Places q, k, v, y;
+  SlPlaces q, k, v, y;
   gssize key_step; /* from one number of a key to the next */
   gint32 queries, keys, depth, width, block, tile, parts, part_rows;
   gsize element, query_bytes, share_bytes, score_stride, value_stride;
@@ -93,24 +87,6 @@ static gsize
 rounded_up (gsize n, gsize to)
 {
   return (n + to - 1) / to * to;
-}
-
-static Places
-places_of (const SlStrided *view, SlArena *arena)
-{
-  const gsize matrices = (gsize) view->dims[0], rows = (gsize) view->dims[1];
-  gssize *all = sl_arena_alloc (arena, (matrices + rows) * sizeof all[0]);
-  for (gsize i = 0; i < matrices; i++)
-    all[i] = (gssize) (view->offset + sl_strided_at (view, 0, i));
-  for (gsize i = 0; i < rows; i++)
-    all[matrices + i] = (gssize) sl_strided_at (view, 1, i);
-  return (Places){ all, all + matrices };
-}
-
-static gssize
-place (const Places *places, gsize matrix, gint32 row)
-{
-  return places->matrices[matrix] + places->rows[row];
 }
 
 /* How blocks, tiles and work items divide keys and queries. */
@@ -184,10 +160,10 @@ sl_int8_attention_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   *m = (SlInt8Attention){ .isa = isa->rounding != NULL ? isa->rounding : isa,
                           .floats = sl_score_loops (),
                           .a = a,
-                          .q = places_of (&a->q, host->arena),
-                          .k = places_of (&a->k, host->arena),
-                          .v = places_of (&a->v, host->arena),
-                          .y = places_of (&a->y, host->arena),
+                          .q = sl_places_of (&a->q, host->arena),
+                          .k = sl_places_of (&a->k, host->arena),
+                          .v = sl_places_of (&a->v, host->arena),
+                          .y = sl_places_of (&a->y, host->arena),
                           .queries = a->q.dims[1],
                           .keys = a->k.dims[1],
                           .depth = a->q.dims[2],
@@ -254,7 +230,7 @@ pack_keys (const Block *block, const SlInt8Panel *panel, gint32 first)
   memset (lines, 0, TOGETHER * depth);
   for (gint32 j = first; j < end; j++) {
     const gfloat *key =
-      (const gfloat *) block->inputs[1] + place (&m->k, block->matrix, block->first + j);
+      (const gfloat *) block->inputs[1] + sl_place (&m->k, block->matrix, block->first + j);
     for (gint32 d = 0; m->key_step != 1 && d < m->depth; d++)
       block->memory.row[d] = key[d * m->key_step];
     m->isa->to_weights (m->key_step != 1 ? block->memory.row : key, (gsize) m->depth,
@@ -300,9 +276,10 @@ pack_values (const Block *block, gint32 step)
   gint8 *const lines = block->memory.lines;
   memset (lines, 0, unit * stride);
   for (gint32 u = 0; u < (gint32) unit && step * (gint32) unit + u < block->n; u++)
-    m->isa->to_weights ((const gfloat *) block->inputs[2]
-                          + place (&m->v, block->matrix, block->first + step * (gint32) unit + u),
-                        (gsize) m->width, 1 / m->a->v_scale, lines + (gsize) u * stride);
+    m->isa->to_weights (
+      (const gfloat *) block->inputs[2]
+        + sl_place (&m->v, block->matrix, block->first + step * (gint32) unit + u),
+      (gsize) m->width, 1 / m->a->v_scale, lines + (gsize) u * stride);
   for (gint32 p = 0; p < block->value_panels; p++) {
     const SlInt8Panel *panel = &block->values[p];
     const gsize width = panel_width (m, panel), at = (gsize) step * width * unit;
@@ -397,7 +374,7 @@ run_tile (const Block *block, gint32 first, gint32 n, gint32 at)
   if (keys <= 0)
     return;
   for (gint32 r = 0; r < n; r++)
-    m->isa->round ((const gfloat *) block->inputs[0] + place (&m->q, block->matrix, first + r),
+    m->isa->round ((const gfloat *) block->inputs[0] + sl_place (&m->q, block->matrix, first + r),
                    (gsize) m->depth, FALSE, memory->codes + (gsize) r * m->query_bytes, &rows[r]);
   multiply (m, block->keys, block->key_panels, &memory->keys, memory->codes, m->query_bytes, n,
             rows, memory->scores, m->score_stride);
@@ -432,7 +409,7 @@ run_tile (const Block *block, gint32 first, gint32 n, gint32 at)
             n, rows, memory->sums, m->value_stride);
   const gboolean last = block->first + block->n >= all;
   for (gint32 r = 0; r < n; r++)
-    m->floats.blend (block->y + place (&m->y, block->matrix, first + r),
+    m->floats.blend (block->y + sl_place (&m->y, block->matrix, first + r),
                      memory->sums + (gsize) r * m->value_stride, (gsize) m->width, olds[r],
                      last ? 1 / scores.sums[r] : 1);
 }
