@@ -297,7 +297,7 @@ sl_motion_class_init (SlMotionClass *klass)
     element_class, "Sightline motion detector", "Filter/Analyzer/Video",
     "Finds where something moves in front of a fixed camera, on YUV, RGB and gray frames, without a model. "
     "slpredict tiles=motion runs its model on these regions.",
-    "gst-launch-1.0 -m v4l2src ! slmotion ! slpredict model=ssd.tflite tiles=motion ! sltrack ! sloverlay ! videoconvert ! autovideosink",
+    "gst-launch-1.0 v4l2src ! slmotion ! slpredict model=ssd.tflite tiles=motion ! sltrack ! sloverlay ! videoconvert ! autovideosink",
     "motion.md");
   klass->transform_ip = sl_motion_transform_ip;
   klass->set_caps = sl_motion_set_caps;

@@ -174,6 +174,41 @@ enum
  */
 
 /**
+ * SlPredictor:text-model:
+ *
+ * Path of a text model, which makes the embeddings of #SlPredictor:prompts. It is loaded, run and
+ * freed while the model is loaded.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:tokenizer:
+ *
+ * Path of the tokenizer file of #SlPredictor:text-model, such as tokenizer.json.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:prompts:
+ *
+ * Classes as sentences, separated by ';'. NAME=SENTENCE|SENTENCE names a class and averages its
+ * sentences.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:templates:
+ *
+ * Texts that the sentences are put into, in place of {}, separated by ';'. The embeddings of all
+ * are averaged. Unset, the sentences alone.
+ *
+ * Since: 0.1
+ */
+
+/**
  * SlPredictor:provider-library:
  *
  * Path of a library with an execution provider of ONNX Runtime 1.22 or newer, in place of

@@ -8,7 +8,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/predictions.h"
 #include "plugins/meta/regions/choose.h"
-#include "preprocess/spec.h"
+#include "preprocess/normalize.h"
 
 typedef enum
 {

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import sys
 
 import harness
@@ -108,7 +107,7 @@ def fake(**modules):
     folder = work("fake-%d" % len(os.listdir(harness.WORK.name)))
     bin_folder = os.path.join(folder, "bin")
     os.makedirs(bin_folder)
-    os.symlink(shutil.which("python3") or sys.executable, os.path.join(bin_folder, "python3"))
+    os.symlink(sys.executable, os.path.join(bin_folder, "python3"))
     absent = "raise ImportError('not here')\n"
     for name in ("ai_edge_litert", "tflite_runtime", "tensorflow", "onnxruntime", "numpy", "torch"):
         package = os.path.join(folder, name)

@@ -345,7 +345,7 @@ MALFORMED = {
 # No option that wants a number takes one of these: below zero, above every range, no number.
 NO_NUMBERS = ("-1", "-9223372036854775809", "99999999999999999999", "1e999", "nan", "-inf", "0x10z", " ")
 # Any text may be right: names, sources of pictures, and what only the other machine or the library can judge.
-FREE = {"predict redact", "serve name", "provider", "camera", "calibrate", "evaluate"}
+FREE = {"predict redact", "prompts", "templates", "serve name", "provider", "camera", "calibrate", "evaluate"}
 
 
 def malformed_key(command, option):
