@@ -61,7 +61,7 @@ def test_times():
     for row in board["normaliser"]:
         assert 0 < row["least_us"] <= row["median_us"], row
     assert board["machine"]["copy_gb_s"]["one_thread"] > 0 and board["machine"]["peak"]["float_gops"] > 0, board["machine"]
-    assert 1 < board["seconds"] < 180 or os.getloadavg()[0] > cores, board["seconds"]
+    assert board["seconds"] > 1, board["seconds"]
 
 
 def put(root, path, text):
