@@ -246,6 +246,64 @@ judge (Webhook *self, guint status, GError **error)
   return TRUE;
 }
 
+/* A request under way. @expired: its time was over; @answer: (nullable) */
+typedef struct
+{
+  GCancellable *cancellable;
+  gboolean done, expired;
+  GInputStream *answer;
+  GError *error;
+} Exchange;
+
+static void
+on_cancelled (GCancellable *cancellable, gpointer own)
+{
+  g_cancellable_cancel (own);
+}
+
+static gboolean
+on_expired (gpointer data)
+{
+  Exchange *exchange = data;
+  exchange->expired = TRUE;
+  g_cancellable_cancel (exchange->cancellable);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+on_answered (GObject *session, GAsyncResult *result, gpointer data)
+{
+  Exchange *exchange = data;
+  exchange->answer = soup_session_send_finish (SOUP_SESSION (session), result, &exchange->error);
+  exchange->done = TRUE;
+}
+
+/* (transfer full) (nullable): the answer's body. The session's own timeout begins again with each
+ * byte, so a peer that answers slowly enough would never end. */
+static GInputStream *
+exchange (Webhook *self, SoupMessage *message, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GCancellable) own = g_cancellable_new ();
+  g_autoptr (GSource) timer = g_timeout_source_new_seconds (self->timeout_s);
+  Exchange state = { .cancellable = own };
+  const gulong link = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), own, NULL);
+  g_source_set_callback (timer, on_expired, &state, NULL);
+  g_source_attach (timer, self->context);
+  soup_session_send_async (self->session, message, G_PRIORITY_DEFAULT, own, on_answered, &state);
+  while (!state.done)
+    g_main_context_iteration (self->context, TRUE);
+  g_source_destroy (timer);
+  g_cancellable_disconnect (cancellable, link);
+  if (state.answer == NULL && state.expired) {
+    g_clear_error (&state.error);
+    g_set_error (&state.error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+                 "no whole answer within %u s (timeout)", self->timeout_s);
+  }
+  if (state.error != NULL)
+    g_propagate_error (error, state.error);
+  return state.answer;
+}
+
 static gboolean
 webhook_send (gpointer state, const char *line, gsize bytes, GCancellable *cancellable,
               GError **error)
@@ -257,7 +315,7 @@ webhook_send (gpointer state, const char *line, gsize bytes, GCancellable *cance
   SoupMessage *message = (self->is_ntfy ? make_ntfy : make_post) (self, line, length);
   soup_message_add_flags (message, SOUP_MESSAGE_NO_REDIRECT | SOUP_MESSAGE_NEW_CONNECTION);
   set_header (message, "Authorization", self->authorization);
-  GInputStream *stream = soup_session_send (self->session, message, cancellable, &cause);
+  GInputStream *stream = exchange (self, message, cancellable, &cause);
   const gboolean sent = stream != NULL && judge (self, soup_message_get_status (message), error);
   if (stream == NULL)
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", self->shown, cause->message);

@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import signal
+import socket
 import stat
 import sys
 import threading
@@ -148,6 +149,29 @@ def test_retry_stop():
         begun = time.monotonic()
         running.child.send_signal(signal.SIGTERM)
         assert running.child.wait(STOPPED) == 0 and time.monotonic() - begun < STOPPED
+
+
+def test_dripping():
+    """An answer that never ends, a few bytes at a time, is given up after the timeout."""
+    def drip(connection, words):
+        with contextlib.suppress(OSError), connection:
+            connection.recv(65536)
+            while True:
+                connection.sendall(words)
+                time.sleep(0.1)
+
+    for words in (b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 200 OK\r\n"):
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            def serve():
+                with contextlib.suppress(OSError):
+                    while True:
+                        threading.Thread(target=drip, args=(listening.accept()[0], words), daemon=True).start()
+            threading.Thread(target=serve, daemon=True).start()
+            with watching(describe("drip", "webhook=http://127.0.0.1:%d/SECRET\ntimeout=1\n" % listening.getsockname()[1])) as running:
+                eventually(lambda: "/***: no whole answer within 1 s (timeout)" in log_of(running))
+                assert "SECRET" not in log_of(running)
+                running.child.send_signal(signal.SIGTERM)
+                assert running.child.wait(STOPPED) == 0
 
 
 def test_ntfy():
