@@ -247,6 +247,8 @@ def test_errors():
     for notify, words in [
             ("webhook=http://127.0.0.1:1/TOKEN\nevents=born\n", "events=born: expected all, or entered, left, in, out, dwell, left-behind and empty"),
             ("webhook=http://me:TOKEN@127.0.0.1:1/\n", "user and password are username and password-file"),
+            ("webhook=http://TOKEN@127.0.0.1:1/\n", "location=http://***@127.0.0.1:1/***: expected a host and a path"),
+            ("command=/none/there\tTOKEN\n", "location=exec:/none/there: No such file"),
             ("webhook=http://127.0.0.1:1/TOKEN\nsigning-key-file=%s\n" % key, "signing-key-file="),
             ("command=/none/there\n", "location=exec:/none/there: No such file or directory: expected a program that may be run"),
             ("command=/usr/bin\n", "location=exec:/usr/bin: a folder: expected a program")]:
