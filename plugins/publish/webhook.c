@@ -246,13 +246,14 @@ judge (Webhook *self, guint status, GError **error)
   return TRUE;
 }
 
-/* A request under way. @expired: its time was over; @answer: (nullable) */
+/* A request under way. */
 typedef struct
 {
   GCancellable *cancellable;
+  gint64 until; /* monotonic time */
+  GMutex lock;  /* of these */
+  GCond changed;
   gboolean done, expired;
-  GInputStream *answer;
-  GError *error;
 } Exchange;
 
 static void
@@ -261,47 +262,48 @@ on_cancelled (GCancellable *cancellable, gpointer own)
   g_cancellable_cancel (own);
 }
 
-static gboolean
-on_expired (gpointer data)
+static gpointer
+watch (gpointer data)
 {
   Exchange *exchange = data;
-  exchange->expired = TRUE;
-  g_cancellable_cancel (exchange->cancellable);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-on_answered (GObject *session, GAsyncResult *result, gpointer data)
-{
-  Exchange *exchange = data;
-  exchange->answer = soup_session_send_finish (SOUP_SESSION (session), result, &exchange->error);
-  exchange->done = TRUE;
+  g_mutex_lock (&exchange->lock);
+  while (!exchange->done && !exchange->expired)
+    exchange->expired = !g_cond_wait_until (&exchange->changed, &exchange->lock, exchange->until);
+  const gboolean late = !exchange->done;
+  g_mutex_unlock (&exchange->lock);
+  if (late)
+    g_cancellable_cancel (exchange->cancellable);
+  return NULL;
 }
 
 /* (transfer full) (nullable): the answer's body. The session's own timeout begins again with each
- * byte, so a peer that answers slowly enough would never end. */
+ * byte, so a peer that answers slowly enough would never end: another thread has an eye on it. */
 static GInputStream *
 exchange (Webhook *self, SoupMessage *message, GCancellable *cancellable, GError **error)
 {
   g_autoptr (GCancellable) own = g_cancellable_new ();
-  g_autoptr (GSource) timer = g_timeout_source_new_seconds (self->timeout_s);
-  Exchange state = { .cancellable = own };
+  g_autoptr (GError) cause = NULL;
+  Exchange state = { .cancellable = own,
+                     .until = g_get_monotonic_time () + self->timeout_s * G_TIME_SPAN_SECOND };
   const gulong link = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), own, NULL);
-  g_source_set_callback (timer, on_expired, &state, NULL);
-  g_source_attach (timer, self->context);
-  soup_session_send_async (self->session, message, G_PRIORITY_DEFAULT, own, on_answered, &state);
-  while (!state.done)
-    g_main_context_iteration (self->context, TRUE);
-  g_source_destroy (timer);
+  g_mutex_init (&state.lock);
+  g_cond_init (&state.changed);
+  GThread *thread = g_thread_new ("sl-webhook-time", watch, &state);
+  GInputStream *answer = soup_session_send (self->session, message, own, &cause);
+  g_mutex_lock (&state.lock);
+  state.done = TRUE;
+  g_cond_signal (&state.changed);
+  g_mutex_unlock (&state.lock);
+  g_thread_join (thread);
+  g_mutex_clear (&state.lock);
+  g_cond_clear (&state.changed);
   g_cancellable_disconnect (cancellable, link);
-  if (state.answer == NULL && state.expired) {
-    g_clear_error (&state.error);
-    g_set_error (&state.error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
-                 "no whole answer within %u s (timeout)", self->timeout_s);
-  }
-  if (state.error != NULL)
-    g_propagate_error (error, state.error);
-  return state.answer;
+  if (answer == NULL && state.expired)
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "no whole answer within %u s (timeout)",
+                 self->timeout_s);
+  else if (answer == NULL)
+    g_propagate_error (error, g_steal_pointer (&cause));
+  return answer;
 }
 
 static gboolean

@@ -219,14 +219,18 @@ def test_command():
 
 
 def test_reload():
-    """SIGHUP takes another address."""
+    """SIGHUP takes another address, and leaves no connection behind."""
     one, two = Hook(200), Hook(200)
     path = describe("reload", "webhook=http://127.0.0.1:%d/x\n" % one.port)
     with watching(path) as running:
         eventually(lambda: one.got)
-        describe("reload", "webhook=http://127.0.0.1:%d/x\n" % two.port, ("other",))
-        running.child.send_signal(signal.SIGHUP)
-        eventually(lambda: two.got)
+        held = len(os.listdir("/proc/%d/fd" % running.child.pid))
+        for i in range(10):
+            two.got.clear()
+            describe("reload", "webhook=http://127.0.0.1:%d/x\n" % two.port, ("other%d" % i,))
+            running.child.send_signal(signal.SIGHUP)
+            eventually(lambda: two.got)
+        eventually(lambda: len(os.listdir("/proc/%d/fd" % running.child.pid)) < held + 10)
 
 
 def test_errors():
