@@ -96,15 +96,17 @@ sl_publisher_shown_location (const char *location)
 {
   static const char *const hosts[] = { "http://", "https://", "ntfy://", "ntfys://" };
   if (location != NULL && g_ascii_strncasecmp (location, "exec:", 5) == 0)
-    return g_strndup (location, strcspn (location, " "));
+    return g_strndup (location, strcspn (location, " \t\r\n"));
   g_autofree char *shown = sl_redact_uri (location, NULL);
   for (guint i = 0; shown != NULL && i < G_N_ELEMENTS (hosts); i++) {
     const gsize scheme = strlen (hosts[i]);
     if (g_ascii_strncasecmp (shown, hosts[i], scheme) != 0)
       continue;
-    const gsize host = strcspn (shown + scheme, "/?#");
-    return g_strdup_printf ("%.*s%s", (int) (scheme + host), shown,
-                            shown[scheme + host] != '\0' ? "/" SL_HIDDEN : "");
+    const char *host = shown + scheme, *end = host + strcspn (host, "/?#\\");
+    const char *user = g_strrstr_len (host, end - host, "@");
+    return g_strdup_printf ("%s%s%.*s%s", hosts[i], user != NULL ? SL_HIDDEN : "",
+                            (int) (end - (user != NULL ? user : host)), user != NULL ? user : host,
+                            *end != '\0' ? "/" SL_HIDDEN : "");
   }
   return g_steal_pointer (&shown);
 }

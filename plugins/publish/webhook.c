@@ -246,6 +246,66 @@ judge (Webhook *self, guint status, GError **error)
   return TRUE;
 }
 
+/* A request under way. */
+typedef struct
+{
+  GCancellable *cancellable;
+  gint64 until; /* monotonic time */
+  GMutex lock;  /* of these */
+  GCond changed;
+  gboolean done, expired;
+} Exchange;
+
+static void
+on_cancelled (GCancellable *cancellable, gpointer own)
+{
+  g_cancellable_cancel (own);
+}
+
+static gpointer
+watch (gpointer data)
+{
+  Exchange *exchange = data;
+  g_mutex_lock (&exchange->lock);
+  while (!exchange->done && !exchange->expired)
+    exchange->expired = !g_cond_wait_until (&exchange->changed, &exchange->lock, exchange->until);
+  const gboolean late = !exchange->done;
+  g_mutex_unlock (&exchange->lock);
+  if (late)
+    g_cancellable_cancel (exchange->cancellable);
+  return NULL;
+}
+
+/* (transfer full) (nullable): the answer's body. The session's own timeout begins again with each
+ * byte, so a peer that answers slowly enough would never end: another thread has an eye on it. */
+static GInputStream *
+exchange (Webhook *self, SoupMessage *message, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GCancellable) own = g_cancellable_new ();
+  g_autoptr (GError) cause = NULL;
+  Exchange state = { .cancellable = own,
+                     .until = g_get_monotonic_time () + self->timeout_s * G_TIME_SPAN_SECOND };
+  const gulong link = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), own, NULL);
+  g_mutex_init (&state.lock);
+  g_cond_init (&state.changed);
+  GThread *thread = g_thread_new ("sl-webhook-time", watch, &state);
+  GInputStream *answer = soup_session_send (self->session, message, own, &cause);
+  g_mutex_lock (&state.lock);
+  state.done = TRUE;
+  g_cond_signal (&state.changed);
+  g_mutex_unlock (&state.lock);
+  g_thread_join (thread);
+  g_mutex_clear (&state.lock);
+  g_cond_clear (&state.changed);
+  g_cancellable_disconnect (cancellable, link);
+  if (answer == NULL && state.expired)
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "no whole answer within %u s (timeout)",
+                 self->timeout_s);
+  else if (answer == NULL)
+    g_propagate_error (error, g_steal_pointer (&cause));
+  return answer;
+}
+
 static gboolean
 webhook_send (gpointer state, const char *line, gsize bytes, GCancellable *cancellable,
               GError **error)
@@ -257,7 +317,7 @@ webhook_send (gpointer state, const char *line, gsize bytes, GCancellable *cance
   SoupMessage *message = (self->is_ntfy ? make_ntfy : make_post) (self, line, length);
   soup_message_add_flags (message, SOUP_MESSAGE_NO_REDIRECT | SOUP_MESSAGE_NEW_CONNECTION);
   set_header (message, "Authorization", self->authorization);
-  GInputStream *stream = soup_session_send (self->session, message, cancellable, &cause);
+  GInputStream *stream = exchange (self, message, cancellable, &cause);
   const gboolean sent = stream != NULL && judge (self, soup_message_get_status (message), error);
   if (stream == NULL)
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", self->shown, cause->message);

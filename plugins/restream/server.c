@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A thread of its own accepts connections and looks once a second for sessions that have timed out,
- * and for paths without an element. Clients are served by threads of gst-rtsp-server.
+ * for connections without one, and for paths without an element. Clients are served by threads of
+ * gst-rtsp-server.
  *
  * One lock guards servers and paths. The server's thread only tries it, because its holder
  * may wait for that thread to end. Connections are counted without it.
@@ -14,6 +15,8 @@
 
 /* Clients stay so long without an element. */
 #define LINGER_US (10 * G_USEC_PER_SEC)
+/* A connection stays so long without a session. */
+#define SILENT_US (10 * G_USEC_PER_SEC)
 /* Connections beyond the limit, which are told so; further ones are closed. */
 #define REFUSED_MOST 8
 #define REQUEST_BYTES (64 << 10)
@@ -113,27 +116,83 @@ reject (gpointer data)
                               rejection_free);
 }
 
-static GstRTSPFilterResult
-remove_session (GstRTSPClient *client, GstRTSPSession *session, gpointer pool)
+/* Of a connection, which has it as VISIT. @since: monotonic time from which it has no session; the
+ * server's thread has it */
+typedef struct
 {
-  gst_rtsp_session_pool_remove (pool, session);
-  return GST_RTSP_FILTER_KEEP;
+  gint *connections;
+  gint64 since;
+  GMutex lock;
+  GPtrArray *sessions; /* under the lock: their ids */
+} Visit;
+
+#define VISIT "sl-visit"
+
+static void
+visit_free (gpointer data)
+{
+  Visit *visit = data;
+  g_atomic_rc_box_release (visit->connections);
+  g_ptr_array_unref (visit->sessions);
+  g_mutex_clear (&visit->lock);
+  g_free (visit);
+}
+
+static void
+on_session (GstRTSPClient *client, GstRTSPSession *session, gpointer data)
+{
+  Visit *visit = data;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&visit->lock);
+  g_ptr_array_add (visit->sessions, g_strdup (gst_rtsp_session_get_sessionid (session)));
 }
 
 /* A session ends with its connection: one of a client that was killed would count until it times
- * out. */
+ * out. The client has forgotten its sessions by now, the pool has not. */
 static void
-on_closed (GstRTSPClient *client, gpointer connections)
+on_closed (GstRTSPClient *client, gpointer data)
 {
+  Visit *visit = data;
   g_autoptr (GstRTSPSessionPool) pool = gst_rtsp_client_get_session_pool (client);
-  gst_rtsp_client_session_filter (client, remove_session, pool);
-  g_atomic_int_add ((gint *) connections, -1);
+  g_mutex_lock (&visit->lock);
+  for (guint i = 0; i < visit->sessions->len; i++) {
+    g_autoptr (GstRTSPSession) session =
+      gst_rtsp_session_pool_find (pool, visit->sessions->pdata[i]);
+    if (session != NULL)
+      gst_rtsp_session_pool_remove (pool, session);
+  }
+  g_ptr_array_set_size (visit->sessions, 0);
+  g_mutex_unlock (&visit->lock);
+  g_atomic_int_add (visit->connections, -1);
 }
 
-static void
-release_count (gpointer connections, GClosure *closure)
+/* Who says nothing takes no other client's place. */
+static GstRTSPFilterResult
+close_silent (GstRTSPServer *rtsp, GstRTSPClient *client, gpointer data)
 {
-  g_atomic_rc_box_release (connections);
+  const gint64 *now = data;
+  Visit *visit = g_object_get_data (G_OBJECT (client), VISIT);
+  GList *sessions = gst_rtsp_client_session_filter (client, NULL, NULL);
+  if (sessions != NULL)
+    visit->since = *now;
+  g_list_free_full (sessions, g_object_unref);
+  return *now - visit->since > SILENT_US ? GST_RTSP_FILTER_REMOVE : GST_RTSP_FILTER_KEEP;
+}
+
+static gboolean
+close_now (gpointer client)
+{
+  gst_rtsp_client_close (client);
+  return G_SOURCE_REMOVE;
+}
+
+/* Once gst-rtsp-server has set up the connection, which it cannot do to one that is closed. */
+static void
+close_soon (const Server *server, GstRTSPClient *client)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, close_now, g_object_ref (client), g_object_unref);
+  g_source_attach (source, server->context);
 }
 
 /* Sessions beyond the limit get 503. */
@@ -141,11 +200,17 @@ static void
 on_connected (GstRTSPServer *rtsp, GstRTSPClient *client, gpointer data)
 {
   Server *server = data;
+  Visit *visit = g_new0 (Visit, 1);
   const gint before = g_atomic_int_add (server->connections, 1);
-  g_signal_connect_data (client, "closed", G_CALLBACK (on_closed),
-                         g_atomic_rc_box_acquire (server->connections), release_count, 0);
+  visit->connections = g_atomic_rc_box_acquire (server->connections);
+  visit->since = g_get_monotonic_time ();
+  visit->sessions = g_ptr_array_new_with_free_func (g_free);
+  g_mutex_init (&visit->lock);
+  g_object_set_data_full (G_OBJECT (client), VISIT, visit, visit_free);
+  g_signal_connect (client, "new-session", G_CALLBACK (on_session), visit);
+  g_signal_connect (client, "closed", G_CALLBACK (on_closed), visit);
   if (before >= g_atomic_int_get (&server->most) + REFUSED_MOST)
-    gst_rtsp_client_close (client);
+    close_soon (server, client);
 }
 
 /* Paths: the lock is held. */
@@ -249,9 +314,11 @@ static gboolean
 on_tick (gpointer data)
 {
   Server *server = data;
-  const gint64 now = g_get_monotonic_time ();
+  gint64 now = g_get_monotonic_time ();
   g_autoptr (GstRTSPSessionPool) pool = gst_rtsp_server_get_session_pool (server->rtsp);
   gst_rtsp_session_pool_cleanup (pool);
+  g_list_free_full (gst_rtsp_server_client_filter (server->rtsp, close_silent, &now),
+                    g_object_unref);
   if (!g_mutex_trylock (&lock))
     return G_SOURCE_CONTINUE;
   for (guint i = server->paths->len; i > 0; i--) {

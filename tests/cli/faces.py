@@ -122,7 +122,7 @@ def test_refused():
                 (404, "match", form_of({}), "/v1/vision/face/match: there is nothing here; expected ")]:
             got, _, told = serving.send(FACE + path, body, Content_Type=kind)
             assert got == status and sentence in told["error"] and told["success"] is False, (path, status, got, told)
-        for name in ("../ben", "a\\b", "a\nb", "a\x7fb", "\u202eneb", "x" * 65, ".ben", "@model", "unknown", "", "\0"):
+        for name in ("../ben", "a\\b", "a\nb", "a\x7fb", "\u202eneb", "x" * 65, ".ben", "@model", "unknown", "", "\0", "ben\0x"):
             got, _, told = serving.send(FACE + "register", form_of({"userid": name, "image": face(GREEN)}), Content_Type=kind)
             assert got == 400 and "userid: expected a name" in told["error"] and "\n" not in told["error"], (name, told)
         assert [found["userid"] for found in serving.post(FACE + "recognize", {"image": face(GREEN)})["predictions"]] == ["unknown"] * 2

@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import signal
+import socket
 import stat
 import sys
 import threading
@@ -150,6 +151,29 @@ def test_retry_stop():
         assert running.child.wait(STOPPED) == 0 and time.monotonic() - begun < STOPPED
 
 
+def test_dripping():
+    """An answer that never ends, a few bytes at a time, is given up after the timeout."""
+    def drip(connection, words):
+        with contextlib.suppress(OSError), connection:
+            connection.recv(65536)
+            while True:
+                connection.sendall(words)
+                time.sleep(0.1)
+
+    for words in (b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 200 OK\r\n"):
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            def serve():
+                with contextlib.suppress(OSError):
+                    while True:
+                        threading.Thread(target=drip, args=(listening.accept()[0], words), daemon=True).start()
+            threading.Thread(target=serve, daemon=True).start()
+            with watching(describe("drip", "webhook=http://127.0.0.1:%d/SECRET\ntimeout=1\n" % listening.getsockname()[1])) as running:
+                eventually(lambda: "/***: no whole answer within 1 s (timeout)" in log_of(running))
+                assert "SECRET" not in log_of(running)
+                running.child.send_signal(signal.SIGTERM)
+                assert running.child.wait(STOPPED) == 0
+
+
 def test_ntfy():
     """Title, priority and tags; a picture as attachment."""
     hook = Hook(200)
@@ -195,14 +219,18 @@ def test_command():
 
 
 def test_reload():
-    """SIGHUP takes another address."""
+    """SIGHUP takes another address, and leaves no connection behind."""
     one, two = Hook(200), Hook(200)
     path = describe("reload", "webhook=http://127.0.0.1:%d/x\n" % one.port)
     with watching(path) as running:
         eventually(lambda: one.got)
-        describe("reload", "webhook=http://127.0.0.1:%d/x\n" % two.port, ("other",))
-        running.child.send_signal(signal.SIGHUP)
-        eventually(lambda: two.got)
+        held = len(os.listdir("/proc/%d/fd" % running.child.pid))
+        for i in range(10):
+            two.got.clear()
+            describe("reload", "webhook=http://127.0.0.1:%d/x\n" % two.port, ("other%d" % i,))
+            running.child.send_signal(signal.SIGHUP)
+            eventually(lambda: two.got)
+        eventually(lambda: len(os.listdir("/proc/%d/fd" % running.child.pid)) < held + 10)
 
 
 def test_errors():
@@ -223,6 +251,8 @@ def test_errors():
     for notify, words in [
             ("webhook=http://127.0.0.1:1/TOKEN\nevents=born\n", "events=born: expected all, or entered, left, in, out, dwell, left-behind and empty"),
             ("webhook=http://me:TOKEN@127.0.0.1:1/\n", "user and password are username and password-file"),
+            ("webhook=http://TOKEN@127.0.0.1:1/\n", "location=http://***@127.0.0.1:1/***: expected a host and a path"),
+            ("command=/none/there\tTOKEN\n", "location=exec:/none/there: No such file"),
             ("webhook=http://127.0.0.1:1/TOKEN\nsigning-key-file=%s\n" % key, "signing-key-file="),
             ("command=/none/there\n", "location=exec:/none/there: No such file or directory: expected a program that may be run"),
             ("command=/usr/bin\n", "location=exec:/usr/bin: a folder: expected a program")]:

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 
 import harness
 from harness import model, reserve_port, run, work, write
-from running import PATIENCE, Running
+from running import PATIENCE, Running, eventually
 
 NS = {"tt": "http://www.onvif.org/ver10/schema"}
 SOURCE = ("videotestsrc is-live=true ! video/x-raw,format=RGB,width=64,height=48,framerate=15/1 ! tee name=t ! queue ! slpredict model=%s track=true ! "
@@ -222,6 +222,38 @@ def test_hostile():
     client.close()
     running.stop()
     assert running.status == 0
+
+
+def test_vanished():
+    """Clients that set a stream up and are gone leave no session, of which there are eight."""
+    port = reserve_port()
+    running = Running(describe("vanished", port=port))
+    running.wait_for("running")
+    for _ in range(24):
+        client = Client(port, "door")
+        # A stream whose last client has just left answers 503 until it is set up again.
+        eventually(lambda: client.ask("SETUP", client.uri + "/stream=0", Transport="RTP/AVP/TCP;unicast;interleaved=0-1")[0] == 200)
+        client.close()
+    running.stop()
+    assert running.status == 0
+
+
+def test_silent():
+    """Connections that say nothing are closed, and those beyond the limit at once, without a word in the log."""
+    port = reserve_port()
+    running = Running(describe("silent", port=port))
+    running.wait_for("running")
+    silent = [socket.create_connection(("127.0.0.1", port), PATIENCE) for _ in range(40)]
+    for one in silent:
+        assert one.recv(1) == b""
+        one.close()
+    client = Client(port, "door")
+    client.play()
+    assert client.take(0)[1]
+    client.close()
+    running.stop()
+    assert running.status == 0
+    assert not any("CRITICAL" in (line or "") for line in running.lines), running.lines
 
 
 def test_strict():

@@ -19,7 +19,9 @@ sl_http_body_field (const SlHttpRequest *request, const SlHttpBody *body, const 
   const char *value = body->texts != NULL ? g_hash_table_lookup (body->texts, key) : NULL;
   if (value == NULL && request->query != NULL)
     value = g_hash_table_lookup (request->query, key);
-  return part != NULL ? g_strndup (part->data, part->size) : g_strdup (value);
+  if (part != NULL) /* a text with a byte 0 is none */
+    return g_strndup (part->data, memchr (part->data, 0, part->size) == NULL ? part->size : 0);
+  return g_strdup (value);
 }
 
 void
