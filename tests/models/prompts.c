@@ -138,7 +138,6 @@ static void
 test_refused (void)
 {
   Files files;
-  g_autoptr (GError) error = NULL;
   files_new (&files, SMALL, LENGTH, TOKENS, SL_ONNX_INT64);
   SlModelSettings s = { .text_model = files.model, .tokenizer = files.tokens };
   refuse (&s, SL_ERROR_ARGUMENT,
