@@ -200,6 +200,7 @@ test_other_models (void)
   files_clear (&files);
 }
 
+#ifndef TEST_ADDRESS_SANITIZER
 static gsize
 resident_bytes (void)
 {
@@ -211,6 +212,7 @@ resident_bytes (void)
     fclose (file);
   return (gsize) resident * (gsize) sysconf (_SC_PAGESIZE);
 }
+#endif
 
 static void
 test_memory (void)
