@@ -1,45 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "plugins/publish/notice.h"
 
-#include <string.h>
-
-#include "core/base/fail.h"
 #include "core/base/json.h"
-#include "core/base/printable.h"
 #include "core/base/utc.h"
-
-#define N_KINDS (SL_EVENT_EMPTY + 1)
-#define ALL "all"
-
-static gboolean
-add_kind (SlNotices *self, const char *word)
-{
-  for (guint i = 0; i < N_KINDS; i++)
-    if (strcmp (word, sl_analysis_event_name ((SlAnalysisEventKind) i)) == 0) {
-      self->kinds |= 1u << i;
-      return TRUE;
-    }
-  return FALSE;
-}
 
 gboolean
 sl_notices_open (SlNotices *self, const char *events, const char *zones, gint64 interval,
                  GError **error)
 {
   sl_notices_clear (self);
-  g_auto (GStrv) words = g_strsplit (events, ",", -1);
-  for (guint i = 0; words[i] != NULL; i++) {
-    g_strstrip (words[i]);
-    if (strcmp (words[i], ALL) == 0)
-      self->kinds = (1u << N_KINDS) - 1;
-    else if (!add_kind (self, words[i])) {
-      g_autofree char *shown = sl_printable (words[i], SL_PRINTABLE_LABEL);
-      return sl_fail (error, SL_ERROR_ARGUMENT,
-                      "events=%s: expected all, or entered, left, in, out, dwell, left-behind and "
-                      "empty with ',' between",
-                      shown);
-    }
-  }
+  if (!sl_analysis_event_kinds (events, &self->kinds, error))
+    return FALSE;
   self->zones = zones != NULL && *zones != '\0' ? g_strsplit (zones, ",", -1) : NULL;
   for (guint i = 0; self->zones != NULL && self->zones[i] != NULL; i++)
     g_strstrip (self->zones[i]);

@@ -44,8 +44,11 @@ gboolean
 sl_frame_parts_divide (SlFrameParts *parts, GError **error)
 {
   parts->motion = g_strcmp0 (parts->tiles, "motion") == 0;
-  if (!sl_tiles_parse (parts->motion ? NULL : parts->tiles, &parts->columns, &parts->rows, error))
-    return FALSE;
+  g_autoptr (GError) problem = NULL;
+  if (!sl_tiles_parse (parts->motion ? NULL : parts->tiles, &parts->columns, &parts->rows,
+                       &problem))
+    return sl_fail (error, SL_ERROR_ARGUMENT, "%s, or tiles=motion behind slmotion",
+                    problem->message);
   if ((parts->columns * parts->rows == 1 && !parts->motion) || !parts->objects)
     return TRUE;
   return sl_fail (

@@ -4,8 +4,13 @@
 
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "core/base/json.h"
+#include "core/base/printable.h"
 #include "core/base/utc.h"
+
+#define N_KINDS (SL_EVENT_EMPTY + 1)
+#define ALL "all"
 
 /* A block and what of it is used; without a block only the sizes are added up. */
 typedef struct
@@ -89,6 +94,37 @@ sl_analysis_event_name (SlAnalysisEventKind kind)
     [SL_EVENT_EMPTY] = "empty",
   };
   return names[kind];
+}
+
+static gboolean
+add_kind (const char *word, guint *kinds)
+{
+  for (guint i = 0; i < N_KINDS; i++)
+    if (strcmp (word, sl_analysis_event_name ((SlAnalysisEventKind) i)) == 0) {
+      *kinds |= 1u << i;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+sl_analysis_event_kinds (const char *text, guint *kinds, GError **error)
+{
+  g_auto (GStrv) words = g_strsplit (text, ",", -1);
+  *kinds = 0;
+  for (guint i = 0; words[i] != NULL; i++) {
+    g_strstrip (words[i]);
+    if (strcmp (words[i], ALL) == 0)
+      *kinds = (1u << N_KINDS) - 1;
+    else if (!add_kind (words[i], kinds)) {
+      g_autofree char *shown = sl_printable (words[i], SL_PRINTABLE_LABEL);
+      return sl_fail (error, SL_ERROR_ARGUMENT,
+                      "events=%s: expected all, or entered, left, in, out, dwell, left-behind and "
+                      "empty with ',' between",
+                      shown);
+    }
+  }
+  return TRUE;
 }
 
 static void

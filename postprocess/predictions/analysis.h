@@ -117,6 +117,9 @@ const char *sl_region_kind_name (SlRegionKind kind);
 /** sl_analysis_event_name: (transfer none): "entered", "left", "in", "out", "dwell", "left-behind",
  * "empty". */
 const char *sl_analysis_event_name (SlAnalysisEventKind kind);
+/** sl_analysis_event_kinds: the kinds that @text names, with ',' between, or all of them for "all".
+ * @kinds: (out): bit by bit. FALSE with SL_ERROR_ARGUMENT set for another word. */
+gboolean sl_analysis_event_kinds (const char *text, guint *kinds, GError **error);
 /** sl_analysis_size: bytes that sl_analysis_copy() needs. */
 gsize sl_analysis_size (const SlAnalysis *analysis);
 /** sl_analysis_copy: copies @analysis with all its arrays into @block, which is aligned as by

@@ -147,6 +147,7 @@ def test_options():
     run("serve", model("one_box.tflite"), *listen, *use).expect(1, "--faces: expected a model that finds faces, called face: face=MODEL")
     run("serve", box, *listen, "--faces", model("brightest_channel.tflite"), "--gallery", "x").expect(
         1, "--faces brightest_channel.tflite: expected a model that makes embeddings, whose decoder is vector without a gallery")
+    run("serve", box, *listen, "--faces", embedder(), "--gallery", work("none/people.json")).expect(1, "--gallery: " + work("none") + ": no such folder; expected one that exists")
     for text, sentence in [
             (b"hello", "expected an object, got 'hello'; expected a gallery: "),
             (b"{\"ben\": [[1, 2]]}", "'ben': expected vectors of 3 numbers, as the model's output has, got 2: was it made with another model?"),

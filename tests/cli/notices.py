@@ -243,6 +243,8 @@ def test_errors():
             ("webhook=http://127.0.0.1:1/TOKEN\nntfy=http://127.0.0.1:1/TOKEN\n", "[notify] ntfy: expected one of webhook, ntfy and command"),
             ("command=rm -rf\n", "[notify] command: expected the whole path of a program, then its arguments"),
             ("webhook=http://127.0.0.1:1/TOKEN\nevery=soon\n", "[notify] every: expected a time such as 500ms"),
+            ("webhook=http://127.0.0.1:1/TOKEN\nevents=born\n", "events=born: expected all, or entered, left, in, out, dwell, left-behind and empty"),
+            ("webhook=http://127.0.0.1:1/TOKEN\nzones=way, wey\n", "zones: no zone or line is called 'wey', so none of its events is told; did you mean 'way'?"),
             ("webhook=http://127.0.0.1:1/TOKEN\ncolour=red\n", "[notify] colour: ")]:
         result = run("check", describe("errors", notify))
         if words:

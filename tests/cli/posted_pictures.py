@@ -177,6 +177,7 @@ def test_refused():
             assert got == status and sentence in told["error"] and told["success"] is False, (path, status, got, told)
         got, headers, told = serving.send("/v1/vision/detection", method="GET")
         assert got == 405 and headers["Allow"] == "POST" and told["error"] == "expected POST with a picture", told
+        assert serving.send("/v1/vision/face/list", method="GET")[2]["error"] == "expected POST"
         got, _, told = serving.send("/predict", blue(), Origin="http://pages.example")
         assert got == 403 and "a page of another origin sends this" in told["error"], told
         assert serving.send("/predict", blue(), Origin="http://127.0.0.1:%d" % serving.port)[0] == 200
@@ -210,6 +211,13 @@ def test_key():
     run("serve", model("one_box.tflite"), "--http", "127.0.0.1:0", "--http-body", "0").expect(2, "--http-body")
     run("serve", model("one_box.tflite"), "--http", "0.0.0.0:0").expect(1, "other machines reach 0.0.0.0:0")
     run("serve", model("add.tflite"), "--http", "127.0.0.1:0").expect(1, "add.tflite")
+
+
+def test_no_classifier():
+    """A scene needs a classifier: the sentence names none that a client did not name."""
+    with server(models=[model("one_box.tflite")]) as serving:
+        told = serving.post("/v1/vision/scene", {"image": blue()}, 404)
+        assert told["error"].startswith("expected a model that finds labels, of those that are served: one_box; "), told
 
 
 def test_many():

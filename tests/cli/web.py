@@ -41,7 +41,7 @@ def test_usage():
     for text in ("127.0.0.1", "localhost:x", "127.0.0.1:65536", "example.com:80", "::1:80", "[127.0.0.1]:80", ":80", ""):
         run("run", "--http", text, path).expect(2, "--http %s: expected ADDR:PORT, " % text, "got '%s'" % text)
     run("run", "--http", "0.0.0.0:80", path).expect(1, "--http 0.0.0.0:80: other machines reach 0.0.0.0:80: expected 127.0.0.1 or [::1], a password "
-                                                    "file (--http-password-file) or TLS (--http-certificate and --http-key)")
+                                                    "file (--http-password-file) or TLS (--http-certificate and --http-key); sightline serve also takes a key (--api-key-file)")
     run("run", "--http-password-file", "x", path).expect(1, "--http-password-file: expected --http ADDR:PORT with it, which says where to serve")
     run("run", "--http-certificate", "x", "--http", "127.0.0.1:0", path).expect(1, "--http: got a certificate without a private key: "
                                                                                 "expected both for HTTPS, or neither")

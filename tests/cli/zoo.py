@@ -102,7 +102,7 @@ def test_usage():
     zoo.get("a", "b", "--sha256", "00").expect(2, "--sha256 is of one model")
     zoo.run("zoo", "a", "b").expect(2, "expected one name")
     zoo.row()
-    zoo.run("zoo", "--task", "cooking").expect(2, "--task cooking: expected one of: detection")
+    zoo.run("zoo", "--task", "cooking").expect(2, "--task cooking: expected one of: 'detection'")
 
 
 def test_to():

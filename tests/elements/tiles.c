@@ -266,7 +266,8 @@ test_refused (void)
   {
     const char *launch, *message;
   } cases[] = {
-    { "slpredict tiles=2by2", "tiles=2by2: expected COLUMNSxROWS, each 1..8, such as tiles=2x2" },
+    { "slpredict tiles=2by2",
+      "tiles=2by2: expected COLUMNSxROWS, each 1..8, such as tiles=2x2, or tiles=motion behind slmotion" },
     { "slpredict tiles=2x2 object-class=qr",
       "tiles=2x2 and objects=true: expected one of them, tiles of the frame or its objects: unset the other" },
     { "slpredict tiles=motion object-class=qr",

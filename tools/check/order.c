@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "core/base/printable.h"
+#include "core/base/suggest.h"
 #include "postprocess/analyze/regions.h"
 #include "tools/check/findings.h"
 
@@ -151,6 +153,58 @@ check_classes (GstElement *element, const GPtrArray *names, GArray *findings)
   }
 }
 
+/* (transfer full): the names of the zones and lines of all slanalyze. */
+static GPtrArray *
+region_names (GPtrArray *elements)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < elements->len; i++) {
+    g_autofree char *text = NULL;
+    if (!sl_check_is (elements->pdata[i], "slanalyze"))
+      continue;
+    g_object_get (elements->pdata[i], "regions", &text, NULL);
+    g_autoptr (SlRegions) regions = text != NULL ? sl_regions_parse (text, NULL) : NULL;
+    for (guint k = 0; regions != NULL && k < regions->list->len; k++)
+      g_ptr_array_add (names, g_strdup (g_array_index (regions->list, SlRegion, k).name));
+  }
+  return names;
+}
+
+/* The zones of @publisher without which no event counts. */
+static void
+check_places (GstElement *publisher, const char *zones, const GPtrArray *names, GArray *findings)
+{
+  g_auto (GStrv) words = g_strsplit (zones, ",", -1);
+  for (guint i = 0; words[i] != NULL; i++) {
+    g_strstrip (words[i]);
+    if (g_ptr_array_find_with_equal_func ((GPtrArray *) names, words[i], g_str_equal, NULL))
+      continue;
+    g_autofree char *shown = sl_printable (words[i], SL_PRINTABLE_NAME);
+    const char *near = sl_suggest (words[i], (const char *const *) names->pdata, names->len);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (publisher),
+                     "zones: no zone or line is called '%s', so none of its events is told%s%s%s",
+                     shown, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                     near != NULL ? "'?" : "");
+  }
+}
+
+/* Which events an slpublish tells. */
+static void
+check_publisher (GstElement *element, GPtrArray *elements, GArray *findings)
+{
+  g_autofree char *events = NULL, *zones = NULL;
+  g_autoptr (GPtrArray) names = region_names (elements);
+  g_autoptr (GError) error = NULL;
+  guint kinds;
+  g_object_get (element, "events", &events, "zones", &zones, NULL);
+  if (events == NULL || *events == '\0')
+    return;
+  if (!sl_analysis_event_kinds (events, &kinds, &error))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s", error->message);
+  if (zones != NULL && *zones != '\0')
+    check_places (element, zones, names, findings);
+}
+
 /* Elements that move pixels within the frame, or cut some off, and with which properties at 0 they
  * do not. */
 static const struct
@@ -257,6 +311,8 @@ sl_check_order (GPtrArray *elements, GArray *findings)
       check_tracker (element, findings);
     if (sl_check_is (element, "slanalyze"))
       check_analyzer (element, findings);
+    if (sl_check_is (element, "slpublish"))
+      check_publisher (element, elements, findings);
     if (sl_check_is (element, "slredact"))
       check_redactor (element, findings);
     if (uses_boxes (element))

@@ -72,6 +72,17 @@ refresh (SlFaceGallery *self, GError **error)
   return TRUE;
 }
 
+/* A file that is missing is made later, which a missing folder would refuse to each client. */
+static gboolean
+check_folder (const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  if (g_file_test (folder, G_FILE_TEST_IS_DIR))
+    return TRUE;
+  g_autofree char *shown = sl_printable (folder, SL_PRINTABLE_NAME);
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s: no such folder; expected one that exists", shown);
+}
+
 SlFaceGallery *
 sl_face_gallery_new (const char *path, guint length, const char *model, GError **error)
 {
@@ -82,7 +93,7 @@ sl_face_gallery_new (const char *path, guint length, const char *model, GError *
   self->new_path = g_strconcat (path, ".new", NULL);
   self->model = g_strdup (model);
   self->length = length;
-  if (refresh (self, error))
+  if (check_folder (path, error) && refresh (self, error))
     return self;
   sl_face_gallery_free (self);
   return NULL;

@@ -322,6 +322,12 @@ sl_http_request_is_about_faces (const SlHttpRequest *request)
   return request->asked.form >= SL_HTTP_RECOGNIZE;
 }
 
+static gboolean
+takes_picture (const SlHttpRequest *request)
+{
+  return request->asked.form != SL_HTTP_FACES && request->asked.form != SL_HTTP_FORGET;
+}
+
 /* FALSE where nothing is posted to @path. */
 static gboolean
 find_address (SlHttpRequest *request, const char *path)
@@ -451,12 +457,12 @@ find_model (SlHttpRequest *request)
   if (request->model != NULL)
     return TRUE;
   g_autofree char *shown =
-    sl_printable (request->name != NULL ? request->name : "any", SL_PRINTABLE_NAME);
+    sl_printable (request->name != NULL ? request->name : "", SL_PRINTABLE_NAME);
   sl_http_request_refuse (
     request, SOUP_STATUS_NOT_FOUND,
-    "model %s: expected one that finds %s, of those that are served: %s; others are served by "
+    "%s%s%s that finds %s, of those that are served: %s; others are served by "
     "sightline serve NAME=MODEL",
-    shown,
+    *shown != '\0' ? "model " : "", shown, *shown != '\0' ? ": expected one" : "expected a model",
     request->asked.form == SL_HTTP_SCENE       ? "labels"
     : request->asked.form == SL_HTTP_DETECTION ? "objects"
                                                : "anything",
@@ -591,8 +597,8 @@ sl_http_door_get (SlHttpDoor *door, SoupServerMessage *message, const char *path
   else if (found) {
     soup_message_headers_replace (soup_server_message_get_response_headers (message), "Allow",
                                   "POST");
-    sl_http_request_refuse (&request, SOUP_STATUS_METHOD_NOT_ALLOWED,
-                            "expected POST with a picture");
+    sl_http_request_refuse (&request, SOUP_STATUS_METHOD_NOT_ALLOWED, "expected POST%s",
+                            takes_picture (&request) ? " with a picture" : "");
   } else
     sl_http_request_refuse (&request, SOUP_STATUS_NOT_FOUND, "there is nothing here; " EXPECTED);
   g_free (request.name);

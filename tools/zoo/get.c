@@ -136,7 +136,7 @@ run_get (int argc, char **argv)
   };
   g_auto (GStrv) names = NULL;
   int status =
-    sl_options_parse (NAME, "NAME...", sl_command_get.summary,
+    sl_options_parse (NAME, "NAME...", "Fetches models of others by their names.",
                       "sightline zoo lists the names. The models are of others, under their own "
                       "licences, and go to sightline/zoo in the user's cache. --model zoo:NAME and "
                       "model=zoo:NAME find them there.",

@@ -177,7 +177,7 @@ refuse_task (const char *task)
   for (guint i = 0; rows != NULL && i < rows->len; i++) {
     const SlZooRow *row = g_ptr_array_index (rows, i);
     if (strcmp (row->task, before) != 0)
-      g_string_append_printf (tasks, "%s%s", tasks->len > 0 ? ", " : "", row->task);
+      g_string_append_printf (tasks, "%s'%s'", tasks->len > 0 ? ", " : "", row->task);
     before = row->task;
   }
   return sl_options_usage (NAME, "--task %s: expected one of: %s", task, tasks->str);
@@ -249,8 +249,8 @@ run_zoo (int argc, char **argv)
     { NULL }
   };
   g_auto (GStrv) names = NULL;
-  int status = sl_options_parse (NAME, "[NAME]", sl_command_zoo.summary, NULL, argc, argv, entries,
-                                 NULL, &names);
+  int status = sl_options_parse (NAME, "[NAME]", "Lists the models that sightline get fetches.",
+                                 NULL, argc, argv, entries, NULL, &names);
   if (status < 0 && names != NULL && names[0] != NULL && (names[1] != NULL || options.task != NULL))
     status = sl_options_usage (NAME, "expected one name, or --task without a name");
   else if (status < 0)
