@@ -202,6 +202,53 @@ sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object,
                       alignment->scale);
 }
 
+/* Where models that recognise faces (ArcFace, MobileFaceNet, SFace) have the points of a face, in
+ * pixels of a square of 112. The eyes come first. */
+#define FACE_SIDE 112.0
+static const struct
+{
+  const char *name;
+  double x, y;
+} face_points[] = {
+  { "right_eye", 38.2946, 51.6963 },  { "left_eye", 73.5318, 51.5014 },
+  { "nose", 56.0252, 71.7366 },       { "right_mouth", 41.5493, 92.3655 },
+  { "left_mouth", 70.7299, 92.2041 }, { "mouth", 56.1396, 92.2848 },
+};
+
+gboolean
+sl_alignment_place_face (const SlObjectView *object, const SlSkeleton *skeleton, gint width,
+                         gint height, double aspect, SlTurnedRect *part)
+{
+  const SlPoint *points[G_N_ELEMENTS (face_points)];
+  double from[2] = { 0, 0 }, to[2] = { 0, 0 }, n = 0, along = 0, across = 0, squares = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (face_points); i++) {
+    points[i] = find_point (object, skeleton, face_points[i].name);
+    if (points[i] == NULL && i < 2)
+      return FALSE;
+    if (points[i] == NULL)
+      continue;
+    from[0] += face_points[i].x;
+    from[1] += face_points[i].y;
+    to[0] += points[i]->x * width;
+    to[1] += points[i]->y * height;
+    n++;
+  }
+  /* The similarity with the least sum of squared distances. */
+  for (guint i = 0; i < G_N_ELEMENTS (face_points); i++) {
+    if (points[i] == NULL)
+      continue;
+    const double x = face_points[i].x - from[0] / n, y = face_points[i].y - from[1] / n,
+                 u = points[i]->x * width - to[0] / n, v = points[i]->y * height - to[1] / n;
+    along += x * u + y * v;
+    across += x * v - y * u;
+    squares += x * x + y * y;
+  }
+  const double a = along / squares, b = across / squares, x = FACE_SIDE / 2 - from[0] / n,
+               y = FACE_SIDE / 2 - from[1] / n, side = FACE_SIDE * hypot (a, b);
+  return make_square (part, to[0] / n + a * x - b * y, to[1] / n + b * x + a * y, side, side,
+                      atan2 (b, a), aspect, (const double[2]){ 0, 0 }, 1);
+}
+
 /* Centre and sizes of the box around points of @landmarks, in pixels along axes turned by @angle.
  */
 static void

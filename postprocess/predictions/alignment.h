@@ -41,6 +41,11 @@ gboolean sl_alignment_parse (const char *text, SlAlignment *alignment, GError **
 gboolean sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object,
                              const SlSkeleton *skeleton, gint width, gint height, double aspect,
                              SlTurnedRect *part);
+/** sl_alignment_place_face: sets @part to the square in which the eyes, nose and mouth of the face
+ * @object lie where models that recognise faces expect them. FALSE for an object without points of
+ * both eyes. */
+gboolean sl_alignment_place_face (const SlObjectView *object, const SlSkeleton *skeleton,
+                                  gint width, gint height, double aspect, SlTurnedRect *part);
 
 /** sl_alignment_follow: sets @part, as sl_alignment_place() does, to the part that shows the object
  * of @landmarks in the next frame. For MediaPipe's landmark models, which are recognised by their

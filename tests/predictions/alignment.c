@@ -180,6 +180,36 @@ test_refused (void)
   }
 }
 
+/* The published places of five points in a square of 112 pixels, on a face that is turned by 30
+ * degrees and twice as large, around (210, 90) of a frame of 400x200. */
+static void
+test_face (void)
+{
+  static const char *const names[] = { "left_eye",   "nose",  "right_eye",
+                                       "left_mouth", "mouth", "right_mouth" };
+  static const double published[][2] = { { 73.5318, 51.5014 }, { 56.0252, 71.7366 },
+                                         { 38.2946, 51.6963 }, { 70.7299, 92.2041 },
+                                         { 56.1396, 92.2848 }, { 41.5493, 92.3655 } };
+  const SlSkeleton skeleton = { G_N_ELEMENTS (names), 0, names, NULL };
+  SlPoint points[G_N_ELEMENTS (names)];
+  const double c = cos (G_PI / 6), s = sin (G_PI / 6);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    const double x = 2 * (published[i][0] - 56), y = 2 * (published[i][1] - 56);
+    points[i] = (SlPoint){ (210 + c * x - s * y) / 400, (90 + s * x + c * y) / 200, 1 };
+  }
+  SlObjectView object = { .x_max = 1, .y_max = 1, .n_points = 6, .points = points };
+  SlTurnedRect part;
+  g_assert_true (sl_alignment_place_face (&object, &skeleton, 400, 200, 1, &part));
+  assert_part (&part, 210, 90, 224, 224, 30);
+  points[1].confidence = points[3].confidence = points[4].confidence = points[5].confidence = 0;
+  g_assert_true (sl_alignment_place_face (&object, &skeleton, 400, 200, 2, &part));
+  assert_part (&part, 210, 90, 448, 224, 30);
+  points[2] = points[0];
+  g_assert_false (sl_alignment_place_face (&object, &skeleton, 400, 200, 1, &part));
+  points[2].confidence = 0;
+  g_assert_false (sl_alignment_place_face (&object, &skeleton, 400, 200, 1, &part));
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -187,6 +217,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/alignment/unseen", test_unseen);
   g_test_add_func ("/alignment/far", test_far);
   g_test_add_func ("/alignment/followed", test_followed);
+  g_test_add_func ("/alignment/face", test_face);
   g_test_add_func ("/alignment/refused", test_refused);
   return g_test_run ();
 }

@@ -138,9 +138,12 @@ see_faces (const SlPredictionView *prediction, gpointer data)
     const SlObjectView *object = &prediction->objects[i];
     Face *face = &errand->found[errand->n];
     *face = (Face){ .x = object->x, .y = object->y, .w = object->w, .h = object->h };
-    if (sl_alignment_place (&errand->faces->alignment, object,
-                            sl_object_skeleton (object, prediction->skeleton), prediction->width,
-                            prediction->height, (double) spec->width / spec->height, &face->part))
+    const SlSkeleton *skeleton = sl_object_skeleton (object, prediction->skeleton);
+    const double aspect = (double) spec->width / spec->height;
+    if (sl_alignment_place_face (object, skeleton, prediction->width, prediction->height, aspect,
+                                 &face->part)
+        || sl_alignment_place (&errand->faces->alignment, object, skeleton, prediction->width,
+                               prediction->height, aspect, &face->part))
       errand->n++;
   }
 }
