@@ -42,7 +42,7 @@ static void
 resize (SlBackground *background, gint width, gint height)
 {
   const gsize n = (gsize) width * (gsize) height;
-  if (background->width == width && background->height == height)
+  if (background->changed != NULL && background->width == width && background->height == height)
     return;
   sl_background_clear (background);
   background->width = width;

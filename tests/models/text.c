@@ -362,9 +362,10 @@ test_limits (void)
   for (guint i = 0; i <= SL_TEXT_MAX; i++)
     g_string_append_c (text, 'a');
   refuse_text ("", text->str, "the text is longer than 32768 bytes; expected a shorter text");
+  g_autofree char *run = g_strnfill (4000, 'b');
   refuse_text ("\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"b\"},\"content\":"
                "\"aaaaaaaaaaaaaaaa\"},",
-               memset (g_strndup (text->str, 4000), 'b', 4000),
+               run,
                "the text is longer than 32768 bytes, or the tokenizer's normaliser makes it so");
   /* A pattern that tries all ways to divide a run. */
   refuse_text (
