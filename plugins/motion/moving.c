@@ -30,7 +30,7 @@ sl_moving_forget (SlMoving *moving)
 static void
 resize (SlMoving *moving, gint columns, gint rows)
 {
-  if (moving->columns == columns && moving->rows == rows)
+  if (moving->counts != NULL && moving->columns == columns && moving->rows == rows)
     return;
   const gsize n = MAX ((gsize) columns * (gsize) rows, 1);
   sl_moving_clear (moving);
