@@ -297,6 +297,7 @@ test_refused (void)
                      GST_STATE_CHANGE_FAILURE);
     test_assert_error (bus, cases[i].error, NULL);
     gst_element_set_state (element, GST_STATE_NULL);
+    gst_element_set_bus (element, NULL); /* whose messages hold the element */
     gst_object_unref (element);
   }
 }
