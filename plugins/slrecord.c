@@ -12,6 +12,7 @@
 
 #include "plugins/camera/encoded.h"
 #include "plugins/base/describe.h"
+#include "plugins/base/encoded_pad.h"
 #include "plugins/elements.h"
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/predictions.h"
@@ -28,7 +29,6 @@
 GST_DEBUG_CATEGORY_STATIC (sl_record_debug);
 #define GST_CAT_DEFAULT sl_record_debug
 
-#define ENCODED "encoded"
 /* Of clips that are asked for. */
 #define ASKED "record"
 #define ASKED_MOST 100
@@ -91,17 +91,6 @@ typedef struct
 typedef GstElementClass SlRecordClass;
 
 G_DEFINE_TYPE (SlRecord, sl_record, GST_TYPE_ELEMENT)
-
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
-static GstStaticPadTemplate encoded_template = GST_STATIC_PAD_TEMPLATE (
-  ENCODED, GST_PAD_SINK, GST_PAD_REQUEST,
-  GST_STATIC_CAPS (
-    "video/x-h264, stream-format=(string){ avc, avc3 }, alignment=(string)au; "
-    "video/x-h265, stream-format=(string){ hvc1, hev1 }, alignment=(string)au; image/jpeg, width=(int)[ 1, MAX ], "
-    "height=(int)[ 1, MAX ]"));
 
 #define AT(member) G_STRUCT_OFFSET (SlRecord, settings.member)
 #define DAY 86400
@@ -570,52 +559,18 @@ sl_record_encoded_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return TRUE;
 }
 
-/* Nothing goes from encoded to src, or back. */
-static GstIterator *
-sl_record_links (GstPad *pad, GstObject *parent)
-{
-  SlRecord *self = (SlRecord *) parent;
-  GstPad *other = pad == self->sink ? self->src : pad == self->src ? self->sink : NULL;
-  GValue value = G_VALUE_INIT;
-  if (other == NULL)
-    return NULL;
-  g_value_init (&value, GST_TYPE_PAD);
-  g_value_set_object (&value, other);
-  GstIterator *iterator = gst_iterator_new_single (GST_TYPE_PAD, &value);
-  g_value_unset (&value);
-  return iterator;
-}
-
 static GstPad *
 sl_record_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name,
                            const GstCaps *caps)
 {
-  SlRecord *self = (SlRecord *) element;
-  GST_OBJECT_LOCK (self);
-  const gboolean late = GST_STATE (element) > GST_STATE_READY, there = self->encoded != NULL;
-  GST_OBJECT_UNLOCK (self);
-  if (late || there)
-    return NULL;
-  GstPad *pad = gst_pad_new_from_template (template, ENCODED);
-  gst_pad_set_chain_function (pad, sl_record_encoded_chain);
-  gst_pad_set_event_function (pad, sl_record_encoded_event);
-  gst_pad_set_iterate_internal_links_function (pad, sl_record_links);
-  GST_OBJECT_LOCK (self);
-  self->encoded = pad;
-  GST_OBJECT_UNLOCK (self);
-  gst_element_add_pad (element, pad);
-  return pad;
+  return sl_encoded_pad_request (element, template, &((SlRecord *) element)->encoded,
+                                 sl_record_encoded_chain, sl_record_encoded_event);
 }
 
 static void
 sl_record_release_pad (GstElement *element, GstPad *pad)
 {
-  SlRecord *self = (SlRecord *) element;
-  gst_pad_set_active (pad, FALSE);
-  GST_OBJECT_LOCK (self);
-  self->encoded = NULL;
-  GST_OBJECT_UNLOCK (self);
-  gst_element_remove_pad (element, pad);
+  sl_encoded_pad_release (element, pad, &((SlRecord *) element)->encoded);
 }
 
 static guint64
@@ -746,9 +701,7 @@ sl_record_class_init (SlRecordClass *klass)
   g_signal_new_class_handler ("record", G_TYPE_FROM_CLASS (klass),
                               G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (ask), NULL, NULL,
                               NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
-  gst_element_class_add_static_pad_template (klass, &sink_template);
-  gst_element_class_add_static_pad_template (klass, &src_template);
-  gst_element_class_add_static_pad_template (klass, &encoded_template);
+  sl_encoded_pad_class (klass);
   sl_element_class_describe (
     klass, "Sightline recorder", "Filter/Recorder/Video",
     "Writes a clip around each event of slanalyze, around each new object, or on request: the camera's encoded stream, or "
@@ -761,18 +714,6 @@ sl_record_class_init (SlRecordClass *klass)
   klass->release_pad = sl_record_release_pad;
 }
 
-static GstPad *
-add_pad (SlRecord *self, GstStaticPadTemplate *template)
-{
-  GstPad *pad = gst_pad_new_from_static_template (template, template->name_template);
-  GST_PAD_SET_PROXY_CAPS (pad);
-  GST_PAD_SET_PROXY_ALLOCATION (pad);
-  GST_PAD_SET_PROXY_SCHEDULING (pad);
-  gst_pad_set_iterate_internal_links_function (pad, sl_record_links);
-  gst_element_add_pad (GST_ELEMENT (self), pad);
-  return pad;
-}
-
 static void
 sl_record_init (SlRecord *self)
 {
@@ -781,8 +722,8 @@ sl_record_init (SlRecord *self)
   sl_clip_source_init (&self->source);
   clock_init (&self->clock);
   clock_init (&self->encoded_clock);
-  self->sink = add_pad (self, &sink_template);
-  self->src = add_pad (self, &src_template);
+  self->sink = sl_encoded_pad_add (GST_ELEMENT (self), "sink");
+  self->src = sl_encoded_pad_add (GST_ELEMENT (self), "src");
   gst_pad_set_chain_function (self->sink, sl_record_chain);
   gst_pad_set_event_function (self->sink, sl_record_sink_event);
 }

@@ -14,6 +14,7 @@
 #include "core/base/fail.h"
 #include "core/base/printable.h"
 #include "plugins/base/describe.h"
+#include "plugins/base/encoded_pad.h"
 #include "plugins/base/password.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
@@ -28,7 +29,6 @@
 GST_DEBUG_CATEGORY_STATIC (sl_restream_debug);
 #define GST_CAT_DEFAULT sl_restream_debug
 
-#define ENCODED "encoded"
 #define CAMERA_SUFFIX "/camera"
 /* Seconds between key frames of the stream that this element encodes. */
 #define KEY_INTERVAL 1
@@ -69,17 +69,6 @@ typedef struct
 typedef GstElementClass SlRestreamClass;
 
 G_DEFINE_TYPE (SlRestream, sl_restream, GST_TYPE_ELEMENT)
-
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-  "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
-static GstStaticPadTemplate encoded_template = GST_STATIC_PAD_TEMPLATE (
-  ENCODED, GST_PAD_SINK, GST_PAD_REQUEST,
-  GST_STATIC_CAPS (
-    "video/x-h264, stream-format=(string){ avc, avc3 }, alignment=(string)au; "
-    "video/x-h265, stream-format=(string){ hvc1, hev1 }, alignment=(string)au; image/jpeg, width=(int)[ 1, MAX ], "
-    "height=(int)[ 1, MAX ]"));
 
 #define AT(member) G_STRUCT_OFFSET (SlRestream, settings.member)
 
@@ -351,52 +340,18 @@ sl_restream_encoded_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return TRUE;
 }
 
-/* Nothing goes from encoded to src, or back. */
-static GstIterator *
-sl_restream_links (GstPad *pad, GstObject *parent)
-{
-  SlRestream *self = (SlRestream *) parent;
-  GstPad *other = pad == self->sink ? self->src : pad == self->src ? self->sink : NULL;
-  GValue value = G_VALUE_INIT;
-  if (other == NULL)
-    return NULL;
-  g_value_init (&value, GST_TYPE_PAD);
-  g_value_set_object (&value, other);
-  GstIterator *iterator = gst_iterator_new_single (GST_TYPE_PAD, &value);
-  g_value_unset (&value);
-  return iterator;
-}
-
 static GstPad *
 sl_restream_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name,
                              const GstCaps *caps)
 {
-  SlRestream *self = (SlRestream *) element;
-  GST_OBJECT_LOCK (self);
-  const gboolean late = GST_STATE (element) > GST_STATE_READY, there = self->encoded != NULL;
-  GST_OBJECT_UNLOCK (self);
-  if (late || there)
-    return NULL;
-  GstPad *pad = gst_pad_new_from_template (template, ENCODED);
-  gst_pad_set_chain_function (pad, sl_restream_encoded_chain);
-  gst_pad_set_event_function (pad, sl_restream_encoded_event);
-  gst_pad_set_iterate_internal_links_function (pad, sl_restream_links);
-  GST_OBJECT_LOCK (self);
-  self->encoded = pad;
-  GST_OBJECT_UNLOCK (self);
-  gst_element_add_pad (element, pad);
-  return pad;
+  return sl_encoded_pad_request (element, template, &((SlRestream *) element)->encoded,
+                                 sl_restream_encoded_chain, sl_restream_encoded_event);
 }
 
 static void
 sl_restream_release_pad (GstElement *element, GstPad *pad)
 {
-  SlRestream *self = (SlRestream *) element;
-  gst_pad_set_active (pad, FALSE);
-  GST_OBJECT_LOCK (self);
-  self->encoded = NULL;
-  GST_OBJECT_UNLOCK (self);
-  gst_element_remove_pad (element, pad);
+  sl_encoded_pad_release (element, pad, &((SlRestream *) element)->encoded);
 }
 
 /* States */
@@ -533,9 +488,7 @@ sl_restream_class_init (SlRestreamClass *klass)
       "A structure with port and clients (uint: connections to it), frames (uint64: encoded here) and dropped (uint64: left "
       "out as the encoder was busy)",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_element_class_add_static_pad_template (klass, &sink_template);
-  gst_element_class_add_static_pad_template (klass, &src_template);
-  gst_element_class_add_static_pad_template (klass, &encoded_template);
+  sl_encoded_pad_class (klass);
   sl_element_class_describe (
     klass, "Sightline restreamer", "Filter/Network/Video",
     "Offers frames to recorders by RTSP: the annotated picture, and the camera's own stream with predictions as ONVIF "
@@ -548,25 +501,13 @@ sl_restream_class_init (SlRestreamClass *klass)
   klass->release_pad = sl_restream_release_pad;
 }
 
-static GstPad *
-add_pad (SlRestream *self, GstStaticPadTemplate *template)
-{
-  GstPad *pad = gst_pad_new_from_static_template (template, template->name_template);
-  GST_PAD_SET_PROXY_CAPS (pad);
-  GST_PAD_SET_PROXY_ALLOCATION (pad);
-  GST_PAD_SET_PROXY_SCHEDULING (pad);
-  gst_pad_set_iterate_internal_links_function (pad, sl_restream_links);
-  gst_element_add_pad (GST_ELEMENT (self), pad);
-  return pad;
-}
-
 static void
 sl_restream_init (SlRestream *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   sl_prediction_reader_init (&self->reader);
-  self->sink = add_pad (self, &sink_template);
-  self->src = add_pad (self, &src_template);
+  self->sink = sl_encoded_pad_add (GST_ELEMENT (self), "sink");
+  self->src = sl_encoded_pad_add (GST_ELEMENT (self), "src");
   gst_pad_set_chain_function (self->sink, sl_restream_chain);
   gst_pad_set_event_function (self->sink, sl_restream_sink_event);
 }
