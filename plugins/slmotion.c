@@ -209,16 +209,6 @@ forget (SlMotion *self)
   self->time = GST_CLOCK_TIME_NONE;
 }
 
-static GstFlowReturn
-sl_motion_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffer *frame)
-{
-  if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
-    return GST_BASE_TRANSFORM_CLASS (sl_motion_parent_class)
-      ->submit_input_buffer (base, discont, frame);
-  gst_buffer_unref (frame);
-  return GST_FLOW_NOT_NEGOTIATED;
-}
-
 static gboolean
 sl_motion_sink_event (GstBaseTransform *base, GstEvent *event)
 {
@@ -303,7 +293,6 @@ sl_motion_class_init (SlMotionClass *klass)
   klass->set_caps = sl_motion_set_caps;
   sl_video_caps_let_through (klass);
   klass->sink_event = sl_motion_sink_event;
-  klass->submit_input_buffer = sl_motion_submit_input_buffer;
   klass->start = sl_motion_start;
 }
 

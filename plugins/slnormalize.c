@@ -378,11 +378,7 @@ sl_normalize_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstB
     gst_buffer_unref (frame);
     return GST_BASE_TRANSFORM_FLOW_DROPPED;
   }
-  if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
-    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)
-      ->submit_input_buffer (base, discont, frame);
-  gst_buffer_unref (frame);
-  return GST_FLOW_NOT_NEGOTIATED;
+  return sl_video_caps_submit (base, discont, frame);
 }
 
 /* Says once of a stream that no slmotion is before. */

@@ -168,16 +168,6 @@ sl_overlay_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuff
   return GST_FLOW_OK;
 }
 
-static GstFlowReturn
-sl_overlay_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffer *frame)
-{
-  if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
-    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)
-      ->submit_input_buffer (base, discont, frame);
-  gst_buffer_unref (frame);
-  return GST_FLOW_NOT_NEGOTIATED;
-}
-
 static gboolean
 sl_overlay_sink_event (GstBaseTransform *base, GstEvent *event)
 {
@@ -238,7 +228,6 @@ sl_overlay_class_init (SlOverlayClass *klass)
   klass->set_caps = sl_overlay_set_caps;
   sl_video_caps_let_through (klass);
   klass->sink_event = sl_overlay_sink_event;
-  klass->submit_input_buffer = sl_overlay_submit_input_buffer;
   klass->start = sl_overlay_start;
   klass->stop = sl_overlay_stop;
 }

@@ -573,16 +573,6 @@ forget (SlRedact *self)
   self->has_mask = FALSE;
 }
 
-static GstFlowReturn
-sl_redact_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffer *frame)
-{
-  if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
-    return GST_BASE_TRANSFORM_CLASS (sl_redact_parent_class)
-      ->submit_input_buffer (base, discont, frame);
-  gst_buffer_unref (frame);
-  return GST_FLOW_NOT_NEGOTIATED;
-}
-
 static gboolean
 sl_redact_sink_event (GstBaseTransform *base, GstEvent *event)
 {
@@ -688,7 +678,6 @@ sl_redact_class_init (SlRedactClass *klass)
   klass->set_caps = sl_redact_set_caps;
   sl_video_caps_let_through (klass);
   klass->sink_event = sl_redact_sink_event;
-  klass->submit_input_buffer = sl_redact_submit_input_buffer;
   klass->start = sl_redact_start;
   klass->stop = sl_redact_stop;
 }

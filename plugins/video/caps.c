@@ -143,9 +143,20 @@ answer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query
   return answered;
 }
 
+GstFlowReturn
+sl_video_caps_submit (GstBaseTransform *base, gboolean discont, GstBuffer *frame)
+{
+  GstBaseTransformClass *parent = g_type_class_peek (GST_TYPE_BASE_TRANSFORM);
+  if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
+    return parent->submit_input_buffer (base, discont, frame);
+  gst_buffer_unref (frame);
+  return GST_FLOW_NOT_NEGOTIATED;
+}
+
 void
 sl_video_caps_let_through (GstBaseTransformClass *klass)
 {
+  klass->submit_input_buffer = sl_video_caps_submit;
   klass->accept_caps = accept_caps;
   klass->query = answer_query;
 }

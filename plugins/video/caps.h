@@ -18,9 +18,12 @@ void sl_video_caps_open (GstBaseTransform *base, GstPadDirection direction, GstQ
  * memory or in another kind of memory. Caps with other features are refused, so that upstream does
  * not use those features. */
 gboolean sl_video_caps_is_raw (GstCaps *caps);
+/** sl_video_caps_submit: submit_input_buffer of a direct subclass of GstBaseTransform: refuses
+ * @frame (transfer full) before caps came, with the error of sl_element_has_format(). */
+GstFlowReturn sl_video_caps_submit (GstBaseTransform *base, gboolean discont, GstBuffer *frame);
 /** sl_video_caps_let_through: for class_init of a direct subclass of GstBaseTransform: sets
  * accept_caps and query as these two say, so that any raw video comes as far as the CAPS event. The
- * base class would refuse it without a word. */
+ * base class would refuse it without a word. Also sets submit_input_buffer. */
 void sl_video_caps_let_through (GstBaseTransformClass *klass);
 /** sl_video_caps_check_memory: FALSE with @error set when @caps are not in system memory: what to
  * put before @element. */
