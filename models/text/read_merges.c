@@ -185,17 +185,19 @@ read_clip (SlTokenizer *t, const char *data, gsize size, GError **error)
   return good && use_clip (t, error);
 }
 
-/* (transfer full) (nullable): the bytes of the first of @names beside @path. */
-static GBytes *
-read_beside (const char *path, const char *const *names, GError **error)
+/* Reads the first of @names beside @path. *@bytes: (transfer full) (nullable): NULL where none of
+ * them is there */
+static gboolean
+read_beside (const char *path, const char *const *names, GBytes **bytes, GError **error)
 {
   g_autofree char *folder = path != NULL ? g_path_get_dirname (path) : NULL;
+  *bytes = NULL;
   for (guint i = 0; folder != NULL && names[i] != NULL; i++) {
     g_autofree char *file = g_build_filename (folder, names[i], NULL);
     if (g_file_test (file, G_FILE_TEST_IS_REGULAR))
-      return sl_file_read (file, "a tokenizer file", MAX_BYTES, error);
+      return (*bytes = sl_file_read (file, "a tokenizer file", MAX_BYTES, error)) != NULL;
   }
-  return NULL;
+  return TRUE;
 }
 
 static gboolean
@@ -263,14 +265,11 @@ static gboolean
 read_vocab_json (SlTokenizer *t, const char *data, gsize size, const char *path, GError **error)
 {
   static const char *const names[] = { "merges.txt", "vocab.bpe", NULL };
-  GError *problem = NULL;
+  g_autoptr (GBytes) bytes = NULL;
   gsize n_merges = 0;
-  g_autoptr (GBytes) bytes = read_beside (path, names, &problem);
   begin (t);
-  if (problem != NULL) {
-    g_propagate_error (error, problem);
+  if (!read_beside (path, names, &bytes, error))
     return FALSE;
-  }
   if (bytes == NULL)
     return sl_fail (error, SL_ERROR_OPEN,
                     "a map of tokens needs the list of merges beside it; expected merges.txt, or "
@@ -283,14 +282,11 @@ static gboolean
 read_merges (SlTokenizer *t, const char *data, gsize size, const char *path, GError **error)
 {
   static const char *const names[] = { "vocab.json", "encoder.json", NULL };
-  GError *problem = NULL;
+  g_autoptr (GBytes) bytes = NULL;
   gsize n_map = 0;
-  g_autoptr (GBytes) bytes = read_beside (path, names, &problem);
   begin (t);
-  if (problem != NULL) {
-    g_propagate_error (error, problem);
+  if (!read_beside (path, names, &bytes, error))
     return FALSE;
-  }
   if (bytes == NULL || strstr (data, "bpe_simple_vocab") == data + 1)
     return read_clip (t, data, size, error);
   g_autofree char *map = text_of (bytes, &n_map);
