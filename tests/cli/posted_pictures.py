@@ -18,8 +18,8 @@ import zlib
 sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
 import harness
 import schema
-from harness import Skip, model, png, run, work, write
-from posting import form, read, server
+from harness import Skip, model, png, run, write
+from posting import form, mutated, read, server
 from running import PATIENCE, eventually
 
 BLUE = (0, 0, 200)
@@ -273,29 +273,13 @@ def test_flood():
     kinds = [kind, kind + "x", "image/png", "multipart/form-data; boundary=\"", "a/b", "\xff"]
 
     def mutant():
-        body = bytearray(chance.choice([whole, blue(), JPEG, b"", b"--"]))
-        for _ in range(chance.randrange(6)):
-            if body:
-                at = chance.randrange(len(body))
-                body[at:at + chance.randrange(3)] = chance.randbytes(chance.randrange(4))
+        body = mutated(chance, chance.choice([whole, blue(), JPEG, b"", b"--"]))
         size = chance.choice([len(body), len(body), len(body), len(body) + 9, 1 << 40, -1])
         return ("POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: %s\r\n" % (chance.choice(paths), chance.choice(kinds))).encode("latin-1") + \
-            chance.choice([b"Content-Length: %d\r\n\r\n" % size, b"Transfer-Encoding: chunked\r\n\r\n5\r\n"]) + bytes(body)
+            chance.choice([b"Content-Length: %d\r\n\r\n" % size, b"Transfer-Encoding: chunked\r\n\r\n5\r\n"]) + body
     with server() as serving:
         serving.send("/predict", blue())
-        before = 0
-        for i in range(count):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", serving.port), PATIENCE) as peer:
-                peer.sendall(mutant())
-                peer.shutdown(socket.SHUT_WR)
-                if chance.random() < 0.5:
-                    peer.recv(1 << 16)
-            if i % 100 == 0:
-                assert eventually(lambda: serving.send("/predict", blue())[0] == 200)
-            if i == count // 5:
-                before = serving.resident()
-        assert harness.SANITIZED or serving.resident() - before < 20 << 20, (before, serving.resident())
-        assert len(serving.all("trouble")) <= 20
+        serving.flood(count, chance, mutant, lambda: serving.send("/predict", blue())[0] == 200)
         assert serving.stop() == 0
 
 

@@ -64,6 +64,22 @@ class Server:
             except (ConnectionResetError, BrokenPipeError):
                 return b""
 
+    def flood(self, count, chance, mutant, serves):
+        """So many requests of mutant(): memory stays, little is told of them, and serves() is asked in between."""
+        before = 0
+        for i in range(count):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), PATIENCE) as peer:
+                peer.sendall(mutant())
+                peer.shutdown(socket.SHUT_WR)
+                if chance.random() < 0.5:
+                    peer.recv(1 << 16)
+            if i % 100 == 0:
+                assert eventually(serves)
+            if i == count // 5:
+                before = self.resident()
+        assert harness.SANITIZED or self.resident() - before < 20 << 20, (before, self.resident())
+        assert len(self.all("trouble")) <= 20
+
     def resident(self):
         with open("/proc/%d/statm" % self.child.pid, encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
@@ -99,3 +115,13 @@ def form(fields, boundary="0123456789abcdef0123456789abcdef"):
 def read(path):
     with open(path, "rb") as file:
         return file.read()
+
+
+def mutated(chance, body):
+    """These bytes with up to five places of them changed, put in or left out."""
+    body = bytearray(body)
+    for _ in range(chance.randrange(6)):
+        if body:
+            at = chance.randrange(len(body))
+            body[at:at + chance.randrange(3)] = chance.randbytes(chance.randrange(4))
+    return bytes(body)

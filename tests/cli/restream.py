@@ -202,6 +202,14 @@ def test_taken():
         run("run", path).expect(1, "rtsp: nothing can listen on 127.0.0.1, port %d: " % other.getsockname()[1], "; choose another port")
 
 
+def plays(port):
+    """A client has a packet of the picture."""
+    client = Client(port, "door")
+    client.play()
+    assert client.take(0)[1]
+    client.close()
+
+
 def test_hostile():
     """Clients that say nonsense, or nothing, or too much, disturb no other."""
     port = reserve_port()
@@ -216,10 +224,7 @@ def test_hostile():
                 hostile.sendall(words)
             except OSError:
                 pass
-    client = Client(port, "door")
-    client.play()
-    assert client.take(0)[1]
-    client.close()
+    plays(port)
     running.stop()
     assert running.status == 0
 
@@ -247,10 +252,7 @@ def test_silent():
     for one in silent:
         assert one.recv(1) == b""
         one.close()
-    client = Client(port, "door")
-    client.play()
-    assert client.take(0)[1]
-    client.close()
+    plays(port)
     running.stop()
     assert running.status == 0
     assert not any("CRITICAL" in (line or "") for line in running.lines), running.lines
