@@ -10,7 +10,7 @@ import struct
 import xml.etree.ElementTree
 
 import harness
-from harness import model, reserve_port, run, work, write
+from harness import model, reserve_port, run, write
 from running import PATIENCE, Running, eventually
 
 NS = {"tt": "http://www.onvif.org/ver10/schema"}
