@@ -71,3 +71,24 @@ sl_places_of (const SlStrided *view, SlArena *arena)
     all[matrices + i] = (gssize) sl_strided_at (view, 1, i);
   return (SlPlaces){ all, all + matrices };
 }
+
+/* Work items for each thread, so that all end at about the same time; with fewer queries, packing
+ * takes too large a share. */
+#define ITEMS_A_THREAD 4
+#define LEAST_QUERIES 64
+
+SlScoreBlocks
+sl_score_divide (const SlAttention *a, gint32 most, gint32 panel, gint32 rows, guint threads)
+{
+  const gint32 matrices = a->q.dims[0], queries = a->q.dims[1], keys = a->k.dims[1];
+  const guint wanted =
+    threads > 1 ? (ITEMS_A_THREAD * threads + (guint) matrices - 1) / (guint) matrices : 1;
+  SlScoreBlocks blocks = { .keys = sl_score_pieces (keys, sl_score_pieces (keys, most)) };
+  if (blocks.keys < keys)
+    blocks.keys = MIN (sl_score_pieces (blocks.keys, panel) * panel, SL_SCORE_KEYS);
+  blocks.part = MAX (sl_score_pieces (queries, (gint32) wanted), MIN (LEAST_QUERIES, queries));
+  blocks.parts = sl_score_pieces (queries, blocks.part);
+  blocks.queries = sl_score_pieces (blocks.part, sl_score_pieces (blocks.part, rows));
+  blocks.items = (guint) (matrices * blocks.parts);
+  return blocks;
+}

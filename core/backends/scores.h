@@ -72,3 +72,31 @@ sl_place (const SlPlaces *places, gsize matrix, gint32 row)
 {
   return places->matrices[matrix] + places->rows[row];
 }
+
+/** Most keys of a block. */
+#define SL_SCORE_KEYS 512
+
+/**
+ * SlScoreBlocks: how the keys and queries of an attention are divided
+ * @keys: of a block; @queries: of a tile
+ * @parts: into how many parts the queries of a matrix are divided, for threads; @part: queries of
+ * one
+ * @items: parts of all matrices
+ */
+typedef struct
+{
+  gint32 keys, queries, parts, part;
+  guint items;
+} SlScoreBlocks;
+
+/** sl_score_pieces: how many pieces of at most @most make up @whole. */
+static inline gint32
+sl_score_pieces (gint32 whole, gint32 most)
+{
+  return (whole + most - 1) / most;
+}
+
+/** sl_score_divide: blocks of at most @most keys, 1..SL_SCORE_KEYS, in whole panels of @panel keys
+ * where there are several, and tiles of at most @rows queries. */
+SlScoreBlocks sl_score_divide (const SlAttention *a, gint32 most, gint32 panel, gint32 rows,
+                               guint threads);

@@ -15,15 +15,10 @@
 
 /* Keys of a block: a tile of their scores fits the first cache, and the packed keys and values the
  * second one. */
-#define MOST_KEYS 512
 #define LEAST_KEYS 64
 #define MOST_PACKED 65536
 /* Panels of a block, or of values, with the smallest registers. */
-#define MAX_PANELS (MOST_KEYS / 8)
-/* Work items for each thread, so that all end at about the same time; with fewer queries, packing
- * takes too large a share. */
-#define ITEMS_A_THREAD 4
-#define LEAST_QUERIES 64
+#define MAX_PANELS (SL_SCORE_KEYS / 8)
 
 struct _SlFloatAttention
 {
@@ -31,9 +26,10 @@ struct _SlFloatAttention
   const SlAttention *a;
   SlPlaces q, k, v, y;
   gssize key_step; /* from one number of a key to the next */
-  gint32 queries, keys, depth, width, block, tile, parts, part_rows;
+  gint32 queries, keys, depth, width;
+  SlScoreBlocks blocks;
   gsize score_stride, value_stride; /* floats: of rows of a tile */
-  guint items, cost_us;
+  guint cost_us;
   const gfloat *zeros; /* a bias for all panels */
   const SlScratch *scratch;
 };
@@ -67,16 +63,10 @@ typedef struct
   gint32 first, at, n, all, keys;
 } Tile;
 
-static gint32
-pieces_of (gint32 whole, gint32 most)
-{
-  return (whole + most - 1) / most;
-}
-
 static gsize
 registers_of (const SlFloatIsa *isa, gint32 n)
 {
-  return (gsize) (pieces_of (n, isa->lanes) * isa->lanes);
+  return (gsize) (sl_score_pieces (n, isa->lanes) * isa->lanes);
 }
 
 /* How blocks, tiles and work items divide keys and queries. */
@@ -84,18 +74,9 @@ static void
 divide (SlFloatAttention *m, guint threads)
 {
   const SlFloatIsa *isa = m->isa;
-  const gint32 width = isa->lanes * isa->max_groups, matrices = m->a->q.dims[0],
-               most = CLAMP (MOST_PACKED / (m->depth + m->width), LEAST_KEYS, MOST_KEYS);
-  m->block = pieces_of (m->keys, pieces_of (m->keys, most));
-  if (m->block < m->keys)
-    m->block = MIN (pieces_of (m->block, width) * width, MOST_KEYS);
-  const guint wanted =
-    threads > 1 ? (ITEMS_A_THREAD * threads + (guint) matrices - 1) / (guint) matrices : 1;
-  m->part_rows = MAX (pieces_of (m->queries, (gint32) wanted), MIN (LEAST_QUERIES, m->queries));
-  m->parts = pieces_of (m->queries, m->part_rows);
-  m->tile = pieces_of (m->part_rows, pieces_of (m->part_rows, isa->max_rows));
-  m->items = (guint) (matrices * m->parts);
-  m->score_stride = registers_of (isa, m->block);
+  const gint32 most = CLAMP (MOST_PACKED / (m->depth + m->width), LEAST_KEYS, SL_SCORE_KEYS);
+  m->blocks = sl_score_divide (m->a, most, isa->lanes * isa->max_groups, isa->max_rows, threads);
+  m->score_stride = registers_of (isa, m->blocks.keys);
   m->value_stride = registers_of (isa, m->width);
 }
 
@@ -104,11 +85,11 @@ static gsize
 set_memory (const SlFloatAttention *m, gfloat *at, Memory *memory)
 {
   const gsize sizes[] = { (gsize) m->depth * m->score_stride,
-                          (gsize) m->block * m->value_stride,
-                          (gsize) m->tile * m->score_stride,
-                          (gsize) m->tile * m->value_stride,
-                          (gsize) m->part_rows,
-                          (gsize) m->part_rows };
+                          (gsize) m->blocks.keys * m->value_stride,
+                          (gsize) m->blocks.queries * m->score_stride,
+                          (gsize) m->blocks.queries * m->value_stride,
+                          (gsize) m->blocks.part,
+                          (gsize) m->blocks.part };
   gfloat **const parts[] = { &memory->keys, &memory->values, &memory->scores,
                              &memory->sums, &memory->tops,   &memory->totals };
   gsize used = 0;
@@ -157,8 +138,8 @@ static gint32
 cut_panels (const SlFloatIsa *isa, gint32 columns, gint32 depth, const gfloat *weights,
             SlFloatPanel *panels)
 {
-  const gint32 registers = pieces_of (columns, isa->lanes),
-               n = pieces_of (registers, isa->max_groups);
+  const gint32 registers = sl_score_pieces (columns, isa->lanes),
+               n = sl_score_pieces (registers, isa->max_groups);
   for (gint32 p = 0; p < n; p++) {
     const gint32 begin = registers * p / n, end = registers * (p + 1) / n;
     panels[p] =
@@ -294,16 +275,16 @@ run_item (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlFloatAttention *m = run->attention;
-  const gint32 part = (gint32) (item % (guint) m->parts), begin = part * m->part_rows,
-               end = MIN (begin + m->part_rows, m->queries);
-  Block block = { .matrix = item / (guint) m->parts };
+  const gint32 part = (gint32) (item % (guint) m->blocks.parts), begin = part * m->blocks.part,
+               end = MIN (begin + m->blocks.part, m->queries);
+  Block block = { .matrix = item / (guint) m->blocks.parts };
   Memory memory;
   set_memory (m, (gfloat *) (gpointer) (m->scratch->memory + m->scratch->bytes * thread), &memory);
-  for (block.first = 0; block.first < m->keys; block.first += m->block) {
-    block.n = MIN (m->block, m->keys - block.first);
+  for (block.first = 0; block.first < m->keys; block.first += m->blocks.keys) {
+    block.n = MIN (m->blocks.keys, m->keys - block.first);
     pack (run, &block, &memory);
-    for (gint32 row = begin; row < end; row += m->tile) {
-      Tile tile = { row, row - begin, MIN (m->tile, end - row), 0, 0 };
+    for (gint32 row = begin; row < end; row += m->blocks.queries) {
+      Tile tile = { row, row - begin, MIN (m->blocks.queries, end - row), 0, 0 };
       for (gint32 r = 0; r < tile.n; r++)
         tile.all = MAX (tile.all, sl_attention_keys (m->a, row + r, m->keys));
       tile.keys = MIN (tile.all - block.first, block.n);
@@ -318,5 +299,5 @@ sl_float_attention_run (const SlFloatAttention *m, SlPool *pool, const void *con
                         void *output)
 {
   const Run run = { m, inputs, output };
-  sl_pool_run (pool, run_item, &run, m->items, m->cost_us);
+  sl_pool_run (pool, run_item, &run, m->blocks.items, m->cost_us);
 }

@@ -17,13 +17,9 @@
 #include "core/ops/ops.h"
 
 /* Keys of a block, and columns of a value, which a pass limits. */
-#define MOST_KEYS 512
 #define MOST_COLUMNS 512
-#define MAX_PANELS (MOST_KEYS / 4)
-G_STATIC_ASSERT (MOST_COLUMNS <= MOST_KEYS);
-/* Work items for each thread, and queries of one; with fewer, packing takes too large a share. */
-#define ITEMS_A_THREAD 4
-#define LEAST_QUERIES 64
+#define MAX_PANELS (SL_SCORE_KEYS / 4)
+G_STATIC_ASSERT (MOST_COLUMNS <= SL_SCORE_KEYS);
 /* Keys that are packed at a time: four make whole registers of steps. */
 #define TOGETHER 4
 
@@ -34,9 +30,10 @@ struct _SlInt8Attention
   const SlAttention *a;
   SlPlaces q, k, v, y;
   gssize key_step; /* from one number of a key to the next */
-  gint32 queries, keys, depth, width, block, tile, parts, part_rows;
+  gint32 queries, keys, depth, width;
+  SlScoreBlocks blocks;
   gsize element, query_bytes, share_bytes, score_stride, value_stride;
-  guint items, cost_us;
+  guint cost_us;
   gfloat *rest; /* zeros for all panels */
   const SlScratch *scratch;
 };
@@ -77,12 +74,6 @@ typedef struct
   gfloat *y;
 } Run;
 
-static gint32
-pieces_of (gint32 whole, gint32 most)
-{
-  return (whole + most - 1) / most;
-}
-
 static gsize
 rounded_up (gsize n, gsize to)
 {
@@ -94,20 +85,12 @@ static void
 divide (SlInt8Attention *m, guint threads)
 {
   const SlInt8Isa *isa = m->isa;
-  const gint32 width = isa->lanes * isa->max_groups, matrices = m->a->q.dims[0];
-  const guint wanted =
-    threads > 1 ? (ITEMS_A_THREAD * threads + (guint) matrices - 1) / (guint) matrices : 1;
-  m->block = pieces_of (m->keys, pieces_of (m->keys, MOST_KEYS));
-  if (m->block < m->keys)
-    m->block = MIN (pieces_of (m->block, width) * width, MOST_KEYS);
-  m->part_rows = MAX (pieces_of (m->queries, (gint32) wanted), MIN (LEAST_QUERIES, m->queries));
-  m->parts = pieces_of (m->queries, m->part_rows);
-  m->tile = pieces_of (m->part_rows, pieces_of (m->part_rows, isa->rows));
-  m->items = (guint) (matrices * m->parts);
+  m->blocks =
+    sl_score_divide (m->a, SL_SCORE_KEYS, isa->lanes * isa->max_groups, isa->rows, threads);
   m->element = isa->int16 ? 2 : 1;
   m->query_bytes = rounded_up ((gsize) m->depth, (gsize) isa->unit) * m->element;
-  m->share_bytes = rounded_up ((gsize) m->block, (gsize) isa->unit) * m->element;
-  m->score_stride = rounded_up ((gsize) m->block, (gsize) isa->lanes);
+  m->share_bytes = rounded_up ((gsize) m->blocks.keys, (gsize) isa->unit) * m->element;
+  m->score_stride = rounded_up ((gsize) m->blocks.keys, (gsize) isa->lanes);
   m->value_stride = rounded_up ((gsize) m->width, (gsize) isa->lanes);
 }
 
@@ -123,8 +106,8 @@ take (guint8 *at, gsize *used, gsize bytes)
 static gsize
 set_memory (const SlInt8Attention *m, guint8 *at, Memory *memory)
 {
-  const gsize keys = m->score_stride, columns = m->value_stride, tile = (gsize) m->tile,
-              rows = (gsize) m->part_rows;
+  const gsize keys = m->score_stride, columns = m->value_stride, tile = (gsize) m->blocks.queries,
+              rows = (gsize) m->blocks.part;
   gsize used = 0;
   Packed *const parts[] = { &memory->keys, &memory->values };
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
@@ -187,8 +170,8 @@ cut_panels (const SlInt8Attention *m, gint32 columns, gint32 steps, const guint8
             SlInt8Panel *panels)
 {
   const SlInt8Isa *isa = m->isa;
-  const gint32 registers = pieces_of (columns, isa->lanes),
-               n = pieces_of (registers, isa->max_groups);
+  const gint32 registers = sl_score_pieces (columns, isa->lanes),
+               n = sl_score_pieces (registers, isa->max_groups);
   for (gint32 p = 0; p < n; p++) {
     const gint32 begin = registers * p / n, end = registers * (p + 1) / n;
     panels[p] = (SlInt8Panel){ .weights = weights,
@@ -343,9 +326,9 @@ pack (Block *block)
 {
   const SlInt8Attention *m = block->m;
   const Memory *memory = &block->memory;
-  const gint32 unit = m->isa->unit, steps = pieces_of (block->n, unit);
+  const gint32 unit = m->isa->unit, steps = sl_score_pieces (block->n, unit);
   block->key_panels =
-    cut_panels (m, block->n, pieces_of (m->depth, unit), memory->keys.weights, block->keys);
+    cut_panels (m, block->n, sl_score_pieces (m->depth, unit), memory->keys.weights, block->keys);
   block->value_panels = cut_panels (m, m->width, steps, memory->values.weights, block->values);
   for (gint32 p = 0; p < block->key_panels; p++) {
     const SlInt8Panel *panel = &block->keys[p];
@@ -419,21 +402,21 @@ run_item (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlInt8Attention *m = run->m;
-  const gint32 part = (gint32) (item % (guint) m->parts), begin = part * m->part_rows,
-               end = MIN (begin + m->part_rows, m->queries);
+  const gint32 part = (gint32) (item % (guint) m->blocks.parts), begin = part * m->blocks.part,
+               end = MIN (begin + m->blocks.part, m->queries);
   Block block; /* its panels take longer to clear than a window's keys to pack */
   block.m = m;
   block.inputs = run->inputs;
   block.y = run->y;
-  block.matrix = item / (guint) m->parts;
+  block.matrix = item / (guint) m->blocks.parts;
   set_memory (m, m->scratch->memory + m->scratch->bytes * thread, &block.memory);
   /* Rows are longer than what is rounded into them. */
-  memset (block.memory.codes, 0, (gsize) m->tile * MAX (m->query_bytes, m->share_bytes));
-  for (block.first = 0; block.first < m->keys; block.first += m->block) {
-    block.n = MIN (m->block, m->keys - block.first);
+  memset (block.memory.codes, 0, (gsize) m->blocks.queries * MAX (m->query_bytes, m->share_bytes));
+  for (block.first = 0; block.first < m->keys; block.first += m->blocks.keys) {
+    block.n = MIN (m->blocks.keys, m->keys - block.first);
     pack (&block);
-    for (gint32 row = begin; row < end; row += m->tile)
-      run_tile (&block, row, MIN (m->tile, end - row), row - begin);
+    for (gint32 row = begin; row < end; row += m->blocks.queries)
+      run_tile (&block, row, MIN (m->blocks.queries, end - row), row - begin);
   }
 }
 
@@ -442,5 +425,5 @@ sl_int8_attention_run (const SlInt8Attention *m, SlPool *pool, const void *const
                        gfloat *output)
 {
   const Run run = { m, inputs, output };
-  sl_pool_run (pool, run_item, &run, m->items, m->cost_us);
+  sl_pool_run (pool, run_item, &run, m->blocks.items, m->cost_us);
 }
