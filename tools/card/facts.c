@@ -121,7 +121,7 @@ add_file (GPtrArray *facts, const SlCard *card)
   } else if (licence != NULL)
     add (facts, section, "licence", "%s, as the file states it", licence);
   else
-    add (facts, section, "licence", "not stated; ask whoever gave you the file");
+    add (facts, section, "licence", "not stated; ask its author");
 }
 
 static void
