@@ -99,23 +99,50 @@ test_stream_wait_clients (const TestStream *stream, guint n)
   }
 }
 
+/* (transfer full): the sink pad for a stream of @media; of a new fakesink where nothing takes it,
+ * since rtspsrc stops when the first packet comes at a pad without a link. */
+static GstPad *
+sink_for (GstBin *pipeline, const char *media)
+{
+  const char *name = g_strcmp0 (media, "video") == 0 ? "pictures" : "metadata";
+  g_autoptr (GstElement) taker = gst_bin_get_by_name (pipeline, name);
+  if (taker == NULL) {
+    taker = gst_object_ref_sink (gst_element_factory_make ("fakesink", NULL));
+    g_object_set (taker, "async", FALSE, "sync", FALSE, NULL);
+    gst_bin_add (pipeline, taker);
+    gst_element_sync_state_with_parent (taker);
+  }
+  return gst_element_get_static_pad (taker, "sink");
+}
+
+/* Links that a launch line delays are made by one handler for all pads, which two pads at once
+ * confuse. */
+static void
+link_stream (GstElement *source, GstPad *pad, gpointer pipeline)
+{
+  g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, NULL);
+  const char *media = gst_structure_get_string (gst_caps_get_structure (caps, 0), "media");
+  g_autoptr (GstPad) sink = sink_for (pipeline, media);
+  g_assert_cmpint (gst_pad_link (pad, sink), ==, GST_PAD_LINK_OK);
+}
+
 TestClient
 test_client_new (const char *location, const char *properties, gboolean metadata)
 {
   TestClient client = { 0 };
   g_autoptr (GError) error = NULL;
   g_autofree char *launch = g_strdup_printf (
-    "rtspsrc name=source location=rtsp://%s latency=0 %s source. ! application/x-rtp,media=video ! rtpjpegdepay ! jpegdec ! "
+    "rtspsrc name=source location=rtsp://%s latency=0 %s rtpjpegdepay name=pictures ! jpegdec ! "
     "videoconvert ! video/x-raw,format=I420 ! appsink name=video sync=false%s",
-    location, properties,
-    metadata ? " source. ! application/x-rtp,media=application ! appsink name=metadata sync=false"
-             : "");
+    location, properties, metadata ? " appsink name=metadata sync=false" : "");
   client.pipeline = gst_object_ref_sink (gst_parse_launch (launch, &error));
   g_assert_no_error (error);
   client.video = GST_APP_SINK (gst_bin_get_by_name (GST_BIN (client.pipeline), "video"));
   if (metadata)
     client.metadata = GST_APP_SINK (gst_bin_get_by_name (GST_BIN (client.pipeline), "metadata"));
   client.bus = gst_element_get_bus (client.pipeline);
+  g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (client.pipeline), "source");
+  g_signal_connect (source, "pad-added", G_CALLBACK (link_stream), client.pipeline);
   gst_element_set_state (client.pipeline, GST_STATE_PLAYING);
   return client;
 }
