@@ -9,7 +9,7 @@ set -eu
 build=${1:?usage: scripts/test.sh BUILD [meson test options]}
 shift
 logs=$build/meson-logs
-export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 5 / 2))}"
+export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 3))}"
 rm -f "$logs"/testlog*
 
 status=0

@@ -41,6 +41,15 @@ def check_networks(board, threads):
     assert board["right"]
 
 
+def field(kernel, *options, **environment):
+    """`bench field` in a short time, with a wrong kernel or "none": status, board, standard error. Only the networks of the kernel's type run."""
+    if not BROKEN:
+        raise Skip("no program with a broken kernel is built here")
+    env = {name: value for name, value in dict(os.environ, **environment).items() if value is not None}
+    done = subprocess.run([BROKEN, kernel, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False, env=env)
+    return done.returncode, read(done.stdout), done.stderr
+
+
 def test_check():
     board = read(run("bench", "field", "--check", timeout=600).expect(0).out)
     check_networks(board, (1, 2))
@@ -52,8 +61,8 @@ def test_check():
 def test_times():
     if harness.SANITIZED:
         raise Skip("a sanitizer's times are none")
-    env = {name: value for name, value in os.environ.items() if name != "SIGHTLINE_SYS"}
-    board = read(run("bench", "field", timeout=600, env=env).out)  # a machine that slows down is told on standard error
+    status, board, _ = field("none", SIGHTLINE_SYS=None)  # a machine that slows down is told on standard error
+    assert status == 0, board
     cores = len(os.sched_getaffinity(0))
     check_networks(board, [n for n in (1, 2, 4) if n <= cores])
     for row in board["networks"]:
@@ -84,9 +93,8 @@ def test_board():
     put(root, "class/thermal/thermal_zone0/type", "soc-thermal\n")
     put(root, "class/thermal/thermal_zone0/temp", "85250\n")
     put(root, "devices/platform/soc/soc:firmware/get_throttled", "50005\n")
-    done = run("bench", "field", "--check", timeout=600, env=dict(os.environ, SIGHTLINE_SYS=root))
-    done.expect(0, "the processor is throttled (under-voltage, throttled by the firmware), so times are too long: cool the board")
-    board = read(done.out)
+    status, board, told = field("int8-add", "--check", SIGHTLINE_SYS=root)
+    assert status == 1 and "the processor is throttled (under-voltage, throttled by the firmware), so times are too long: cool the board" in told, told
     assert board["machine"]["model"] == "Made Board 5" and board["machine"]["compatible"] == ["maker,board-5", "maker,chip"], board["machine"]
     assert board["machine"]["cores"] == [{"id": 0, "capacity": 430, "max_mhz": None, "governor": None},
                                          {"id": 1, "capacity": 1024, "max_mhz": 2400, "governor": "ondemand"}], board["machine"]
@@ -94,23 +102,16 @@ def test_board():
     assert board["warning"].startswith("the processor is throttled"), board
 
 
-def broken(kernel):
-    if not BROKEN:
-        raise Skip("no program with a broken kernel is built here")
-    done = subprocess.run([BROKEN, kernel, "--check"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False)
-    return done.returncode, read(done.stdout), done.stderr
-
-
 def test_broken_kernels():
     """One value of a tile changed in its lowest bit, or by a hundredth, is found, and nothing else is called wrong."""
-    status, board, told = broken("none")
+    status, board, told = field("none", "--check")
     assert status == 0 and board["right"] and told == "", told
     for kernel, kind, names in (("int8-gemm", "int8", {"mobilenet_v2", "yolo_n", "rfb"}), ("int8-depthwise", "int8", {"mobilenet_v2", "rfb"}),
                                 ("int8-add", "int8", {"mobilenet_v2", "yolo_n", "rfb"}), ("float-gemm", "float", {"mobilenet_v2", "yolo_n", "rfb", "vit_ti"}),
                                 ("float-depthwise", "float", {"mobilenet_v2", "rfb"}), ("float-normalize", "float", {"vit_ti"})):
         if kernel == "int8-depthwise" and not any(row["int8_kernels"] not in (None, "c", "neon") for row in board["networks"]):
             continue  # these have no function for whole rows
-        status, found, told = broken(kernel)
+        status, found, told = field(kernel, "--check")
         wrong = {row["network"] for row in found["networks"] if not row["right"] and row["type"] == kind}
         assert status == 1 and not found["right"] and wrong == names, (kernel, status, wrong, told)
         assert "wrong results, so kernels are wrong on this processor: " in told and "%s as %s on 1 thread (" % (sorted(names)[0], kind) in told, told

@@ -6,7 +6,7 @@ a circle.
 
 Called by meson: check_includes.py SOURCE_ROOT BUILD_ROOT COMPILER...
 A public header, of include/, is compiled as an application does, with include/ and GLib alone, and reaches nothing private.
-A header that is the first include of its own source is not compiled once more. Another is compiled with the include folders that meson compiles its folder's sources with, as BUILD_ROOT's
+A header that a source, or another such header, includes first is not compiled once more. Another is compiled with the include folders that meson compiles its folder's sources with, as BUILD_ROOT's
 compile_commands.json has them; those of plugins/, pipelines/ and tools/ only where GStreamer is among them.
 """
 import json
@@ -69,6 +69,7 @@ ROOMS = {
     "core/graph": [],
     "core/ops": ["core/graph"],
     "core/passes": ["core/graph", "core/ops"],
+    "core/search": [],
     "core/backends": ["core/graph", "core/ops"],
     "core/external": ["core/graph"],
     "core/runtime": ["core/graph", "core/ops", "core/backends", "core/external"],
@@ -207,16 +208,24 @@ def compile_commands(root, build):
     return [(os.path.relpath(os.path.join(entry["directory"], entry["file"]), root), shlex.split(entry["command"])) for entry in entries]
 
 
+def first_include(root, path):
+    """What a source or header of ours includes first, if that is a header of ours, else None."""
+    if not os.path.exists(os.path.join(root, path)):
+        return None
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        first = INCLUDE.search(file.read())
+    return first[2] if first and first[1] == '"' and os.path.exists(os.path.join(root, first[2])) else None
+
+
 def proven_alone(root, commands):
-    """Headers that the first include of their own source proves to compile alone, where that source is part of the build. Precompiled headers
-    may hide what is missing; `.ci/run sanitizers` builds without."""
+    """Headers that the build proves to compile alone: those that a compiled source, or such a header, includes first. Precompiled headers may
+    hide what is missing; `.ci/run sanitizers` builds without."""
     proven = set()
-    for source, _ in commands:
-        if source.endswith(".c") and os.path.exists(os.path.join(root, source)):
-            with open(os.path.join(root, source), encoding="utf-8") as file:
-                first = INCLUDE.search(file.read())
-            if first and first[2] == source[: -len("c")] + "h":
-                proven.add(first[2])
+    for path in [source for source, _ in commands if source.endswith(".c")]:
+        while path := first_include(root, path):
+            if path in proven:
+                break
+            proven.add(path)
     return proven
 
 
@@ -240,16 +249,14 @@ def application_flags(root, build, commands):
 
 
 def compile_alone(build, compiler, flags, name):
-    command = compiler + flags + ["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only", "-x", "c", "-"]
+    """The finished process; its output lists the files that the header brings with it, as make has them."""
+    command = compiler + flags + ["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only", "-MD", "-MF", "-", "-x", "c", "-"]
     return subprocess.run(command, input='#include "%s"\n' % name, text=True, capture_output=True, check=False, cwd=build)
 
 
-def private_includes(root, build, compiler, flags, name):
-    """Sentences, one for each file of ours outside of include/ that the public header brings with it."""
-    done = subprocess.run(compiler + flags + ["-M", "-x", "c", "-"], input='#include "%s"\n' % name, text=True, capture_output=True, check=False, cwd=build)
-    if done.returncode != 0:
-        return done.stderr.splitlines()
-    reached = (os.path.realpath(os.path.join(build, path)) for path in done.stdout.replace("\\\n", " ").split()[1:])
+def private_includes(root, build, name, made_of):
+    """Sentences, one for each file of ours outside of include/ that the public header brings with it, by what compile_alone() listed."""
+    reached = (os.path.realpath(os.path.join(build, path)) for path in made_of.replace("\\\n", " ").split()[1:])
     private = sorted(path for path in reached if path.startswith(os.path.realpath(root) + os.sep))
     public = os.path.realpath(os.path.join(root, "include")) + os.sep
     return ["include/%s reaches %s, which no application has" % (name, path) for path in private if not path.startswith(public)]
@@ -302,14 +309,15 @@ def main():
         if folder.split("/")[0] in NEEDS_GSTREAMER and folder not in (REMOTE, EVALUATE) and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue
         for path in sources(root, folder, ".h"):
-            if folder == "include":
-                private = private_includes(root, build, compiler, flags, path[len("include/") :])
-                good &= report(not private, "public/" + path, private)
             if path in proven:
                 good &= report(True, "alone/" + path)
                 continue
-            result = compile_alone(build, compiler, flags, path[len("include/") :] if folder == "include" else path)
+            name = path[len("include/") :] if folder == "include" else path
+            result = compile_alone(build, compiler, flags, name)
             good &= report(result.returncode == 0, "alone/" + path, result.stderr.splitlines())
+            if folder == "include":
+                private = private_includes(root, build, name, result.stdout)
+                good &= report(not private, "public/" + path, private)
     print("1..%d" % number)
     return 0 if good else 1
 

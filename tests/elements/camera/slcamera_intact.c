@@ -104,7 +104,8 @@ test_join (gconstpointer data)
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, stream->properties, NULL);
   watch (camera, &compare);
   test_camera_play (camera, GST_STATE_PLAYING);
-  test_camera_wait_frames (camera, 1);
+  /* Pictures that lead the first key frame of an open group are left out after it. */
+  test_camera_wait_frames (camera, 2);
   const guint64 early = damaged_of (camera);
   test_camera_wait_frames (camera, stream->frames);
   while (stream->loses && damaged_of (camera) == early)

@@ -421,7 +421,7 @@ test_open_password (void)
   GstHarness *harness = publish_start (path, more, &bus);
   g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
   g_autofree char *expected = g_strdup_printf (
-    "password-file=%s: other users may read or change this password (mode 0644): chmod 600", file);
+    "password-file=%s: other users may read or change this secret (mode 0644): chmod 600", file);
   g_assert_true (g_str_has_prefix (said, expected));
   publish_finish (harness, bus);
 }
