@@ -624,12 +624,52 @@ sl_contract_require_one_input (const SlContract *contract, GError **error)
     contract->model, hint);
 }
 
-void
-sl_contract_set_words (SlContract *contract, const SlWordVectors *words, SlLabels *labels)
+/* (transfer full): @labels, with names for the classes up to @rows that are there only because the
+ * model has room for them. */
+static SlLabels *
+fill_up_labels (SlLabels *labels, guint rows)
 {
-  contract->words = *words;
-  g_clear_pointer (&contract->labels, sl_labels_unref);
-  contract->labels = labels;
+  g_autoptr (GString) names = g_string_new (NULL);
+  for (guint i = 0; i < rows; i++) {
+    const char *name = sl_labels_get (labels, i);
+    g_string_append_printf (names, "%u %s\n", i, name != NULL ? name : "unused");
+  }
+  return sl_labels_parse (names->str, names->len, sl_labels_origin (labels), NULL);
+}
+
+static void
+set_labels (SlContract *contract, const SlWordVectors *words, SlLabels *labels, guint rows)
+{
+  g_autoptr (SlLabels) old = g_steal_pointer (&contract->labels);
+  labels = labels != NULL ? labels : old;
+  if (labels != NULL && rows > words->n && sl_labels_count (labels) == words->n)
+    contract->labels = fill_up_labels (labels, rows);
+  else if (labels != NULL)
+    contract->labels = sl_labels_ref (labels);
+}
+
+void
+sl_contract_set_words (SlContract *contract, const SlWordVectors *words, const GArray *columns,
+                       SlLabels *labels, guint rows)
+{
+  set_labels (contract, words, labels, rows);
+  contract->words = (SlWordVectors){ words->n, words->shown, words->length };
+  if (columns != NULL) {
+    contract->words.n_columns = columns->len;
+    contract->words.columns = g_memdup2 (columns->data, columns->len * sizeof (gint32));
+  }
+  if (rows > 0 || columns != NULL)
+    return;
+  const guint n = words->length;
+  contract->words.numbers = g_new (gfloat, (gsize) words->n * n);
+  for (guint i = 0; i < words->n; i++) {
+    const gfloat *row = words->numbers + (gsize) i * n;
+    double squares = 0;
+    for (guint k = 0; k < n; k++)
+      squares += (double) row[k] * (double) row[k];
+    for (guint k = 0; k < n; k++)
+      contract->words.numbers[(gsize) i * n + k] = (gfloat) ((double) row[k] / sqrt (squares));
+  }
   if (contract->decoder_by_user)
     return;
   g_free (contract->decoder);
@@ -654,6 +694,7 @@ sl_contract_unref (SlContract *contract)
   g_clear_pointer (&contract->decoder_params, g_hash_table_unref);
   g_clear_pointer (&contract->labels, sl_labels_unref);
   g_free (contract->words.numbers);
+  g_free (contract->words.columns);
   g_free (contract->decoder);
   g_free (contract->range_hint);
   g_free (contract->model);

@@ -28,9 +28,11 @@ SlContract *sl_contract_new (const char *path, const SlGraph *graph,
                              const SlModelMetadata *metadata, SlModelInfo *info,
                              const SlModelSettings *overrides, GError **error);
 
-/** sl_contract_set_words: the classes are those of @words and @labels, which are taken; @contract
- * is not shared yet. */
-void sl_contract_set_words (SlContract *contract, const SlWordVectors *words, SlLabels *labels);
+/** sl_contract_set_words: the classes are those of @words, with the names @labels (nullable);
+ * @rows: how many of them the model's outputs have; @columns: (nullable): as in SlWordVectors.
+ * Without either its output is an embedding. @contract is not shared yet. */
+void sl_contract_set_words (SlContract *contract, const SlWordVectors *words, const GArray *columns,
+                            SlLabels *labels, guint rows);
 
 /**
  * sl_contract_skip_input_quantize: makes a contract of a picture ask for @quantized, the tensor

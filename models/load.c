@@ -13,6 +13,7 @@
 #include "models/backend_choice.h"
 #include "models/default.h"
 #include "models/model_private.h"
+#include "models/prompts.h"
 #include "models/zoo/cache.h"
 #include "core/base/fail.h"
 
@@ -150,6 +151,28 @@ find_file (const char *path, GError **error)
   return file;
 }
 
+/* @request with the inputs that @fixed_inputs (nullable) states, for files beside @beside, and with
+ * the classes that the user states. */
+static SlModel *
+load_with_words (const char *path, const SlModelSettings *overrides, SlLoadRequest *request,
+                 const char *fixed_inputs, const char *beside, GError **error)
+{
+  g_autoptr (SlFixedInputs) fixed = sl_fixed_inputs_read (fixed_inputs, beside, error);
+  g_autoptr (SlLabels) labels = NULL;
+  g_autoptr (SlPromptTexts) texts = NULL;
+  SlWordVectors words = { 0 };
+  request->fixed = fixed;
+  request->has_fixed = fixed_inputs != NULL && fixed_inputs[0] != '\0';
+  if (fixed == NULL || !sl_prompts_encode (overrides, &words, &texts, &labels, error))
+    return NULL;
+  request->words = words.n > 0 ? &words : NULL;
+  request->texts = texts;
+  request->word_labels = labels;
+  SlModel *model = load_chosen (path, overrides, request, error);
+  g_free (words.numbers);
+  return model;
+}
+
 SlModel *
 sl_model_load_with (const char *path, const SlModelSettings *overrides,
                     const SlModelLoadOptions *options, GError **error)
@@ -173,10 +196,8 @@ sl_model_load_with (const char *path, const SlModelSettings *overrides,
   g_autofree char *stated =
     by_user ? g_strdup (settled->fixed_inputs) : sl_modelinfo_early_key (info, "fixed-inputs");
   GError *failed = NULL;
-  g_autoptr (SlFixedInputs) fixed = sl_fixed_inputs_read (stated, by_user ? NULL : info, &failed);
-  request.fixed = fixed;
-  request.has_fixed = stated != NULL && stated[0] != '\0';
-  SlModel *model = fixed != NULL ? load_chosen (path, overrides, &request, &failed) : NULL;
+  SlModel *model =
+    load_with_words (path, overrides, &request, stated, by_user ? NULL : info, &failed);
   if (model == NULL) {
     add_way_out (path, settled, failed);
     g_propagate_prefixed_error (error, failed, "%s: ", path);

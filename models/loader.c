@@ -22,7 +22,7 @@
 #include "models/file.h"
 #include "models/model_private.h"
 #include "models/numbers.h"
-#include "models/prompts.h"
+#include "models/word_inputs.h"
 
 #define EXPECTED "a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model"
 #define ALL_READERS                                                               \
@@ -43,6 +43,7 @@ source_free (gpointer data)
 {
   SlModelSource *source = data;
   sl_model_metadata_clear (&source->metadata);
+  g_clear_pointer (&source->word_columns, g_array_unref);
   g_free (source);
 }
 
@@ -103,16 +104,29 @@ unknown_format (GBytes *bytes, const char *path, GError **error)
   return NULL;
 }
 
+/* Whether the classes that the user states are in the graph. */
+static gboolean
+has_words (const SlModelSource *source)
+{
+  return source->word_rows > 0 || source->word_columns != NULL;
+}
+
 /* The same text for the same file, unchanged, and the same graph made of it. */
 static char *
-identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean skips)
+identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean skips,
+             gboolean with_words)
 {
   const SlFileStamp *file = &model->stamp;
+  g_autofree char *words =
+    with_words ? g_strdup_printf (", words %016" G_GINT64_MODIFIER "x",
+                                  model->texts != NULL ? sl_prompt_texts_hash (model->texts)
+                                                       : sl_word_inputs_hash (model->words))
+               : g_strdup ("");
   return g_strdup_printf (
     "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT
     " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT
     " %" G_GUINT64_FORMAT ", %s, %s, %s, batch %u, inputs %016" G_GINT64_MODIFIER
-    "x, shape %s, state %s, handed in %s",
+    "x, shape %s, state %s, handed in %s%s",
     file->device, file->inode, file->size, file->written, file->changed,
     options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
     options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, skips ? "no quantize" : "whole",
@@ -120,7 +134,7 @@ identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean s
     options->keep_activations ? "activations kept" : "activations rounded", MAX (model->batch, 1),
     sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "",
     options->state != NULL ? options->state : "",
-    options->handed_inputs != NULL ? options->handed_inputs : "");
+    options->handed_inputs != NULL ? options->handed_inputs : "", words);
 }
 
 /* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */
@@ -227,16 +241,21 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   SlModelSource *source = sl_graph_source (graph);
   sl_graph_set_work_limit (graph, (options->work_limit > 0 ? options->work_limit : SL_MAX_WORK)
                                     * MAX (model->batch, 1));
-  if (!reader->read (
-        bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations },
-        graph, &source->metadata, error)
+  if (!reader->read (bytes,
+                     &(SlReaderSource){ model->path, options->input_shape,
+                                        options->keep_activations, model->words, model->texts },
+                     graph, &source->metadata, error)
       || (model->batch <= 1 && !check_input_shape (graph, options->input_shape, error)))
     return NULL;
   const gint32 first = sl_graph_input (graph, 0);
   SlState state;
   if (!sl_state_read (options->state, options->handed_inputs, source->metadata.state,
                       source->metadata.state_first, graph, &state, error)
-      || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error))
+      || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error)
+      || !sl_word_inputs_apply (model->words, graph, &source->metadata.data_files,
+                                &source->word_rows, error)
+      || !sl_prompt_texts_apply (model->texts, graph, &source->metadata.data_files,
+                                 &source->word_columns, error))
     return NULL;
   if (!sl_graph_prepare (graph, error)) {
     if (options->input_shape != NULL && options->input_shape[0] != '\0')
@@ -267,6 +286,10 @@ read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GErro
       || !sl_external_file_skeleton (model->external, options->input_shape, graph, error)
       || !sl_state_read (options->state, options->handed_inputs, NULL, NULL, graph, &state, error)
       || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error)
+      || !sl_word_inputs_apply (model->words, graph, &source->metadata.data_files,
+                                &source->word_rows, error)
+      || !sl_prompt_texts_apply (model->texts, graph, &source->metadata.data_files,
+                                 &source->word_columns, error)
       || !sl_graph_set_whole (graph, sl_external_title (sl_external_model_name (model->external)),
                               error)
       || !sl_state_apply (&state, graph, error))
@@ -301,6 +324,21 @@ make_contract (const SlModel *model, const SlGraph *graph, const SlModelSettings
   return contract;
 }
 
+/* (transfer full) (nullable): a living graph of @identity. One that lacks the classes of @words
+ * suits where it has no place for them. */
+static SlGraph *
+find_living (const SlModel *model, const SlModelLoadOptions *options, gboolean skips,
+             gboolean with_words)
+{
+  g_autofree char *identity = identity_of (model, options, skips, with_words);
+  g_autoptr (SlGraph) graph = sl_graph_find_shared (identity);
+  if (graph != NULL && !with_words
+      && (sl_word_inputs_exist (model->words, graph)
+          || (model->texts != NULL && sl_prompt_texts_exist (graph))))
+    return NULL;
+  return g_steal_pointer (&graph);
+}
+
 /* A living graph of the same file. TRUE with none where there is none that suits, or that could be
  * of another state of the file; one with weights in other files is found when these are read. */
 static gboolean
@@ -309,9 +347,10 @@ find_shared (SlModel *model, const SlModelSettings *overrides, const SlModelLoad
 {
   const gboolean fresh = sl_file_stamp_is_fresh (&model->stamp);
   for (gint skips = options->skip_input_quantize ? 1 : 0; skips >= 0 && !fresh; skips--) {
-    g_autofree char *identity = identity_of (model, options, skips);
-    g_autoptr (SlGraph) graph = sl_graph_find_shared (identity);
+    g_autoptr (SlGraph) graph = find_living (model, options, skips, FALSE);
     gboolean wanted = FALSE;
+    if (graph == NULL && model->words != NULL)
+      graph = find_living (model, options, skips, TRUE);
     if (graph == NULL)
       continue;
     g_autoptr (SlContract) contract =
@@ -363,7 +402,9 @@ load_new (SlModel *model, int *fd, const SlModelSettings *overrides,
     sl_graph_skip_input_quantize (model->graph);
   if (sl_file_stamp_is_fresh (&model->stamp))
     return TRUE;
-  g_autofree char *identity = add_data_files (model->graph, identity_of (model, options, skips));
+  const SlModelSource *source = sl_graph_source (model->graph);
+  g_autofree char *identity =
+    add_data_files (model->graph, identity_of (model, options, skips, source->word_rows > 0));
   model->graph = sl_graph_share (model->graph, identity);
   return TRUE;
 }
@@ -406,7 +447,8 @@ load_skeleton (SlModel *model, const SlModelLoadOptions *options, gboolean share
   if (graph == NULL || !shares || sl_file_stamp_is_fresh (&model->stamp)
       || !sl_file_stamp_same_content (&opened, &model->stamp))
     return graph;
-  g_autofree char *file = identity_of (model, options, FALSE);
+  const SlModelSource *source = sl_graph_source (graph);
+  g_autofree char *file = identity_of (model, options, FALSE, has_words (source));
   g_autofree char *identity =
     g_strdup_printf ("%s, in %s", file, sl_external_model_title (model->external));
   return sl_graph_share (graph, identity);
@@ -522,16 +564,20 @@ load_for (SlModel *model, const SlModelSettings *overrides, const SlLoadRequest 
   return load (model, overrides, options, error);
 }
 
-/* Classes that the user states as sentences. */
+/* The contract gets the classes that the user states. */
 static gboolean
-add_words (SlModel *model, const SlModelSettings *overrides, GError **error)
+add_words (SlModel *model, const SlLoadRequest *request, GError **error)
 {
-  SlWordVectors words = { 0 };
-  SlLabels *labels = NULL;
-  if (!sl_prompts_encode (overrides, &words, &labels, error))
-    return FALSE;
-  if (words.numbers != NULL)
-    sl_contract_set_words (model->contract, &words, labels);
+  const SlModelSource *source = sl_graph_source (model->graph);
+  if (request->words == NULL)
+    return TRUE;
+  if (request->texts != NULL && source->word_columns == NULL)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "text-model is not stated; expected text-model=FILE, tokenizer=FILE and "
+                    "prompts=SENTENCE;SENTENCE together, or a model with the input 'input_ids'");
+  model->has_fixed |= has_words (source);
+  sl_contract_set_words (model->contract, request->words, source->word_columns,
+                         request->word_labels, source->word_rows);
   return TRUE;
 }
 
@@ -555,9 +601,13 @@ sl_model_load_settled (const char *path, const SlModelSettings *overrides,
                                          .state = model->state };
   model->has_fixed = request->has_fixed;
   model->fixed = request->fixed;
+  model->words = request->words;
+  model->texts = request->texts;
   const gboolean good = load_for (model, overrides, request, error);
   model->fixed = NULL;
-  if (!good || !add_words (model, overrides, error))
+  model->words = NULL;
+  model->texts = NULL;
+  if (!good || !add_words (model, request, error))
     return NULL;
   note_precision (model);
   note_scaling (model);
@@ -592,7 +642,7 @@ read_batch (SlModel *again, const SlModel *model, GError **error)
   if (fd < 0)
     return NULL;
   const gboolean same = sl_file_stamp_same_content (&again->stamp, &model->stamp);
-  g_autofree char *identity = identity_of (again, options, skips);
+  g_autofree char *identity = identity_of (again, options, skips, FALSE);
   g_autoptr (SlGraph) graph = same ? sl_graph_find_shared (identity) : NULL;
   const gboolean found = graph != NULL;
   if (!found && same)

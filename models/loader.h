@@ -7,6 +7,7 @@
 
 #include "models/fixed_inputs.h"
 #include "models/model.h"
+#include "models/prompt_texts.h"
 
 /**
  * SlLoadRequest:
@@ -14,6 +15,8 @@
  * auto
  * @precision: that of @options
  * @fixed: inputs that are always the same; @has_fixed: there are some
+ * @words: (nullable): classes that the user states; @texts: (nullable): as sentences for the model
+ * itself; @word_labels: (nullable): their names
  * @by_choice: Sightline chose the backend, and may take over from it
  * @by_file: the key file beside the model names the backend
  */
@@ -22,6 +25,9 @@ typedef struct
   SlModelLoadOptions options;
   SlPrecision precision;
   const SlFixedInputs *fixed;
+  const SlWordVectors *words;
+  const SlPromptTexts *texts;
+  SlLabels *word_labels;
   gboolean has_fixed, by_choice, by_file;
 } SlLoadRequest;
 

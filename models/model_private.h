@@ -11,6 +11,8 @@ typedef struct
 {
   SlModelMetadata metadata;
   const char *format;
+  guint word_rows;      /* classes that its input of embeddings has room for, 0 = it has none */
+  GArray *word_columns; /* (nullable): of its inputs of tokens, as sl_prompt_texts_apply() has it */
 } SlModelSource;
 
 struct _SlModel
@@ -21,6 +23,8 @@ struct _SlModel
   SlGraph *graph;
   SlContract *contract;
   const SlFixedInputs *fixed; /* while it is loaded */
+  const SlWordVectors *words; /* (nullable): likewise */
+  const SlPromptTexts *texts; /* (nullable): likewise */
   guint batch;                /* of the graph that is read */
   SlExternalModel *external;  /* (nullable) */
   gboolean falls_back, backend_by_file;

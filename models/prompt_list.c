@@ -5,39 +5,68 @@
 
 #include "core/base/fail.h"
 
-#define MAX_CLASSES 1000
-
-GStrv
-sl_prompts_split (const char *item, char **name)
+static void
+prompt_clear (gpointer data)
 {
+  SlPrompt *prompt = data;
+  g_free (prompt->name);
+  g_strfreev (prompt->sentences);
+}
+
+static SlPrompt
+read_prompt (char *item, guint place)
+{
+  SlPrompt prompt = { .place = place, .negative = item[0] == SL_PROMPT_NEGATIVE };
+  item = g_strstrip (item + (prompt.negative ? 1 : 0));
   const char *equals = strchr (item, '=');
-  GStrv sentences = g_strsplit (equals != NULL ? equals + 1 : item, "|", SL_MAX_SENTENCES);
-  for (guint i = 0; sentences[i] != NULL; i++)
-    g_strstrip (sentences[i]);
-  *name = equals != NULL ? g_strstrip (g_strndup (item, (gsize) (equals - item)))
-                         : g_strdup (sentences[0]);
-  if (*name != NULL)
-    g_strdelimit (*name, "\r\n", ' ');
-  return sentences;
+  prompt.sentences = g_strsplit (equals != NULL ? equals + 1 : item, "|", SL_MAX_SENTENCES);
+  for (guint i = 0; prompt.sentences[i] != NULL; i++)
+    g_strstrip (prompt.sentences[i]);
+  prompt.name = equals != NULL ? g_strstrip (g_strndup (item, (gsize) (equals - item)))
+                               : g_strdup (prompt.sentences[0]);
+  if (prompt.name != NULL)
+    g_strdelimit (prompt.name, "\r\n", ' ');
+  return prompt;
+}
+
+static gboolean
+is_complete (const SlPrompt *prompt)
+{
+  gboolean good = prompt->name != NULL && prompt->name[0] != '\0' && prompt->sentences[0] != NULL;
+  for (guint i = 0; prompt->sentences[i] != NULL; i++)
+    good = good && prompt->sentences[i][0] != '\0';
+  return good;
+}
+
+GArray *
+sl_prompts_parse (const char *text, GError **error)
+{
+  g_auto (GStrv) items = g_strsplit (text, ";", 0);
+  g_autoptr (GArray) prompts = g_array_new (FALSE, FALSE, sizeof (SlPrompt));
+  gboolean good = g_strv_length (items) <= SL_MAX_CLASSES;
+  guint shown = 0;
+  g_array_set_clear_func (prompts, prompt_clear);
+  for (guint i = 0; items[i] != NULL && good; i++) {
+    const SlPrompt prompt = read_prompt (g_strstrip (items[i]), i);
+    if (prompt.negative)
+      g_array_append_val (prompts, prompt);
+    else
+      g_array_insert_val (prompts, shown++, prompt);
+    good = is_complete (&prompt);
+  }
+  if (good && shown > 0)
+    return g_steal_pointer (&prompts);
+  return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                       "prompts=%s: expected 1 to %d classes with ';' between, each a sentence or "
+                       "NAME=SENTENCE|SENTENCE, and '!' before a class that is not reported",
+                       text, SL_MAX_CLASSES);
 }
 
 gboolean
 sl_prompts_check (const char *text, GError **error)
 {
-  g_auto (GStrv) items = g_strsplit (text, ";", 0);
-  gboolean good = g_strv_length (items) <= MAX_CLASSES;
-  for (guint i = 0; items[i] != NULL && good; i++) {
-    g_autofree char *name = NULL;
-    g_auto (GStrv) sentences = sl_prompts_split (g_strstrip (items[i]), &name);
-    good = name != NULL && name[0] != '\0';
-    for (guint k = 0; sentences[k] != NULL; k++)
-      good = good && sentences[k][0] != '\0';
-  }
-  return good
-         || sl_fail (error, SL_ERROR_ARGUMENT,
-                     "prompts=%s: expected 1 to %d classes with ';' between, each a sentence or "
-                     "NAME=SENTENCE|SENTENCE",
-                     text, MAX_CLASSES);
+  g_autoptr (GArray) prompts = sl_prompts_parse (text, error);
+  return prompts != NULL;
 }
 
 gboolean

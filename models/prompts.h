@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Classes that sentences describe: a text model makes an embedding of each, once, at load. */
+/* Classes that sentences describe: a text model makes an embedding of each, once, at load; or a
+ * file has the embeddings. */
 #pragma once
 
 #include "core/base/word_vectors.h"
 #include "models/labels.h"
+#include "models/prompt_texts.h"
 #include "models/settings.h"
 
 /**
  * sl_prompts_encode:
- * @settings: (nullable): text-model, tokenizer, prompts and templates count
- * @words: (out): a vector for each class: the mean of its sentences in all templates; the caller
- * frees its numbers. Untouched where nothing is stated
- * @labels: (out) (transfer full): the names of the classes
+ * @settings: (nullable): text-model, tokenizer, prompts, templates and embeddings count
+ * @words: (out): an embedding for each class: of length 1, the mean of its sentences in all
+ * templates; or the rows of the file as they are. The caller frees its numbers. Untouched where
+ * nothing is stated
+ * @texts: (out) (transfer full) (nullable): the sentences, where a tokenizer is stated without a
+ * text model: the model itself is to take them. @words has no embeddings then
+ * @labels: (out) (transfer full) (nullable): the names of the classes; NULL = embeddings of a file
+ * without names
  *
  * Loads the text model, runs it, and frees it. TRUE where nothing is stated. FALSE with @error set
- * when one of the first three is missing or does not fit the others.
+ * when one is missing or does not fit the others.
  */
 gboolean sl_prompts_encode (const SlModelSettings *settings, SlWordVectors *words,
-                            SlLabels **labels, GError **error);
+                            SlPromptTexts **texts, SlLabels **labels, GError **error);

@@ -5,9 +5,11 @@
 
 #include <glib.h>
 
+#include "core/base/word_vectors.h"
 #include "core/graph/graph.h"
 #include "models/labels.h"
 #include "models/modelinfo.h"
+#include "models/prompt_texts.h"
 
 /**
  * SlModelMetadata: a model file's information beside its graph; zero = not stated.
@@ -76,12 +78,16 @@ void sl_model_metadata_clear (SlModelMetadata *metadata);
  * @path: of its file, for messages and for files beside it
  * @input_shape: (nullable): "1,3,224,224"; for several inputs with ';' between
  * @keep_activations: as in SlModelLoadOptions
+ * @words: (nullable): classes, which open dimensions of an input of embeddings are for
+ * @texts: (nullable): sentences, which those of inputs of tokens are for
  */
 typedef struct
 {
   const char *path;
   const char *input_shape;
   gboolean keep_activations;
+  const SlWordVectors *words;
+  const SlPromptTexts *texts;
 } SlReaderSource;
 
 /**

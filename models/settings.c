@@ -106,7 +106,7 @@ static const SlSetting table[] = {
   { ROW ("prompts", "Prompts", TEXT, WORDS, BY_USER, prompts), .check = sl_prompts_check,
     .help =
       "Classes as sentences, separated by ';', for the text model, such as prompts=\"an open door;a closed door\"; NAME=SENTENCE|SENTENCE "
-      "names a class and averages its sentences",
+      "names a class and averages its sentences; a class with '!' before it competes with the others and is not reported",
     .option_help = "Classes as sentences, such as 'an open door;a closed door'",
     .value_name = "SENTENCE;..." },
   { ROW ("templates", "Templates", TEXT, WORDS, BY_USER, templates), .check = sl_templates_check,
@@ -115,6 +115,12 @@ static const SlSetting table[] = {
       "averaged; unset = the prompts alone",
     .option_help = "Texts with {} for the prompts, such as 'a photo of a {}'",
     .value_name = "TEXT;..." },
+  { ROW ("embeddings", "Embeddings", FILE, WORDS, BY_USER, embeddings),
+    .help =
+      "Path of a .npy file with an embedding a class, float32 or float16 [classes,length], in place of a text model; prompts or labels name "
+      "the classes",
+    .option_help = "A .npy file with an embedding a class, in place of a text model",
+    .value_name = "FILE" },
   { ROW ("tensor-limit", "Tensor limit", NUMBER, LIMITS, BY_USER, tensor_limit),
     RANGE (1, SL_MAX_TENSOR_LIMIT, SL_MAX_TENSOR_BYTES >> 20),
     .help =

@@ -25,7 +25,7 @@ typedef struct
   const char *model, *labels, *threads, *mean, *std, *colour, *fit, *crop_share, *layout,
     *pad_value, *decoder;
   const char *input_shape, *fixed_inputs, *state, *tensor_limit, *work_limit;
-  const char *text_model, *tokenizer, *prompts, *templates;
+  const char *text_model, *tokenizer, *prompts, *templates, *embeddings;
   const char *backend, *provider, *provider_options, *delegate, *provider_library, *device,
     *fallback, *precision;
 } SlModelSettings;

@@ -42,6 +42,7 @@ sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, cons
   const guint capacity = MIN (n, MAX (MAX_CANDIDATES, CANDIDATES_PER_RESULT * config->max_results));
   self->n = n;
   self->threshold = config->threshold;
+  self->shown = config->words != NULL ? config->words->shown : G_MAXUINT;
   if (ranked != NULL) {
     self->ranks = g_new (guint8, n);
     self->lowest = sl_values_lowest (ranked, config->threshold);
@@ -108,7 +109,8 @@ sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, g
                             MIN (confidence, 1), label_id,   0,          0 };
   if (self->n_candidates == self->top.capacity || !isfinite (box.x_min) || !isfinite (box.y_min)
       || !isfinite (box.x_max) || !isfinite (box.y_max) || !isfinite (confidence)
-      || !(box.x_max > box.x_min) || !(box.y_max > box.y_min))
+      || !(box.x_max > box.x_min) || !(box.y_max > box.y_min)
+      || (label_id >= 0 && (guint) label_id >= self->shown))
     return FALSE;
   self->origins[self->n_candidates] = origin;
   self->candidates[self->n_candidates++] = box;

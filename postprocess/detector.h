@@ -30,6 +30,7 @@
  * @candidates, @origins: boxes added, and the candidate each came from
  * @highest: score that was added, before it is limited to 1
  * @owned: (nullable): what else of the decoder is freed with it, such as prior boxes
+ * @shown: classes from this one on are not reported
  * @kept: after sl_detector_finish(): index into @candidates of each detection of the result
  */
 typedef struct
@@ -39,6 +40,7 @@ typedef struct
   gfloat *scores;
   guint lowest;
   gfloat threshold, highest;
+  guint shown;
   SlTopK top;
   SlDetection *candidates;
   guint32 *origins;
@@ -61,8 +63,8 @@ void sl_detector_clear (SlDetector *self);
  * else. */
 void sl_detector_close (gpointer state);
 void sl_detector_select (SlDetector *self);
-/** sl_detector_add: a box of candidate @origin; one that is not finite or has no area is left out.
- * FALSE then. */
+/** sl_detector_add: a box of candidate @origin; one that is not finite, has no area or is of a
+ * class that is not reported is left out. FALSE then. */
 gboolean sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence,
                           gint32 label_id, guint32 origin);
 /** sl_detector_scale: multiplies the corners of all boxes added. */

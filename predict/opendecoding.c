@@ -131,7 +131,7 @@ sl_decoding_open (const SlContract *contract, const SlTensorInfo *tensors, guint
   *labels = NULL;
   if (contract != NULL) {
     config.params = contract->decoder_params;
-    config.words = contract->words.numbers != NULL ? &contract->words : NULL;
+    config.words = contract->words.n > 0 ? &contract->words : NULL;
     config.input_width = contract->image.valid ? contract->image.width : 0;
     config.input_height = contract->image.valid ? contract->image.height : 0;
     config.gray = contract->image.valid && contract->image.channels == 1;

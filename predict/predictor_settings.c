@@ -194,7 +194,7 @@ enum
  * SlPredictor:prompts:
  *
  * Classes as sentences, separated by ';'. NAME=SENTENCE|SENTENCE names a class and averages its
- * sentences.
+ * sentences. A class with '!' before it competes with the others, and is not reported.
  *
  * Since: 0.1
  */
@@ -204,6 +204,15 @@ enum
  *
  * Texts that the sentences are put into, in place of {}, separated by ';'. The embeddings of all
  * are averaged. Unset, the sentences alone.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:embeddings:
+ *
+ * Path of a .npy file with an embedding a class, float32 or float16 [classes,length], in place of a
+ * text model.
  *
  * Since: 0.1
  */

@@ -206,6 +206,11 @@ make_all (SlGraph *graph, const SlNode *node, GError **error)
   run_node (graph, node, inputs, outputs);
   for (guint i = 0; i < node->n_outputs; i++)
     sl_node_output (graph, node, i)->data = outputs[i];
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *input = sl_node_input (graph, node, i);
+    if (input != NULL && input->data != NULL && input->bytes >= SL_LARGE_CONSTANT)
+      sl_graph_spare_constant (graph, input->data, input->bytes); /* such as a layer's weights */
+  }
   return TRUE;
 }
 

@@ -14,6 +14,7 @@
 #include "models/onnx/ops.h"
 #include "models/reader.h"
 #include "models/ultralytics.h"
+#include "models/word_inputs.h"
 
 #define OLDEST_OPSET 7
 #define NEWEST_OPSET 25
@@ -92,11 +93,19 @@ refuse_open_shape (Lower *o, const OnnxEdge *edge)
     edge->name, text, example->str);
 }
 
-/* The size that files beside the model state, where the model leaves that of a picture open. */
+/* The size that files beside the model state, where the model leaves that of a picture open, and
+ * that of the classes. */
 static gint64
 known_dim (const Lower *o, const OnnxEdge *edge, guint i)
 {
   const gint32 dims[] = { 1, 3, onnx_reader (o)->height, onnx_reader (o)->width };
+  const gint64 of_words = sl_word_inputs_dim (onnx_reader (o)->words, onnx_file_type (edge->type),
+                                              edge->dims, edge->rank, i);
+  if (of_words > 0)
+    return of_words;
+  if (edge->dims[i] <= 0 && onnx_reader (o)->texts != NULL
+      && sl_prompt_texts_is_input (edge->name, onnx_file_type (edge->type), edge->rank))
+    return sl_prompt_texts_dim (onnx_reader (o)->texts, onnx_reader (o)->captioned, i);
   if (edge->dims[i] > 0 || edge->rank != G_N_ELEMENTS (dims) || onnx_reader (o)->height == 0
       || onnx_reader (o)->width == 0)
     return edge->dims[i] > 0 ? edge->dims[i] : i == 0 ? 1 : -1;
@@ -179,6 +188,9 @@ read_inputs (Lower *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
   g_auto (GStrv) given = g_strsplit (input_shape != NULL ? input_shape : "", ";", SL_MAX_IO + 1);
   const guint n_given = g_strv_length (given);
   guint n = 0;
+  for (guint i = 0; i < graph->inputs->len; i++)
+    onnx_reader (o)->captioned |=
+      sl_prompt_texts_is_caption (g_array_index (graph->inputs, OnnxEdge, i).name);
   for (guint i = 0; i < graph->inputs->len && o->error == NULL; i++) {
     const OnnxEdge *edge = &g_array_index (graph->inputs, OnnxEdge, i);
     if (g_hash_table_contains (graph->initializers, edge->name))
@@ -429,7 +441,9 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
     return FALSE;
   g_autofree char *folder = g_path_get_dirname (source->path);
   g_autoptr (GHashTable) open = g_hash_table_new (NULL, NULL);
-  OnnxReader reader = { .file = &file, .folder = folder };
+  OnnxReader reader = {
+    .file = &file, .folder = folder, .words = source->words, .texts = source->texts
+  };
   Lower o = { .graph = graph,
               .arena = sl_graph_arena (graph),
               .scratch = file.arena,

@@ -2,8 +2,10 @@
 /* An ONNX file being read: what its converters know beside the graph that is built. */
 #pragma once
 
+#include "core/base/word_vectors.h"
 #include "models/lower/build.h"
 #include "models/onnx/parse.h"
+#include "models/prompt_texts.h"
 
 /** Most looks at nodes while a file is converted. */
 #define ONNX_MAX_STEPS (8 * SL_MAX_NODES)
@@ -11,11 +13,14 @@
 typedef struct
 {
   OnnxFile *file;
-  char *folder;           /* of the model file, for external data */
-  GHashTable *data_files; /* (nullable): what was read of that (models/data_file.h) */
-  gint32 height, width;   /* of a picture of open size, 0 = nothing states it */
-  guint depth;            /* of graphs inside each other */
-  guint64 steps;          /* nodes looked at, those of loops each time */
+  char *folder;               /* of the model file, for external data */
+  GHashTable *data_files;     /* (nullable): what was read of that (models/data_file.h) */
+  const SlWordVectors *words; /* (nullable) */
+  const SlPromptTexts *texts; /* (nullable) */
+  gboolean captioned;         /* of @texts: they are one caption */
+  gint32 height, width;       /* of a picture of open size, 0 = nothing states it */
+  guint depth;                /* of graphs inside each other */
+  guint64 steps;              /* nodes looked at, those of loops each time */
 } OnnxReader;
 
 /** onnx_reader: (transfer none): of the file that @o is built of. */

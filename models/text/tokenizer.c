@@ -13,6 +13,19 @@ sl_tokens_clear (SlTokens *tokens)
   g_clear_pointer (&tokens->ids, g_array_unref);
 }
 
+gint64
+sl_tokens_value (const SlTokens *tokens, const char *name, guint i)
+{
+  name = name != NULL ? name : "";
+  if (strstr (name, "mask") != NULL)
+    return i >= tokens->first && i < tokens->first + tokens->count;
+  if (strstr (name, "position") != NULL)
+    return i;
+  if (strstr (name, "type") != NULL)
+    return 0;
+  return g_array_index (tokens->ids, gint32, i);
+}
+
 void
 sl_tokenizer_free (SlTokenizer *t)
 {

@@ -26,6 +26,9 @@ typedef struct
 } SlTokens;
 
 void sl_tokens_clear (SlTokens *tokens);
+/** sl_tokens_value: what a model's input of that @name (nullable) has at place @i: a token, whether
+ * it is one, its place, or its part. */
+gint64 sl_tokens_value (const SlTokens *tokens, const char *name, guint i);
 
 /** sl_tokenizer_load: of the file @path: tokenizer.json, vocab.json or merges.txt with the other
  * beside it, CLIP's bpe_simple_vocab_16e6.txt or .gz, BERT's vocab.txt, or SentencePiece's model.

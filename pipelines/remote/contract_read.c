@@ -15,6 +15,7 @@
 #define MAX_TEXT 4096
 #define MAX_PARAMS 64
 #define MAX_LABELS 1000000
+#define MAX_COLUMNS 65536
 
 typedef struct
 {
@@ -305,6 +306,54 @@ read_labels (Reading *reading)
 }
 
 static void
+read_columns (SlJsonReader *json, SlWordVectors *words)
+{
+  g_autoptr (GArray) columns = g_array_new (FALSE, FALSE, sizeof (gint32));
+  if (!sl_json_reader_enter (json, SL_JSON_LIST))
+    return;
+  while (sl_json_reader_next (json)) {
+    const gint32 class = read_integer (json, -1, MAX_LABELS - 1);
+    g_array_append_val (columns, class);
+    if (columns->len > MAX_COLUMNS) {
+      sl_json_reader_fail (json, "columns: expected at most %d", MAX_COLUMNS);
+      return;
+    }
+  }
+  words->n_columns = columns->len;
+  words->columns = (gint32 *) (gpointer) g_array_free (g_steal_pointer (&columns), FALSE);
+}
+
+/* Whether each column is of one of the classes, or of none. */
+static gboolean
+columns_fit (const SlWordVectors *words)
+{
+  gboolean fit = words->columns == NULL || words->n_columns > 0;
+  for (guint i = 0; i < words->n_columns; i++)
+    fit = fit && words->columns[i] < (gint32) words->n;
+  return fit;
+}
+
+static void
+read_prompts (SlJsonReader *json, SlWordVectors *words)
+{
+  if (!sl_json_reader_enter (json, SL_JSON_OBJECT))
+    return;
+  while (sl_json_reader_next (json))
+    if (strcmp (json->key->str, "classes") == 0)
+      words->n = (guint) read_integer (json, 1, MAX_LABELS);
+    else if (strcmp (json->key->str, "reported") == 0)
+      words->shown = (guint) read_integer (json, 1, MAX_LABELS);
+    else if (strcmp (json->key->str, "columns") == 0 && words->columns == NULL)
+      read_columns (json, words);
+    else
+      sl_json_reader_skip (json);
+  if (words->shown > words->n)
+    sl_json_reader_fail (json, "prompts: expected at most as many reported classes as classes");
+  else if (!columns_fit (words))
+    sl_json_reader_fail (json, "prompts: expected columns of its classes, or -1");
+}
+
+static void
 read_contract (Reading *reading)
 {
   SlJsonReader *json = &reading->json;
@@ -328,6 +377,8 @@ read_contract (Reading *reading)
       read_params (json, contract);
     else if (strcmp (key, "labels") == 0)
       read_labels (reading);
+    else if (strcmp (key, "prompts") == 0)
+      read_prompts (json, &contract->words);
     else if (strcmp (key, "range-hint") == 0)
       take_text (json, &contract->range_hint);
     else

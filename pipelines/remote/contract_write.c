@@ -137,6 +137,27 @@ append_labels (GString *json, const SlLabels *labels)
   g_string_append_c (json, ']');
 }
 
+static void
+append_columns (GString *json, const SlWordVectors *words)
+{
+  sl_json_append_key (json, "columns");
+  for (guint i = 0; i < words->n_columns; i++)
+    g_string_append_printf (json, "%c%d", i > 0 ? ',' : '[', words->columns[i]);
+  g_string_append_c (json, ']');
+}
+
+static void
+append_prompts (GString *json, const SlWordVectors *words)
+{
+  sl_json_append_key (json, "prompts");
+  g_string_append_c (json, '{');
+  append_integer (json, "classes", words->n);
+  append_integer (json, "reported", words->shown);
+  if (words->columns != NULL)
+    append_columns (json, words);
+  g_string_append_c (json, '}');
+}
+
 static GString *
 write_contract (const SlContract *contract)
 {
@@ -154,6 +175,8 @@ write_contract (const SlContract *contract)
     append_params (json, contract->decoder_params);
   if (contract->labels != NULL)
     append_labels (json, contract->labels);
+  if (contract->words.n > 0)
+    append_prompts (json, &contract->words);
   append_text (json, "range-hint", contract->range_hint);
   g_string_append_c (json, '}');
   return json;

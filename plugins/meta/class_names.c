@@ -75,13 +75,13 @@ sl_class_names_offer (GstPad *pad, const GPtrArray *names)
   g_atomic_int_inc ((gint *) &n_offers);
 }
 
-/* (transfer full) (nullable): the names before @pad; NULL when nobody, or not everybody, knows. */
-static GStrv
-ask (GstPad *pad)
+GStrv
+sl_class_names_ask (GstPad *pad)
 {
   GstQuery *query = gst_query_new_custom (GST_QUERY_CUSTOM, gst_structure_new_empty (NAME));
   GStrv names = NULL;
-  const gboolean answered = gst_pad_peer_query (pad, query);
+  const gboolean answered =
+    GST_PAD_IS_SRC (pad) ? gst_pad_query (pad, query) : gst_pad_peer_query (pad, query);
   if (answered && !gst_structure_has_field (gst_query_get_structure (query), "unknown"))
     gst_structure_get (gst_query_get_structure (query), "names", G_TYPE_STRV, &names, NULL);
   gst_query_unref (query);
@@ -91,7 +91,7 @@ ask (GstPad *pad)
 gboolean
 sl_class_names_check (GstPad *pad, const SlClassFilter *filter, GError **error)
 {
-  g_auto (GStrv) names = filter != NULL ? ask (pad) : NULL;
+  g_auto (GStrv) names = filter != NULL ? sl_class_names_ask (pad) : NULL;
   return names == NULL
          || sl_class_filter_check (filter, (const char *const *) names, g_strv_length (names),
                                    "the model before", error);

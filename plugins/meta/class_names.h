@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A query for the class names of the upstream models. slpostprocess answers it from its labels. A
  * downstream element uses it to check its own list of classes.
@@ -19,6 +20,9 @@ void sl_class_names_offer (GstPad *pad, const GPtrArray *names);
  * of classes has to be checked again. Any thread. */
 guint sl_class_names_offers (void);
 
+/** sl_class_names_ask: (transfer full) (nullable): the names of the models before @pad; NULL when
+ * nobody, or not everybody, knows. */
+GStrv sl_class_names_ask (GstPad *pad);
 /** sl_class_names_check: FALSE with @error set when @filter (nullable) names a class that none of
  * the models before sink @pad has; not if their classes are unknown. */
 gboolean sl_class_names_check (GstPad *pad, const SlClassFilter *filter, GError **error);

@@ -32,6 +32,33 @@ same_image (const SlImageContract *a, const SlImageContract *b)
          && memcmp (a->offset, b->offset, sizeof a->offset) == 0;
 }
 
+static gboolean
+same_labels (const SlLabels *a, const SlLabels *b)
+{
+  if (a == b)
+    return TRUE;
+  if (a == NULL || b == NULL || sl_labels_count (a) != sl_labels_count (b))
+    return FALSE;
+  for (guint i = 0; i < sl_labels_count (a); i++)
+    if (g_strcmp0 (sl_labels_get (a, i), sl_labels_get (b, i)) != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* Classes that sentences describe may change while their number and the model stay. */
+static gboolean
+same_words (const SlWordVectors *a, const SlWordVectors *b)
+{
+  return a->n == b->n && a->shown == b->shown && a->length == b->length
+         && a->n_columns == b->n_columns
+         && (a->n_columns == 0
+             || memcmp (a->columns, b->columns, a->n_columns * sizeof *a->columns) == 0)
+         && (a->numbers == NULL) == (b->numbers == NULL)
+         && (a->numbers == NULL
+             || memcmp (a->numbers, b->numbers, (gsize) a->n * a->length * sizeof *a->numbers)
+                  == 0);
+}
+
 static gint
 contract_compare (const GValue *a, const GValue *b)
 {
@@ -39,7 +66,8 @@ contract_compare (const GValue *a, const GValue *b)
   if (left == right)
     return GST_VALUE_EQUAL;
   if (left == NULL || right == NULL || g_strcmp0 (left->model, right->model) != 0
-      || !same_image (&left->image, &right->image))
+      || !same_image (&left->image, &right->image) || !same_words (&left->words, &right->words)
+      || !same_labels (left->labels, right->labels))
     return GST_VALUE_UNORDERED;
   g_autofree char *left_text = sl_contract_summary (left);
   g_autofree char *right_text = sl_contract_summary (right);

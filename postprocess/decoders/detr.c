@@ -46,7 +46,9 @@ typedef struct
 {
   guint boxes_at, logits_at;
   guint n, columns; /* queries, numbers of each */
+  gint32 *class_of; /* (nullable): the class of each number, -1 = of none; NULL = its own */
   guint classes;    /* of a query that are candidates */
+  guint competing;  /* of these; those from the detector's @shown on are negative */
   Activation activation;
   SlValues boxes, logits;
   gfloat raw_threshold;
@@ -62,17 +64,40 @@ typedef struct
   gboolean stated, named; /* the activation; the tensors, as the first DETR's are */
 } Readings;
 
+/* Among others, such as OWL-ViT's embeddings, both are found by name. */
+static gboolean
+find_named (const SlDecoderConfig *config, guint *boxes, guint *logits)
+{
+  guint found = 0;
+  for (guint i = 0; i < config->n_tensors; i++) {
+    const gboolean is_boxes = sl_tensor_is_named (&config->tensors[i], "pred_boxes"),
+                   is_logits = sl_tensor_is_named (&config->tensors[i], "logits");
+    *boxes = is_boxes ? i : *boxes;
+    *logits = is_logits ? i : *logits;
+    found += (guint) (is_boxes + is_logits);
+  }
+  return found == 2;
+}
+
 /* Of two tensors of 4 columns boxes are the one that is named so, else the second. */
 static gboolean
-find_tensors (const SlDecoderConfig *config, guint *boxes, guint *logits)
+choose_tensors (const SlDecoderConfig *config, guint *boxes, guint *logits)
 {
   if (config->n_tensors != 2)
-    return FALSE;
+    return find_named (config, boxes, logits);
   const gboolean first_named = sl_decoder_columns (&config->tensors[0]) == 4
                                && sl_tensor_role (&config->tensors[0]) == SL_TENSOR_BOXES
                                && sl_tensor_role (&config->tensors[1]) != SL_TENSOR_BOXES;
   *boxes = sl_decoder_columns (&config->tensors[1]) == 4 && !first_named ? 1 : 0;
   *logits = 1 - *boxes;
+  return TRUE;
+}
+
+static gboolean
+find_tensors (const SlDecoderConfig *config, guint *boxes, guint *logits)
+{
+  if (!choose_tensors (config, boxes, logits))
+    return FALSE;
   const SlTensorInfo *b = &config->tensors[*boxes], *l = &config->tensors[*logits];
   return sl_decoder_columns (b) == 4 && sl_decoder_elements (b) > 0 && sl_decoder_columns (l) >= 1
          && sl_values_readable (b->dtype) && sl_values_readable (l->dtype)
@@ -95,7 +120,7 @@ are_named (const SlTensorInfo *boxes, const SlTensorInfo *logits)
 static gboolean
 matches (const SlDecoderConfig *config)
 {
-  guint boxes, logits;
+  guint boxes = 0, logits = 0;
   if (!find_tensors (config, &boxes, &logits))
     return FALSE;
   if (are_named (&config->tensors[boxes], &config->tensors[logits])
@@ -109,7 +134,7 @@ matches (const SlDecoderConfig *config)
 static gboolean
 likely (const SlDecoderConfig *config)
 {
-  guint boxes, logits;
+  guint boxes = 0, logits = 0;
   return find_tensors (config, &boxes, &logits)
          && sl_decoder_elements (&config->tensors[boxes]) / 4 <= QUERIES_MAX;
 }
@@ -122,11 +147,16 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *boxes,
   if (!sl_decoder_param_choice (config, params, "activation", &stated, error))
     return FALSE;
   const guint columns = sl_decoder_columns (logits);
+  if (stated == SOFTMAX && config->words != NULL)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "decoder parameter activation: each class of prompts counts by itself; expected "
+      "sigmoid or none");
   if (stated != TOLD)
     *activation = (Activation) stated;
   else if (logits->values == SL_VALUES_PROBABILITIES || logits->values == SL_VALUES_SHARES)
     *activation = NONE;
-  else if (are_rf_detr (boxes, logits))
+  else if (are_rf_detr (boxes, logits) || config->words != NULL)
     *activation = SIGMOID;
   else if (config->n_labels > 0 ? columns == config->n_labels + 1 : columns == COCO_IDS + 1)
     *activation = SOFTMAX;
@@ -144,6 +174,8 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *boxes,
 static guint
 count_classes (const SlDecoderConfig *config, guint columns, Activation activation)
 {
+  if (config->words != NULL && config->words->columns != NULL)
+    return config->words->n;
   const gboolean spare = config->n_labels > 0 && columns == config->n_labels + 1;
   return columns - (activation == SOFTMAX || spare);
 }
@@ -151,7 +183,7 @@ count_classes (const SlDecoderConfig *config, guint columns, Activation activati
 static guint
 classes (const SlDecoderConfig *config)
 {
-  guint boxes, logits;
+  guint boxes = 0, logits = 0;
   Activation activation;
   if (!find_tensors (config, &boxes, &logits)
       || !find_activation (config, &config->tensors[boxes], &config->tensors[logits], &activation,
@@ -164,6 +196,7 @@ static void
 state_free (State *state)
 {
   sl_detector_clear (&state->detector);
+  g_free (state->class_of);
   g_free (state);
 }
 
@@ -174,6 +207,16 @@ close_detr (gpointer opened)
   for (guint i = 0; i < readings->n; i++)
     state_free (readings->states[i]);
   g_free (readings);
+}
+
+/* (transfer full): the class of each of @n numbers of a query. */
+static gint32 *
+copy_columns (const SlWordVectors *words, guint n)
+{
+  gint32 *columns = g_new (gint32, n);
+  for (guint i = 0; i < n; i++)
+    columns[i] = i < words->n_columns ? words->columns[i] : -1;
+  return columns;
 }
 
 static State *
@@ -187,6 +230,10 @@ state_new (const SlDecoderConfig *config, guint boxes, guint logits, Activation 
   state->n = sl_decoder_elements (&config->tensors[boxes]) / 4;
   state->activation = activation;
   state->classes = count_classes (config, state->columns, activation);
+  state->competing =
+    config->words != NULL ? MIN (config->words->n, state->classes) : state->classes;
+  if (config->words != NULL && config->words->columns != NULL)
+    state->class_of = copy_columns (config->words, state->columns);
   sl_values_init (&state->boxes, &config->tensors[boxes], SL_SCORES_PLAIN);
   sl_values_init (&state->logits, &config->tensors[logits],
                   activation == SIGMOID ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
@@ -201,7 +248,7 @@ state_new (const SlDecoderConfig *config, guint boxes, guint logits, Activation 
 static gpointer
 open_detr (const SlDecoderConfig *config, GError **error)
 {
-  guint boxes, logits;
+  guint boxes = 0, logits = 0;
   Activation activation;
   if (!find_tensors (config, &boxes, &logits))
     return sl_decoder_refuse (
@@ -219,9 +266,9 @@ open_detr (const SlDecoderConfig *config, GError **error)
                      && sl_decoder_param (config, "activation") != NULL;
   readings->named = are_named (&config->tensors[boxes], &config->tensors[logits]);
   for (Activation other = SOFTMAX; other <= NONE; other++) {
-    const gboolean fits =
-      other != SOFTMAX
-      || (state->columns > 1 && (config->n_labels == 0 || state->columns == config->n_labels + 1));
+    const gboolean fits = other != SOFTMAX
+                          || (config->words == NULL && state->columns > 1
+                              && (config->n_labels == 0 || state->columns == config->n_labels + 1));
     if (other != activation && fits && config->tensors[logits].dtype == SL_DTYPE_F32)
       readings->states[readings->n++] = state_new (config, boxes, logits, other, NULL);
   }
@@ -263,18 +310,38 @@ score_queries (State *state, const void *logits)
   }
 }
 
+/* Of @scores of a query, those of classes that are reported count above those of negative ones. */
+static void
+leave_out_beaten (const State *state, gfloat *scores)
+{
+  gfloat most = -1;
+  for (guint c = state->detector.shown; c < state->competing; c++) {
+    most = fmaxf (most, scores[c]);
+    scores[c] = -1;
+  }
+  for (guint c = 0; c < state->classes && most >= 0; c++)
+    scores[c] = scores[c] > most ? scores[c] : -1;
+}
+
 /* Most numbers of a frame are below the threshold, and need no activation. */
 static void
 score_classes (State *state, const void *logits)
 {
+  const guint numbers = state->class_of != NULL ? state->columns : state->competing;
   gfloat *score = state->detector.scores;
-  for (guint row = 0; row < state->n; row++)
-    for (guint c = 0; c < state->classes; c++) {
-      const gsize i = (gsize) row * state->columns + c;
-      const gboolean may_count =
-        state->logits.quantised || sl_values_float (logits, i) >= state->raw_threshold;
-      *score++ = may_count ? sl_values_get (&state->logits, logits, i) : -1;
+  for (guint row = 0; row < state->n; row++) {
+    for (guint c = 0; c < state->classes; c++)
+      score[c] = -1;
+    for (guint k = 0; k < numbers; k++) {
+      const gint32 c = state->class_of != NULL ? state->class_of[k] : (gint32) k;
+      const gsize i = (gsize) row * state->columns + k;
+      if (c >= 0
+          && (state->logits.quantised || sl_values_float (logits, i) >= state->raw_threshold))
+        score[c] = fmaxf (score[c], sl_values_get (&state->logits, logits, i));
     }
+    leave_out_beaten (state, score);
+    score += state->classes;
+  }
 }
 
 static void

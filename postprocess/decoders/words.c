@@ -6,6 +6,8 @@
  * Parameters: "activation" softmax or sigmoid; "scale" 100, CLIP's, and "bias" 0, which models
  * learn; "none-below": where no class has that confidence, the class is "none of these".
  *
+ * Negative classes take part in the softmax, and are not reported.
+ *
  * It takes the first vector that is as long as those of the sentences. An embedding that is not
  * finite, or all 0, gives nothing.
  */
@@ -85,7 +87,7 @@ make_names (State *state, const SlDecoderConfig *config)
 static gpointer
 open_words (const SlDecoderConfig *config, GError **error)
 {
-  if (config->words == NULL)
+  if (config->words == NULL || config->words->numbers == NULL)
     return sl_decoder_refuse (
       config, "words", "classes as sentences: state text-model, tokenizer and prompts", error);
   const guint tensor = find_tensor (config);
@@ -103,7 +105,7 @@ open_words (const SlDecoderConfig *config, GError **error)
     g_memdup2 (words->numbers, (gsize) words->n * words->length * sizeof (gfloat));
   state->confidences = g_new (double, words->n);
   state->threshold = config->threshold;
-  state->top.capacity = MIN (config->max_results, words->n);
+  state->top.capacity = MIN (config->max_results, words->shown);
   state->top.items = g_new (SlRanked, state->top.capacity);
   state->told = sl_decoder_param (config, "scale") == NULL;
   sl_values_init (&state->values, &config->tensors[tensor], SL_SCORES_PLAIN);
@@ -161,7 +163,7 @@ decode_words (gpointer opened, const void *const *data, SlResult *result)
   if (!fill_logits (state, data[state->tensor]))
     return;
   activate (state);
-  for (guint c = 0; c < state->words.n; c++)
+  for (guint c = 0; c < state->words.shown; c++)
     sl_top_k_push (&state->top, (gfloat) state->confidences[c], c);
   sl_top_k_sort (&state->top);
   const gfloat best = state->top.count > 0 ? state->top.items[0].key : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Products of variable matrices by float kernels, against sums in double precision: every
- * instruction set, one thread and two. */
+/* Products of matrices, both variable or one constant, by float kernels, against sums in double
+ * precision: every instruction set, one thread and two. */
 #include <math.h>
 
 #include "core/backends/float/float_layers.h"
@@ -23,8 +23,22 @@ static const Case cases[] = {
   { 1, 1, 2, 1, 1500000, FALSE, FALSE },
 };
 
+static gfloat *
+random_floats (const gint32 *dims, guint rank, guint32 seed)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  gsize n = 1;
+  for (guint i = 0; i < rank; i++)
+    n *= (gsize) dims[i];
+  gfloat *numbers = sl_tensor_buffer_new (n * sizeof *numbers);
+  for (gsize i = 0; i < n; i++)
+    numbers[i] = (gfloat) g_rand_double_range (random, -1, 1);
+  return numbers;
+}
+
+/* @constant: which of the two is a constant, 2 = none. */
 static void
-check_case (const Case *c, guint32 seed)
+check_case (const Case *c, guint32 seed, guint constant)
 {
   const gint32 a_dims[4] = { c->batch, c->heads, c->rows, c->depth };
   const gint32 b_dims[4] = { c->batch, c->shared ? 1 : c->heads,
@@ -32,15 +46,21 @@ check_case (const Case *c, guint32 seed)
                              c->by_column ? c->depth : c->columns };
   Check check;
   check_init (&check, seed);
-  const gint32 inputs[2] = { check_input (&check, SL_DTYPE_F32, 4, a_dims, 0, 0),
-                             check_input (&check, SL_DTYPE_F32, 4, b_dims, 0, 0) };
+  gfloat *fixed = random_floats (constant == 0 ? a_dims : b_dims, constant == 2 ? 0 : 4, seed);
+  gint32 inputs[2];
+  for (guint i = 0; i < 2; i++)
+    inputs[i] =
+      i == constant
+        ? check_constant (&check, SL_DTYPE_F32, 4, i == 0 ? a_dims : b_dims, NULL, 0, 0, 0, fixed)
+        : check_input (&check, SL_DTYPE_F32, 4, i == 0 ? a_dims : b_dims, 0, 0);
   const gint32 y = check_output (&check, SL_DTYPE_F32, 0, 0);
   check_node (&check, SL_OP_BATCH_MATMUL, inputs, 2, y,
               &(SlOpParams){ .matmul = { .transpose_b = c->by_column } });
   check_prepare (&check);
   g_assert_cmpint (sl_float_matmul_supports (check.graph, sl_graph_node (check.graph, 0)), ==,
                    c->rows > 1 && c->depth <= 4096);
-  const gfloat *a = check.input_data[0], *b = check.input_data[1];
+  const gfloat *a = constant == 0 ? fixed : check.input_data[0],
+               *b = constant == 1 ? fixed : check.input_data[constant == 0 ? 0 : 1];
   for (guint threads = 1; threads <= 2; threads++) {
     gfloat *out = check_run (&check, FALSE, threads);
     for (gint32 i = 0; i < c->batch * c->heads * c->rows * c->columns; i++) {
@@ -59,6 +79,7 @@ check_case (const Case *c, guint32 seed)
     sl_tensor_buffer_free (out);
   }
   check_clear (&check);
+  sl_tensor_buffer_free (fixed);
 }
 
 static void
@@ -70,7 +91,8 @@ test_cases (void)
     g_test_message ("%s", isas[i]->name);
     sl_float_isa_force (isas[i]);
     for (guint k = 0; k < G_N_ELEMENTS (cases); k++)
-      check_case (&cases[k], k);
+      for (guint constant = 0; constant <= 2; constant++)
+        check_case (&cases[k], k, constant);
   }
   sl_float_isa_force (NULL);
 }

@@ -2,6 +2,7 @@
 /* See helpers.h. */
 #include "tests/models/helpers.h"
 
+#include <stdio.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -110,6 +111,18 @@ read_graph (SlTfliteWriter *writer, SlModelMetadata *metadata, GError **error)
                                                metadata != NULL ? metadata : &own, error);
   sl_model_metadata_clear (&own);
   return good ? g_steal_pointer (&graph) : NULL;
+}
+
+gsize
+resident_bytes (void)
+{
+  unsigned long all = 0, resident = 0;
+  FILE *file = fopen ("/proc/self/statm", "r");
+  if (file == NULL || fscanf (file, "%lu %lu", &all, &resident) != 2)
+    resident = 0;
+  if (file != NULL)
+    fclose (file);
+  return (gsize) resident * (gsize) sysconf (_SC_PAGESIZE);
 }
 
 char *

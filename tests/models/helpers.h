@@ -32,6 +32,9 @@ SlTfliteWriter *picture_model (SlDtype dtype, guint rank, const gint32 *dims, gf
  * (nullable). */
 SlGraph *read_graph (SlTfliteWriter *writer, SlModelMetadata *metadata, GError **error);
 
+/** resident_bytes: memory of this process that is resident. */
+gsize resident_bytes (void);
+
 /** write_temp: (transfer full): a file of that content in a new temporary directory; remove with
  * sl_tflite_remove_temp(). */
 char *write_temp (const char *name, const char *content, gssize length);

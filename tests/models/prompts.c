@@ -4,12 +4,11 @@
  * what is refused; and what memory is left.
  */
 #include "models/prompts.h"
+#include "models/text_encoder.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
@@ -101,9 +100,10 @@ test_vectors (void)
                                        .templates = "a photo {};{}" };
     SlWordVectors words = { 0 };
     g_autoptr (SlLabels) labels = NULL;
+    g_autoptr (SlPromptTexts) texts = NULL;
     g_autoptr (GError) error = NULL;
     double cat[LENGTH] = { 0 }, animal[LENGTH] = { 0 };
-    g_assert_true (sl_prompts_encode (&settings, &words, &labels, &error));
+    g_assert_true (sl_prompts_encode (&settings, &words, &texts, &labels, &error));
     g_assert_no_error (error);
     g_assert_cmpuint (words.n, ==, 2);
     g_assert_cmpuint (words.length, ==, LENGTH);
@@ -127,8 +127,9 @@ refuse (const SlModelSettings *settings, SlError code, const char *message)
 {
   SlWordVectors words = { 0 };
   g_autoptr (SlLabels) labels = NULL;
+  g_autoptr (SlPromptTexts) texts = NULL;
   g_autoptr (GError) error = NULL;
-  g_assert_false (sl_prompts_encode (settings, &words, &labels, &error));
+  g_assert_false (sl_prompts_encode (settings, &words, &texts, &labels, &error));
   expect_error (&error, code, message, NULL);
   g_assert_null (words.numbers);
   g_assert_null (labels);
@@ -142,11 +143,11 @@ test_refused (void)
   SlModelSettings s = { .text_model = files.model, .tokenizer = files.tokens };
   refuse (&s, SL_ERROR_ARGUMENT,
           "prompts is not stated; expected text-model=FILE, tokenizer=FILE and "
-          "prompts=SENTENCE;SENTENCE together");
+          "prompts=SENTENCE;SENTENCE together, or embeddings=FILE.npy");
   s.prompts = "cat;;dog";
   refuse (&s, SL_ERROR_ARGUMENT,
           "prompts=cat;;dog: expected 1 to 1000 classes with ';' between, each a sentence or "
-          "NAME=SENTENCE|SENTENCE");
+          "NAME=SENTENCE|SENTENCE, and '!' before a class that is not reported");
   s.prompts = "cat";
   s.templates = "a photo";
   refuse (&s, SL_ERROR_ARGUMENT,
@@ -160,8 +161,31 @@ test_refused (void)
   s.tokenizer = files.tokens;
   s.text_model = files.tokens;
   refuse (&s, SL_ERROR_FORMAT, "text-model: ");
-  s.text_model = NULL;
-  refuse (&s, SL_ERROR_ARGUMENT, "text-model is not stated");
+  files_clear (&files);
+}
+
+/* Without a text model, sentences are for the model itself. */
+static void
+test_texts (void)
+{
+  Files files;
+  SlWordVectors words = { 0 };
+  g_autoptr (SlLabels) labels = NULL;
+  g_autoptr (SlPromptTexts) texts = NULL;
+  files_new (&files, SMALL, LENGTH, TOKENS, SL_ONNX_INT64);
+  const SlModelSettings settings = { .tokenizer = files.tokens,
+                                     .prompts = "!red;cat|dog",
+                                     .templates = "a photo {};{}" };
+  g_assert_true (sl_prompts_encode (&settings, &words, &texts, &labels, NULL));
+  g_assert_null (words.numbers);
+  g_assert_cmpuint (words.n, ==, 2);
+  g_assert_cmpuint (words.shown, ==, 1);
+  g_assert_cmpuint (texts->texts->len, ==, 6);
+  g_assert_cmpstr (g_ptr_array_index (texts->texts, 2), ==, "a photo dog");
+  g_assert_cmpuint (g_array_index (texts->classes, guint, 3), ==, 0);
+  g_assert_cmpuint (g_array_index (texts->classes, guint, 4), ==, 1);
+  g_assert_cmpint (sl_prompt_texts_dim (texts, FALSE, 0), ==, 6);
+  g_assert_cmpint (sl_prompt_texts_dim (texts, FALSE, 1), ==, 3);
   files_clear (&files);
 }
 
@@ -200,19 +224,61 @@ test_other_models (void)
   files_clear (&files);
 }
 
-#ifndef TEST_ADDRESS_SANITIZER
-static gsize
-resident_bytes (void)
+/* (transfer full): the path of a text model of open length: the row of the first token; @whole: and
+ * the mean of those of all. */
+static char *
+write_open_model (const gfloat *table, gboolean whole)
 {
-  unsigned long all = 0, resident = 0;
-  FILE *file = fopen ("/proc/self/statm", "r");
-  if (file == NULL || fscanf (file, "%lu %lu", &all, &resident) != 2)
-    resident = 0;
-  if (file != NULL)
-    fclose (file);
-  return (gsize) resident * (gsize) sysconf (_SC_PAGESIZE);
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "input_ids", SL_ONNX_INT64, 2, (gint64[]){ 1, 0 });
+  sl_onnx_writer_floats (w, "table", 2, (gint64[]){ SMALL, LENGTH }, table);
+  sl_onnx_writer_ints (w, "zero", 1, (gint64[]){ 0 });
+  sl_onnx_writer_ints (w, "one", 1, (gint64[]){ 1 });
+  sl_onnx_writer_node (w, "Gather", "table,input_ids", "rows", NULL);
+  sl_onnx_writer_node (w, "Slice", "rows,zero,one,one", "first", NULL);
+  sl_onnx_writer_node (w, "ReduceMean", "first", "begin", "axes I 1", "keepdims i 0", NULL);
+  sl_onnx_writer_node (w, "ReduceMean", "rows", "mean", "axes I 1", "keepdims i 0", NULL);
+  sl_onnx_writer_node (w, "Add", whole ? "begin,mean" : "begin,begin", "text_embeds", NULL);
+  sl_onnx_writer_output (w, "text_embeds", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  return write_temp ("open.onnx", g_bytes_get_data (bytes, NULL),
+                     (gssize) g_bytes_get_size (bytes));
 }
-#endif
+
+/* A model that padding does not change runs on the tokens of the longest sentence alone. */
+static void
+test_length (void)
+{
+  const struct
+  {
+    gboolean whole;
+    const char *text;
+    guint tokens;
+  } rows[] = { { FALSE, "cat", 8 },
+               { FALSE, "a red cat a red cat a red cat", 16 },
+               { FALSE, "cat cat cat cat cat cat cat cat", 16 },
+               { TRUE, "cat", 40 } };
+  g_autoptr (GString) longer = g_string_new (tokenizer);
+  g_string_replace (longer, "max_length\":8", "max_length\":40", 0);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = g_bytes_new_static (longer->str, longer->len);
+  g_autoptr (SlTokenizer) tokens = sl_tokenizer_parse (bytes, NULL, &error);
+  g_assert_no_error (error);
+  Files files;
+  files_new (&files, SMALL, LENGTH, TOKENS, SL_ONNX_INT64);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *path = write_open_model (files.table, rows[i].whole);
+    g_autoptr (GPtrArray) texts = g_ptr_array_new ();
+    g_ptr_array_add (texts, (gpointer) "cat");
+    g_ptr_array_add (texts, (gpointer) rows[i].text);
+    g_autoptr (SlTextEncoder) encoder = sl_text_encoder_new (path, tokens, texts, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_text_encoder_tokens (encoder), ==, rows[i].tokens);
+    g_assert_cmpuint (sl_text_encoder_length (encoder), ==, LENGTH);
+    sl_tflite_remove_temp (path);
+  }
+  files_clear (&files);
+}
 
 static void
 test_memory (void)
@@ -227,8 +293,9 @@ test_memory (void)
                                      .prompts = "cat;dog" };
   SlWordVectors words = { 0 };
   g_autoptr (SlLabels) labels = NULL;
+  g_autoptr (SlPromptTexts) texts = NULL;
   const gsize before = resident_bytes ();
-  g_assert_true (sl_prompts_encode (&settings, &words, &labels, NULL));
+  g_assert_true (sl_prompts_encode (&settings, &words, &texts, &labels, NULL));
   const gsize after = resident_bytes ();
   g_test_message ("%.1f MB before, %.1f MB after", (double) before / 1e6, (double) after / 1e6);
   g_assert_cmpuint (after, <, before + LEFT_BYTES);
@@ -242,7 +309,9 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/prompts/vectors", test_vectors);
   g_test_add_func ("/models/prompts/refused", test_refused);
+  g_test_add_func ("/models/prompts/texts", test_texts);
   g_test_add_func ("/models/prompts/other-models", test_other_models);
+  g_test_add_func ("/models/prompts/length", test_length);
   g_test_add_func ("/models/prompts/memory", test_memory);
   return g_test_run ();
 }

@@ -9,7 +9,7 @@
 #define CLASSES 3
 
 static gfloat sentences[CLASSES * LENGTH] = { 1, 0, 0, 0, 0.6f, 0.8f, 0, 0, 0, 0, 0.8f, -0.6f };
-static const SlWordVectors words = { CLASSES, LENGTH, sentences };
+static const SlWordVectors words = { CLASSES, CLASSES, LENGTH, sentences };
 static const char *const names[] = { "a cat", "a dog", "a door" };
 static const gfloat picture[LENGTH] = { 3, 1, 0.5f, -2 };
 
@@ -105,6 +105,89 @@ test_none (void)
                     0);
 }
 
+/* A negative class takes its part of the softmax, and is not reported; nor is a box of it. */
+static void
+test_negative (void)
+{
+  const SlWordVectors two = { CLASSES, 2, LENGTH, sentences }, boxes_two = { CLASSES, 2, 0, NULL };
+  const gfloat other[7] = { 0 };
+  SlDecoderConfig config = new_config ();
+  double sum = 0;
+  config.words = &two;
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("words,scale=5", &config, NULL);
+  const SlResult *result = sl_decoding_run (decoding, (const void *[]){ other, picture });
+  for (guint c = 0; c < CLASSES; c++)
+    sum += exp (logit_of (c, 5, 0));
+  g_assert_cmpuint (result->n_classes, ==, 2);
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpfloat_with_epsilon (
+      (double) result->classes[i].confidence,
+      exp (logit_of ((guint) result->classes[i].label_id, 5, 0)) / sum, 1e-6);
+  /* Four queries: without a rival, beaten, not beaten, negative alone. */
+  const gfloat logits[4 * CLASSES] = { 2, -9, -9, 2, -9, 3, 2, 1, 1.5f, -9, -9, 4 };
+  const gfloat boxes[16] = { 0.5f, 0.5f, 0.2f, 0.2f, 0.5f, 0.5f, 0.2f, 0.2f,
+                             0.5f, 0.5f, 0.2f, 0.2f, 0.5f, 0.5f, 0.2f, 0.2f };
+  SlDecoderConfig queries = { .max_results = 10, .threshold = 0.5f, .words = &boxes_two };
+  config_add (&queries, SL_DTYPE_F32, DIMS (1, 4, CLASSES), 0, 0);
+  config_add (&queries, SL_DTYPE_F32, DIMS (1, 4, 4), 0, 0);
+  g_autoptr (SlDecoding) detr = sl_decoding_new ("detr,activation=sigmoid", &queries, NULL);
+  result = sl_decoding_run (detr, (const void *[]){ logits, boxes });
+  g_assert_cmpuint (result->n_detections, ==, 2);
+  g_assert_cmpint (result->detections[0].label_id, ==, 0);
+  g_assert_cmpint (result->detections[1].label_id, ==, 0);
+}
+
+/* A class has the highest of its columns; boxes and logits are found among other tensors. */
+static void
+test_columns (void)
+{
+  gint32 columns[] = { -1, 0, 0, 1 };
+  const SlWordVectors spans = {
+    .n = 2, .shown = 2, .n_columns = G_N_ELEMENTS (columns), .columns = columns
+  };
+  const gfloat logits[2 * 5] = { 9, -1, 1, -2, -INFINITY, 9, -3, -2, 2, -INFINITY };
+  const gfloat boxes[8] = { 0.5f, 0.5f, 0.2f, 0.2f, 0.3f, 0.3f, 0.2f, 0.2f }, other[4] = { 0 };
+  SlDecoderConfig config = {
+    .max_results = 10, .threshold = 0.5f, .words = &spans, .n_labels = 2, .label_names = names
+  };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 2, 5), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 2, 4), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 4), 0, 0);
+  config.tensors[0].name = (char *) "logits";
+  config.tensors[1].name = (char *) "pred_boxes";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "detr");
+  g_assert_cmpuint (sl_decoding_classes (decoding), ==, 2);
+  const SlResult *result = sl_decoding_run (decoding, (const void *[]){ logits, boxes, other });
+  g_assert_cmpuint (result->n_detections, ==, 2);
+  g_assert_cmpint (result->detections[0].label_id, ==, 1);
+  g_assert_cmpfloat_with_epsilon (result->detections[0].confidence, 1 / (1 + exp (-2)), 1e-6);
+  g_assert_cmpint (result->detections[1].label_id, ==, 0);
+  g_assert_cmpfloat_with_epsilon (result->detections[1].confidence, 1 / (1 + exp (-1)), 1e-6);
+  assert_open_fails ("detr,activation=softmax", &config, SL_ERROR_ARGUMENT,
+                     "each class of prompts counts by itself; expected sigmoid or none");
+}
+
+/* Of rows of YOLO the best class counts, so a box whose best class is negative is none. */
+static void
+test_negative_yolo (void)
+{
+  const SlWordVectors two = { CLASSES, 2, 0, NULL };
+  const gfloat rows[2 * 7] = { 0.3f, 0.3f, 0.1f, 0.1f, 0.8f, 0.1f, 0.9f,
+                               0.7f, 0.7f, 0.1f, 0.1f, 0.1f, 0.7f, 0.6f };
+  SlDecoderConfig config = {
+    .max_results = 10, .threshold = 0.5f, .words = &two, .n_labels = CLASSES, .label_names = names
+  };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 2, 7), 0, 0);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (
+    "yolo,transposed=no,objectness=no,end-to-end=no,units=normalised", &config, NULL);
+  const SlResult *result = sl_decoding_run (decoding, (const void *[]){ rows });
+  g_assert_cmpuint (result->n_detections, ==, 1);
+  g_assert_cmpint (result->detections[0].label_id, ==, 1);
+}
+
 static void
 test_refused (void)
 {
@@ -126,6 +209,9 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/postprocess/decode_words/softmax", test_softmax);
   g_test_add_func ("/postprocess/decode_words/sigmoid", test_sigmoid);
   g_test_add_func ("/postprocess/decode_words/none", test_none);
+  g_test_add_func ("/postprocess/decode_words/negative", test_negative);
+  g_test_add_func ("/postprocess/decode_words/columns", test_columns);
+  g_test_add_func ("/postprocess/decode_words/negative-yolo", test_negative_yolo);
   g_test_add_func ("/postprocess/decode_words/refused", test_refused);
   return g_test_run ();
 }

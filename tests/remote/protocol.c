@@ -111,10 +111,38 @@ test_contract_crop_share (void)
   g_assert_cmpfloat (without->image.crop_share, ==, 1);
 }
 
+/* Classes of prompts travel: which of them are reported. */
+static void
+test_contract_prompts (void)
+{
+  g_autoptr (GString) body = g_string_new (BODY);
+  g_autoptr (GError) error = NULL;
+  char hash[SL_REMOTE_HASH];
+  g_string_replace (
+    body, "\"12 monkeys\"]",
+    "\"12 monkeys\"],\"prompts\":{\"classes\":3,\"reported\":2,\"columns\":[-1,0,2,2]}", 1);
+  g_autofree char *announced = announce (body->str);
+  g_autoptr (SlContract) contract = read_text (announced, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (contract->words.n, ==, 3);
+  g_assert_cmpuint (contract->words.shown, ==, 2);
+  g_assert_cmpuint (contract->words.n_columns, ==, 4);
+  g_assert_cmpint (contract->words.columns[2], ==, 2);
+  g_autoptr (GBytes) bytes =
+    sl_remote_contract_write (contract, 1u << SL_REMOTE_ENCODING_NONE, hash);
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), announced,
+                   strlen (announced));
+}
+
 static const struct
 {
   const char *name, *from, *to, *expected;
 } refusals[] = {
+  { "columns", "\"12 monkeys\"]",
+    "\"12 monkeys\"],\"prompts\":{\"classes\":3,\"reported\":2,\"columns\":[3]}",
+    "prompts: expected columns of its classes, or -1" },
+  { "prompts", "\"12 monkeys\"]", "\"12 monkeys\"],\"prompts\":{\"classes\":3,\"reported\":4}",
+    "prompts: expected at most as many reported classes as classes" },
   { "no-outputs", "\"outputs\"", "\"other\"",
     "expected at least one tensor in inputs and one in outputs" },
   { "type", "\"uint8\"", "\"uint9\"",
@@ -606,6 +634,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/remote/contract/read", test_contract_read);
   g_test_add_func ("/remote/contract/write", test_contract_write);
   g_test_add_func ("/remote/contract/crop-share", test_contract_crop_share);
+  g_test_add_func ("/remote/contract/prompts", test_contract_prompts);
   g_test_add_func ("/remote/contract/refused", test_contract_refused);
   g_test_add_func ("/remote/contract/path", test_contract_path);
   g_test_add_func ("/remote/contract/model-shown", test_contract_model_shown);

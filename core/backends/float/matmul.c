@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Products of two matrices that both change from run to run, as attention has them: a work item
- * packs some columns of the second matrix into its thread's scratch memory, where the tiles of a
- * layer read them, and multiplies rows of the first by them.
+ * Products of matrices, as attention has them. One may be a constant, such as embeddings of
+ * classes, that no layer has for weights, because it comes first or has several matrices. A work
+ * item packs some columns of the second matrix into its thread's scratch memory, where the tiles of
+ * a layer read them, and multiplies rows of the first by them.
  */
 #include <math.h>
 #include <string.h>
@@ -39,9 +40,8 @@ sl_float_matmul_supports (const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1),
                  *y = sl_node_output (graph, node, 0);
-  return a->dtype == SL_DTYPE_F32 && b->dtype == SL_DTYPE_F32 && a->data == NULL && b->data == NULL
-         && !node->params.matmul.transpose_a && a->dims[a->rank - 1] <= MAX_DEPTH
-         && y->dims[y->rank - 2] >= MIN_ROWS;
+  return a->dtype == SL_DTYPE_F32 && b->dtype == SL_DTYPE_F32 && !node->params.matmul.transpose_a
+         && a->dims[a->rank - 1] <= MAX_DEPTH && y->dims[y->rank - 2] >= MIN_ROWS;
 }
 
 SlFloatMatmul *

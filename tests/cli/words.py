@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Classes as embeddings: of a model that gives the colour of a picture; and as sentences, of made models, against torch."""
+import json
+import math
+import os
+import shutil
+import signal
+import struct
+import subprocess
+
+import harness
+from harness import model, png, png_of, run, work, write
+from running import Running, eventually
+
+COLOURS = ((1, 0, 0), (0, 1, 0), (0.5, 0.5, 0.5))
+
+
+def embeddings(name, rows, kind="f"):
+    head = "{'descr': '<f%d', 'fortran_order': False, 'shape': (%d, %d), }" % (struct.calcsize(kind), len(rows), len(rows[0]))
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    numbers = [number for row in rows for number in row]
+    return write(name, b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%d%s" % (len(numbers), kind), *numbers))
+
+
+def classes(*options):
+    picture = png("red.png", 8, 8, (255, 0, 0))
+    told = json.loads(run("predict", "--json", "--model", model("brightest_channel.tflite"), "--top", "5", *options, picture).expect(0).out.splitlines()[0])
+    return {c["label"]: c["confidence"] for c in told["labels"]}
+
+
+def test_embeddings():
+    """Cosines of the picture's colour and each row, by softmax; a negative class takes its share and is not told."""
+    cosines = [c[0] / math.sqrt(sum(x * x for x in c)) for c in COLOURS]
+    shares = [math.exp(3 * c) for c in cosines]
+    for kind in "fe":
+        path = embeddings(kind + ".npy", COLOURS, kind)
+        got = classes("--embeddings", path, "--prompts", "red;green;gray", "--decoder", "words,scale=3")
+        for name, share in zip(("red", "green", "gray"), shares):
+            assert abs(got[name] - share / sum(shares)) < 2e-3, (got, shares)
+        fewer = classes("--embeddings", path, "--prompts", "!red;green;gray", "--decoder", "words,scale=3")
+        assert fewer == {k: v for k, v in got.items() if k != "red"}, (fewer, got)
+
+
+def test_refused():
+    path, m = embeddings("three.npy", COLOURS), model("brightest_channel.tflite")
+    picture = png("red.png", 8, 8, (255, 0, 0))
+    run("predict", "--model", m, "--embeddings", path, "--prompts", "red;green", picture).expect(1, "three.npy has 3 rows, and prompts=red;green names 2 classes")
+    run("predict", "--model", m, "--embeddings", embeddings("four.npy", [(1, 2, 3, 4)]), picture).expect(1, "a vector of 4 numbers, as many as the embeddings")
+    run("serve", m, "--embeddings", path, "--location", "mqtt://127.0.0.1:1/x").expect(
+        1, "its embedding is compared with those of prompts, which contracts at a broker do not have; expected a model that takes embeddings as an input, or")
+
+
+def boxes_of(told):
+    return [(o["detection"]["label"], o["detection"]["confidence"], [o["detection"]["bounding_box"][k] for k in ("x_min", "y_min", "x_max", "y_max")]) for o in told["objects"]]
+
+
+def compare_boxes(name, wanted, got):
+    """The best of @wanted are @got, in any order; boxes end at the edges of the picture."""
+    wanted = sorted(wanted, key=lambda w: -w[1])[:len(got)]
+    assert len(got) == 100 or len(got) == len(wanted), (name, len(got))
+    for label, confidence, box in wanted:
+        box = [min(max(n, 0), 1) for n in box]
+        near = min(max(abs(confidence - c), *(abs(a - b) for a, b in zip(box, other))) for named, c, other in got if named == label)
+        assert near < 1e-4, (name, label, confidence, box, near)
+
+
+def test_architectures():
+    """Made models of each architecture: confidences and boxes of torch, with text models of open length, or inside."""
+    python = next((p for p in ("python3", "/usr/bin/python3") if shutil.which(p) and subprocess.run([p, "-c", "import torch, onnx"], capture_output=True).returncode == 0), None)
+    if python is None:
+        raise harness.Skip("no python3 here has torch and onnx")
+    folder = work("made")
+    os.mkdir(folder)
+    made = subprocess.run([python, os.path.join(harness.ROOT, "tests", "support", "words_models.py"), folder], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    with open(os.path.join(folder, "expected.json")) as file:
+        expected = json.load(file)
+    with open(os.path.join(folder, "picture.bin"), "rb") as file:
+        planes = file.read()
+    side = math.isqrt(len(planes) // 3)
+    picture = png_of("made.png", side, side, [b"".join(planes[y * side + x::side * side] for x in range(side)) for y in range(side)])
+    for case in expected["cases"]:
+        text = ["--text-model", os.path.join(folder, case["text"])] if "text" in case else []
+        told = json.loads(run("predict", "--json", "--model", os.path.join(folder, case["model"]), *text, "--tokenizer", os.path.join(folder, "tokenizer.json"),
+                              "--prompts", ";".join(expected["classes"]), "--top", "100", "--threshold", "0.01", *case["options"], picture).expect(0).out.splitlines()[0])
+        if "labels" in case:
+            got = {c["label"]: c["confidence"] for c in told["labels"]}
+            assert max(abs(got[k] - v) for k, v in case["labels"].items()) < 1e-4, (case, got)
+        else:
+            compare_boxes(case["name"], case["objects"], boxes_of(told))
+
+
+def test_reload():
+    """Other classes of the same model: the pipeline goes on, and every frame is answered by the classes before or after."""
+    rows, lines = embeddings("rows.npy", ((0, 0, 1), (1, 0, 0))), work("classes.jsonl")
+    launch = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=32,height=24,framerate=50/1 ! slpredict name=look"
+
+    def state(prompts):
+        settings = "model=%s\nembeddings=%s\ndecoder=words,scale=5\nprompts=%s\n" % (model("brightest_channel.tflite"), rows, prompts)
+        text = "[pipeline]\nlaunch=%s ! application/x-json ! slpublish location=%s\n[element look]\n%s" % (launch, lines, settings)
+        return write("classes.pipeline", text.encode())
+
+    running = Running(state("blue;red"))
+    running.wait_for("running")
+    state("azul;!red")
+    running.child.send_signal(signal.SIGHUP)
+    assert "the same pipeline; it goes on, with new prompts" in running.wait_for("reloaded")["message"]
+    running.wait_for("model-changed")
+
+    def frames():
+        with open(lines, encoding="utf-8") as file:
+            return [json.loads(line) for line in file if line.endswith("\n")]
+
+    eventually(lambda: [f["labels"][0]["label"] for f in frames()[-5:]] == ["azul"] * 5)
+    running.stop()
+    told = frames()
+    names = [frame["labels"][0]["label"] for frame in told]
+    at = names.index("azul")
+    assert names == ["blue"] * at + ["azul"] * (len(names) - at), names
+    assert [frame["frame"] for frame in told] == list(range(len(told))) and len([e for e in running.events() if e["event"] == "running"]) == 1
+
+
+harness.main(globals())

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Classes that change while frames flow: a text model of a table of colours, a model that compares
+ * the mean colour of a frame with embeddings, and one whose output is that colour. Each frame in
+ * gives one answer out, of the classes before or after.
+ */
+#include <string.h>
+
+#include "tests/elements/support.h"
+#include "tests/support/onnx_writer.h"
+#include "tests/support/program.h"
+
+#define CAPS "video/x-raw,format=RGB,width=8,height=8,framerate=25/1"
+#define WORDS 4
+#define FRAMES 20
+
+static const char tokenizer[] =
+  "{\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},\"padding\":{\"strategy\":{\"Fixed\":2},"
+  "\"pad_id\":0},\"truncation\":{\"max_length\":2},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"?\","
+  "\"vocab\":{\"?\":0,\"red\":1,\"green\":2,\"blue\":3}}}";
+
+typedef struct
+{
+  GstHarness *harness;
+  GstElement *predict;
+  GstBus *bus;
+  char *model, *text, *tokens;
+} Fixture;
+
+static char *
+save (const char *name, const SlOnnxWriter *writer)
+{
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  g_autofree char *path = test_text_file (name, "");
+  const char *data = g_bytes_get_data (bytes, NULL);
+  g_assert_true (g_file_set_contents (path, data, (gssize) g_bytes_get_size (bytes), NULL));
+  return g_steal_pointer (&path);
+}
+
+static char *
+write_text_model (void)
+{
+  static const gfloat colours[WORDS * 3] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "input_ids", SL_ONNX_INT64, 2, (gint64[]){ 1, 2 });
+  sl_onnx_writer_floats (w, "table", 2, (gint64[]){ WORDS, 3 }, colours);
+  sl_onnx_writer_node (w, "Gather", "table,input_ids", "rows", NULL);
+  sl_onnx_writer_node (w, "ReduceSum", "rows,one", "text_embeds", "keepdims i 0", NULL);
+  sl_onnx_writer_ints (w, "one", 1, (gint64[]){ 1 });
+  sl_onnx_writer_output (w, "text_embeds", SL_ONNX_FLOAT);
+  return save ("text.onnx", w);
+}
+
+/* @takes: embeddings are an input of it. */
+static char *
+write_model (gboolean takes)
+{
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, 4, 4 });
+  if (takes)
+    sl_onnx_writer_input (w, "e", SL_ONNX_FLOAT, 2, (gint64[]){ 0, 3 });
+  sl_onnx_writer_ints (w, "row", 2, (gint64[]){ 1, 3 });
+  sl_onnx_writer_node (w, "GlobalAveragePool", "x", "means", NULL);
+  sl_onnx_writer_node (w, "Reshape", "means,row", takes ? "colour" : "y", NULL);
+  if (takes) {
+    sl_onnx_writer_node (w, "Transpose", "e", "columns", "perm I 1,0", NULL);
+    sl_onnx_writer_node (w, "MatMul", "colour,columns", "y", NULL);
+  }
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  return save ("model.onnx", w);
+}
+
+static Fixture
+setup (gboolean takes)
+{
+  Fixture fixture = { .model = write_model (takes),
+                      .text = write_text_model (),
+                      .tokens = test_text_file ("tokenizer.json", tokenizer) };
+  g_autofree char *launch = g_strdup_printf (
+    "slpredict name=it model=%s mean=0 std=255 decoder=%s text-model=%s tokenizer=%s "
+    "prompts=\"rot=red;gruen=green\"",
+    fixture.model, takes ? "labels,activation=softmax" : "words", fixture.text, fixture.tokens);
+  fixture.harness = gst_harness_new_parse (launch);
+  fixture.bus = test_watch (fixture.harness->element);
+  fixture.predict = gst_bin_get_by_name (GST_BIN (fixture.harness->element), "it");
+  gst_harness_set_live (fixture.harness, FALSE);
+  gst_harness_set_sink_caps_str (fixture.harness, "text/x-raw,format=utf8");
+  gst_harness_set_src_caps_str (fixture.harness, CAPS);
+  return fixture;
+}
+
+static void
+teardown (Fixture *fixture)
+{
+  gst_object_unref (fixture->predict);
+  test_line_close (fixture->harness, fixture->bus);
+  char *files[] = { fixture->model, fixture->text, fixture->tokens };
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
+    test_remove_file (files[i]);
+    g_free (files[i]);
+  }
+}
+
+/* One green frame in, one word out. */
+static void
+see_green (Fixture *fixture, char word[16])
+{
+  static const guint8 green[3] = { 0, 255, 0 };
+  g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (CAPS, green, 0)), ==,
+                   GST_FLOW_OK);
+  g_autoptr (GstBuffer) out = gst_harness_pull (fixture->harness);
+  g_assert_nonnull (out);
+  memset (word, 0, 16);
+  gst_buffer_extract (out, 0, word, 15);
+  word[strcspn (word, "\n")] = '\0';
+}
+
+static void
+see_switch (Fixture *fixture, const char *before, const char *after)
+{
+  char word[16] = "";
+  while (strcmp (word, after) != 0) {
+    see_green (fixture, word);
+    g_assert_true (strcmp (word, before) == 0 || strcmp (word, after) == 0);
+    g_usleep (1000);
+  }
+  for (guint i = 0; i < FRAMES; i++) {
+    see_green (fixture, word);
+    g_assert_cmpstr (word, ==, after);
+  }
+}
+
+/* To more classes, to others of the same number, to the same names of other colours. */
+static void
+test_change (gconstpointer data)
+{
+  Fixture fixture = setup (GPOINTER_TO_INT (data));
+  char word[16];
+  see_green (&fixture, word);
+  g_assert_cmpstr (word, ==, "gruen");
+  g_object_set (fixture.predict, "prompts", "bleu=blue;vert=green;rouge=red", NULL);
+  see_switch (&fixture, "gruen", "vert");
+  g_object_set (fixture.predict, "prompts", "azul=blue;verde=green;rojo=red", NULL);
+  see_switch (&fixture, "vert", "verde");
+  g_object_set (fixture.predict, "prompts", "verde=blue;azul=green;rojo=red", NULL);
+  see_switch (&fixture, "verde", "azul");
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
+/* Prompts without a sentence: the classes before go on, and the property says so. */
+static void
+test_bad (void)
+{
+  Fixture fixture = setup (TRUE);
+  char word[16];
+  see_green (&fixture, word);
+  g_object_set (fixture.predict, "prompts", "red;;green", NULL);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (fixture.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *prompts = NULL;
+  gst_message_parse_warning (message, &error, NULL);
+  g_assert_nonnull (strstr (error->message, "prompts=red;;green: expected 1 to 1000 classes"));
+  for (guint i = 0; i < FRAMES; i++) {
+    see_green (&fixture, word);
+    g_assert_cmpstr (word, ==, "gruen");
+  }
+  g_object_get (fixture.predict, "prompts", &prompts, NULL);
+  g_assert_cmpstr (prompts, ==, "rot=red;gruen=green");
+  teardown (&fixture);
+}
+
+TEST_MAIN (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_data_func ("/prompts/change/input", GINT_TO_POINTER (TRUE), test_change);
+  g_test_add_data_func ("/prompts/change/cosine", GINT_TO_POINTER (FALSE), test_change);
+  g_test_add_func ("/prompts/bad", test_bad);
+  return test_elements_run ();
+}
