@@ -3,7 +3,7 @@
  * The tracker: predict, three rounds of matching, births and deaths. Two differences from the
  * authors' program keep the ids of objects that pass behind others: lost objects are not removed
  * because they overlap one that is seen, and what overlaps both goes rather to the one that is
- * seen.
+ * seen. A third keeps ids before cameras that move: unseen objects move as the others do.
  */
 #include "postprocess/predictions/track.h"
 
@@ -11,16 +11,20 @@
 #include <string.h>
 
 #include "postprocess/predictions/assignment.h"
+#include "postprocess/predictions/camera_motion.h"
 #include "postprocess/predictions/kalman.h"
 
 /* Overlap that boxes of new objects need with where they appeared first. */
 #define UNCONFIRMED_IOU 0.3
 /* What an overlap with a lost object counts, of one with an object seen in the last frame. */
 #define LOST_SHARE 0.8
+/* Frames after which an object's expected place tells of the camera. */
+#define SETTLED 3
 #define NONE G_MAXUINT
 
 #define MAX_OBJECTS (2 * SL_TRACK_MOST)
 G_STATIC_ASSERT (MAX_OBJECTS <= SL_ASSIGNMENT_MOST);
+G_STATIC_ASSERT (SL_TRACK_MOST <= SL_CAMERA_MOST);
 
 const SlTrackSettings sl_track_defaults = {
   .high = 0.5,
@@ -53,6 +57,7 @@ struct _SlTracker
   gint32 next_id;
   gboolean started;
   SlAssignment assignment;
+  SlCameraMotion camera;
   /* Of the frame in hand: indices of boxes and tracks that are still to be matched, and what
    * matching needs. */
   guint boxes[SL_TRACK_MOST], waiting[MAX_OBJECTS];
@@ -187,12 +192,15 @@ fill_gains (SlTracker *tracker, const SlTrackBox *boxes, double iou)
 }
 
 static void
-see (Track *track, const SlTrackBox *boxes, guint b)
+see (SlTracker *tracker, Track *track, const SlTrackBox *boxes, guint b)
 {
   const SlTrackBox *box = &boxes[b];
+  const SlKalmanBox before = track->box;
   double measured[4];
   centre_and_size (box, measured);
   sl_kalman_box_update (&track->box, measured);
+  if (!track->lost && track->hits >= SETTLED)
+    sl_camera_motion_add (&tracker->camera, &before, &track->box, measured);
   track->confidence = box->confidence;
   track->key = box->key;
   track->label_id = box->label_id;
@@ -215,7 +223,8 @@ match_round (SlTracker *tracker, const SlTrackBox *boxes, double iou)
   for (guint t = 0; t < tracker->n_waiting; t++) {
     if (tracker->pairs[t] < 0)
       continue;
-    see (track_at (tracker, tracker->waiting[t]), boxes, tracker->boxes[tracker->pairs[t]]);
+    see (tracker, track_at (tracker, tracker->waiting[t]), boxes,
+         tracker->boxes[tracker->pairs[t]]);
     tracker->boxes[tracker->pairs[t]] = NONE;
   }
   for (guint i = 0; i < tracker->n_boxes; i++)
@@ -356,6 +365,28 @@ match_unsure (SlTracker *tracker, const SlTrackBox *boxes)
   tracker->n_boxes = n_rest;
 }
 
+/* Moves the objects that found no box yet as the camera moved. Their boxes of this frame are where
+ * the others are; their state changes as if they had been seen with the same surprise. Returns
+ * whether the camera moved. */
+static gboolean
+follow_camera (SlTracker *tracker)
+{
+  double common[SL_CAMERA_VALUES][2];
+  wait_for (tracker, TRUE, TRUE);
+  if (tracker->n_waiting == 0 || !sl_camera_motion_find (&tracker->camera, common))
+    return FALSE;
+  for (guint t = 0; t < tracker->n_waiting; t++) {
+    Track *track = track_at (tracker, tracker->waiting[t]);
+    for (guint k = 0; k < 2; k++) {
+      track->box.axis[k].position += common[SL_CAMERA_POSITION][k];
+      track->box.axis[k].velocity += common[SL_CAMERA_VELOCITY][k];
+      track->corners[k] += (gfloat) common[SL_CAMERA_SURPRISE][k];
+      track->corners[2 + k] += (gfloat) common[SL_CAMERA_SURPRISE][k];
+    }
+  }
+  return TRUE;
+}
+
 void
 sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps, guint64 time,
                    SlTrackMatch *matches)
@@ -366,7 +397,10 @@ sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint s
   predict (tracker, MAX (steps, 1));
   sort_boxes (tracker, boxes, n);
   wait_for (tracker, TRUE, TRUE);
+  tracker->camera.n = 0;
   match_round (tracker, boxes, tracker->settings.iou);
+  if (follow_camera (tracker))
+    match_round (tracker, boxes, tracker->settings.iou);
   match_unsure (tracker, boxes);
   wait_for (tracker, FALSE, TRUE);
   match_round (tracker, boxes, UNCONFIRMED_IOU);
