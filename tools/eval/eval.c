@@ -3,6 +3,7 @@
  * `sightline eval`: labelled pictures through each model in turn. All is checked before the first
  * picture is read: models, the data set, and that each model has its classes.
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/base/printable.h"
@@ -10,6 +11,7 @@
 #include "plugins/elements.h"
 #include "core/base/fail.h"
 #include "tools/command.h"
+#include "tools/eval/eval_tracks.h"
 #include "tools/eval/page.h"
 #include "tools/eval/verdicts.h"
 #include "tools/html_page.h"
@@ -26,7 +28,7 @@
 typedef struct
 {
   SlModelOptions model;
-  char *dataset, *images, *threshold_text, *csv, *html, *worst_text;
+  char *dataset, *images, *tracks, *threshold_text, *csv, *html, *worst_text;
   guint worst;
   gdouble threshold;
   gboolean json;
@@ -178,6 +180,30 @@ check_targets (const Options *options, char **models)
          && check_target (options, "--html", options->html, SL_HTML_HEAD, models);
 }
 
+/* Files of boxes: no model and no picture is read. */
+static int
+run_tracks (const Options *options, char **files)
+{
+  g_autoptr (GError) error = NULL;
+  const struct
+  {
+    const char *option, *value;
+  } others[] = { { "--dataset", options->dataset },
+                 { "--images", options->images },
+                 { "--csv", options->csv },
+                 { "--html", options->html },
+                 { "--worst", options->worst_text } };
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (others[i].value != NULL)
+      return sl_options_usage ("eval", "%s is about pictures; expected --tracks without it",
+                               others[i].option);
+  if (sl_eval_tracks (options->tracks, files,
+                      options->threshold_text ? options->threshold : -INFINITY, options->json,
+                      &error))
+    return SL_EXIT_OK;
+  return sl_complain ("eval", "%s", error->message);
+}
+
 static int
 run_eval (int argc, char **argv)
 {
@@ -190,6 +216,9 @@ run_eval (int argc, char **argv)
       "Labelled pictures: a folder, or a file that lists them", "PATH" },
     { "images", 0, 0, G_OPTION_ARG_FILENAME, &options.images,
       "Where the pictures of a COCO file are (default: near it)", "FOLDER" },
+    { "tracks", 0, 0, G_OPTION_ARG_FILENAME, &options.tracks,
+      "True boxes of tracked objects; what follows are then files of predictions, and no models",
+      "FILE" },
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text,
       "Confidence from which on boxes count, 0..1 (default 0.001)", "X" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
@@ -211,8 +240,12 @@ run_eval (int argc, char **argv)
   if (status < 0) {
     status = SL_EXIT_USAGE;
     if (rest[0] == NULL)
-      sl_options_usage ("eval", "expected at least one MODEL");
-    else if (options.dataset == NULL)
+      sl_options_usage ("eval", "expected at least one %s",
+                        options.tracks != NULL ? "file of predictions" : "MODEL");
+    else if (options.tracks != NULL) {
+      if (sl_options_fraction ("eval", "--threshold", options.threshold_text, &options.threshold))
+        status = run_tracks (&options, rest);
+    } else if (options.dataset == NULL)
       sl_options_usage ("eval", "--dataset PATH is required");
     else if (sl_model_options_check ("eval", &options.model)
              && sl_options_fraction ("eval", "--threshold", options.threshold_text,

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * bench-people [SEQUENCES]: HOTA, DetA, AssA, IDF1, MOTA and switches of the tracker on drawn
+ * sequences, means over so many of each kind, and the least microseconds of a frame's update.
+ */
+#include <glib.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/support/follow.h"
+
+int
+main (int argc, char **argv)
+{
+  guint n;
+  const WalkScene *scenes = walk_scenes (&n);
+  const guint sequences = argc > 1 ? (guint) MAX (atoi (argv[1]), 1) : 20;
+  printf ("%-16s  %6s  %6s  %6s  %6s  %6s  %8s  %6s\n", "scene", "HOTA", "DetA", "AssA", "IDF1",
+          "MOTA", "switches", "us");
+  for (guint i = 0; i < n; i++) {
+    double sum[6] = { 0 }, us = G_MAXDOUBLE;
+    for (guint32 seed = 1; seed <= sequences; seed++) {
+      const SlTrackFigures f = follow_scene (&scenes[i], seed, &us);
+      const double values[] = { f.hota, f.det_a, f.ass_a, f.idf1, f.mota, f.switches };
+      for (guint k = 0; k < G_N_ELEMENTS (sum); k++)
+        sum[k] += values[k] / sequences;
+    }
+    printf ("%-16s  %6.4f  %6.4f  %6.4f  %6.4f  %6.4f  %8.1f  %6.1f\n", scenes[i].name, sum[0],
+            sum[1], sum[2], sum[3], sum[4], sum[5], us);
+  }
+  return 0;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tracker on a drawn sequence, and what it reaches. Used by a benchmark and by a test. */
+#pragma once
+
+#include "tests/support/walks.h"
+#include "tools/evaluate/tracks.h"
+
+/** follow_scene: @us: (inout): microseconds of a frame's update, if they are fewer. */
+SlTrackFigures follow_scene (const WalkScene *scene, guint32 seed, double *us);
