@@ -12,6 +12,7 @@
 
 #include "postprocess/analyze/analyzer.h"
 #include "postprocess/analyze/heat.h"
+#include "postprocess/analyze/tracks.h"
 #include "plugins/base/describe.h"
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/class_names.h"
@@ -30,10 +31,13 @@ typedef struct
 {
   GstBaseTransform parent;
   char *regions;               /* object lock */
+  gboolean redrawn;            /* object lock: @regions was set while frames flow */
   SlAnalyzerSettings settings; /* object lock */
   gboolean post_messages;      /* object lock */
+  gint keep_tracks;            /* object lock */
   GMutex lock;          /* of what the analyzer knows, which "counts" reads, and of the two texts */
   SlAnalyzer *analyzer; /* (nullable): while started */
+  SlTracks *tracks;     /* (nullable): while started, with keep-tracks */
   char *resume, *kept;  /* (nullable): what the next start goes on from, what the analyzer of the
                            last one knew */
   /* The rest is the streaming thread's. */
@@ -69,9 +73,10 @@ G_DEFINE_ENUM_TYPE (SlAnalyzeAnchor, anchor,
 
 static const SlProperty properties[] = {
   { "regions", "Regions",
-    "Zones and lines, points in 0..1 of the frame: \"[zone door] points=0.1,0.2 0.5,0.2 0.5,0.9; classes=person; [line way] points=0,0.5 "
-    "1,0.5\"; more keys: anchor, dwell-after, left-behind-after, empty-after. Description files have groups instead",
-    SL_PROPERTY_STRING, AT (regions) },
+    "Zones, lines and masks, points in 0..1 of the frame: \"[zone door] points=0.1,0.2 0.5,0.2 0.5,0.9; classes=person; [line way] "
+    "points=0,0.5 1,0.5\"; more keys: anchor, dwell-after, left-behind-after, empty-after. While frames flow, new regions count from the "
+    "next frame, and those of the same kind and name keep their counts. Description files have groups instead",
+    SL_PROPERTY_STRING, AT (regions), .live = TRUE },
   { "anchor", "Anchor",
     "The point of an object's box that is its position, for regions without an anchor",
     SL_PROPERTY_CHOICE, AT (settings.anchor), 0, 0, SL_ANCHOR_BOTTOM, anchor_get_type },
@@ -99,6 +104,9 @@ static const SlProperty properties[] = {
     "Post an element message \"slanalyze\" for each event, with the fields event, region, label (string), id (int), seconds (double), "
     "timestamp (uint64) and json (string); and one with event=interval for each interval's end, whose json has all counts",
     SL_PROPERTY_BOOL, AT (post_messages), 0, 0, TRUE, NULL, TRUE },
+  { "keep-tracks", "Keep tracks",
+    "Seconds of objects' positions that the signal preview counts with other regions, at most 5 frames a second; 0 = none",
+    SL_PROPERTY_INT, AT (keep_tracks), 0, 3600, 0 },
 };
 
 /* Appends @structure, which it takes, to the list @list. */
@@ -131,20 +139,48 @@ region_counts (const SlRegionView *region)
   return counts;
 }
 
+/* @analysis: (nullable) */
+static GstStructure *
+all_counts (const char *name, const SlAnalysis *analysis)
+{
+  GValue regions = G_VALUE_INIT;
+  GstStructure *counts = gst_structure_new_empty (name);
+  g_value_init (&regions, GST_TYPE_LIST);
+  for (guint i = 0; analysis != NULL && i < analysis->n_regions; i++)
+    append_structure (&regions, region_counts (&analysis->regions[i]));
+  gst_structure_take_value (counts, "regions", &regions);
+  return counts;
+}
+
 static GstStructure *
 read_counts (SlAnalyze *self)
 {
-  GValue regions = G_VALUE_INIT;
-  GstStructure *counts = gst_structure_new_empty ("counts");
-  g_value_init (&regions, GST_TYPE_LIST);
-  g_mutex_lock (&self->lock);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
   const SlAnalysis *analysis = self->analyzer != NULL ? sl_analyzer_last (self->analyzer) : NULL;
-  const gint64 since = analysis != NULL ? analysis->since : 0;
-  for (guint i = 0; analysis != NULL && i < analysis->n_regions; i++)
-    append_structure (&regions, region_counts (&analysis->regions[i]));
+  GstStructure *counts = all_counts ("counts", analysis);
+  gst_structure_set (counts, "since", G_TYPE_INT64,
+                     analysis != NULL ? analysis->since : G_GINT64_CONSTANT (0), NULL);
+  return counts;
+}
+
+/* The handler of the signal: what @text would have counted of the kept tracks. */
+static GstStructure *
+preview (SlAnalyze *self, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  SlRegions *regions = sl_regions_parse (text != NULL ? text : "", &error);
+  if (regions == NULL)
+    return gst_structure_new ("preview", "error", G_TYPE_STRING, error->message, NULL);
+  GST_OBJECT_LOCK (self);
+  const SlAnalyzerSettings settings = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  g_mutex_lock (&self->lock);
+  g_autoptr (SlTracks) tracks =
+    self->tracks != NULL ? sl_tracks_copy (self->tracks) : sl_tracks_new (0);
   g_mutex_unlock (&self->lock);
-  gst_structure_take_value (counts, "regions", &regions);
-  gst_structure_set (counts, "since", G_TYPE_INT64, since, NULL);
+  g_autoptr (SlAnalyzer) analyzer = sl_tracks_replay (tracks, regions, &settings);
+  GstStructure *counts = all_counts ("preview", sl_analyzer_last (analyzer));
+  gst_structure_set (counts, "seconds", G_TYPE_DOUBLE, sl_tracks_seconds (tracks), NULL);
   return counts;
 }
 
@@ -185,6 +221,7 @@ sl_analyze_set_property (GObject *object, guint id, const GValue *value, GParamS
   }
   GST_OBJECT_LOCK (object);
   sl_property_set (object, &properties[id - 1], value);
+  self->redrawn = self->redrawn || strcmp (properties[id - 1].name, "regions") == 0;
   GST_OBJECT_UNLOCK (object);
 }
 
@@ -257,21 +294,61 @@ frame_time (SlAnalyze *self, GstBuffer *buffer)
   return self->last;
 }
 
+static gboolean
+check_list (SlAnalyze *self, const GArray *list, GError **error)
+{
+  for (guint i = 0; i < list->len; i++) {
+    const SlRegion *region = &g_array_index (list, SlRegion, i);
+    if (sl_class_names_check (GST_BASE_TRANSFORM_SINK_PAD (self), region->classes, error))
+      continue;
+    g_prefix_error (error, "regions: [%s %s] ", sl_region_kind_name (region->kind), region->name);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+have_classes (SlAnalyze *self, const SlRegions *regions, GError **error)
+{
+  return check_list (self, regions->list, error) && check_list (self, regions->masks, error);
+}
+
 /* Once, when models before this element have opened their labels; FALSE after an error message. */
 static gboolean
 check_classes (SlAnalyze *self)
 {
-  const GArray *regions = sl_analyzer_regions (self->analyzer)->list;
   g_autoptr (GError) error = NULL;
-  for (guint i = 0; i < regions->len && !self->classes_known; i++) {
-    const SlRegion *region = &g_array_index (regions, SlRegion, i);
-    if (sl_class_names_check (GST_BASE_TRANSFORM_SINK_PAD (self), region->classes, &error))
-      continue;
-    g_prefix_error (&error, "regions: [%s %s] ", sl_region_kind_name (region->kind), region->name);
+  if (!self->classes_known && !have_classes (self, sl_analyzer_regions (self->analyzer), &error))
     return sl_element_report (GST_ELEMENT (self), error);
-  }
   self->classes_known = TRUE;
   return TRUE;
+}
+
+/* Regions that were set while frames flow count from this frame on; wrong ones are a warning, and
+ * those before go on. */
+static void
+follow_regions (SlAnalyze *self)
+{
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  const gboolean redrawn = self->redrawn;
+  self->redrawn = FALSE;
+  g_autofree char *text = redrawn ? g_strdup (self->regions != NULL ? self->regions : "") : NULL;
+  GST_OBJECT_UNLOCK (self);
+  if (!redrawn)
+    return;
+  SlRegions *regions = sl_regions_parse (text, &error);
+  if (regions == NULL)
+    g_prefix_error (&error, "regions: ");
+  if (regions != NULL && have_classes (self, regions, &error)) {
+    g_mutex_lock (&self->lock);
+    sl_analyzer_replace_regions (self->analyzer, regions);
+    g_mutex_unlock (&self->lock);
+    return;
+  }
+  sl_regions_free (regions);
+  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+                       ("%s: the regions before go on counting", error->message), (NULL));
 }
 
 static GstFlowReturn
@@ -283,6 +360,7 @@ sl_analyze_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GST_OBJECT_LOCK (self);
   const gboolean post_messages = self->post_messages;
   GST_OBJECT_UNLOCK (self);
+  follow_regions (self);
   if (!sl_buffer_has_objects (buffer, self->width, self->height)) {
     sl_buffer_set_analysis (buffer, sl_analyzer_last (self->analyzer), FALSE, &self->pool);
     return GST_FLOW_OK;
@@ -295,6 +373,9 @@ sl_analyze_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   sl_analyzer_set_utc (self->analyzer, g_get_real_time ());
   const SlAnalysis *analysis =
     sl_analyzer_update (self->analyzer, prediction.objects, prediction.n_objects, time);
+  if (self->tracks != NULL)
+    sl_tracks_add (self->tracks, prediction.objects, prediction.n_objects, time, self->width,
+                   self->height);
   g_mutex_unlock (&self->lock);
   sl_buffer_set_analysis (buffer, analysis, TRUE, &self->pool);
   if (post_messages)
@@ -326,7 +407,11 @@ sl_analyze_sink_event (GstBaseTransform *base, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
       || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
     self->last = GST_CLOCK_TIME_NONE;
+    g_mutex_lock (&self->lock);
     sl_analyzer_forget (self->analyzer);
+    if (self->tracks != NULL)
+      sl_tracks_clear (self->tracks);
+    g_mutex_unlock (&self->lock);
   }
   return GST_BASE_TRANSFORM_CLASS (sl_analyze_parent_class)->sink_event (base, event);
 }
@@ -339,6 +424,8 @@ sl_analyze_start (GstBaseTransform *base)
   GST_OBJECT_LOCK (self);
   g_autofree char *text = g_strdup (self->regions != NULL ? self->regions : "");
   const SlAnalyzerSettings settings = self->settings;
+  const gint keep_tracks = self->keep_tracks;
+  self->redrawn = FALSE;
   GST_OBJECT_UNLOCK (self);
   SlRegions *regions = sl_regions_parse (text, &error);
   if (regions == NULL) {
@@ -347,6 +434,7 @@ sl_analyze_start (GstBaseTransform *base)
   }
   g_mutex_lock (&self->lock);
   self->analyzer = sl_analyzer_new (regions, &settings);
+  self->tracks = keep_tracks > 0 ? sl_tracks_new ((guint) keep_tracks) : NULL;
   if (self->resume != NULL)
     sl_analyzer_restore (self->analyzer, self->resume, &error);
   g_clear_pointer (&self->resume, g_free);
@@ -368,6 +456,7 @@ sl_analyze_stop (GstBaseTransform *base)
   g_free (self->kept);
   self->kept = self->analyzer != NULL ? sl_analyzer_save (self->analyzer) : NULL;
   g_clear_pointer (&self->analyzer, sl_analyzer_free);
+  g_clear_pointer (&self->tracks, sl_tracks_free);
   g_mutex_unlock (&self->lock);
   sl_byte_pool_clear (&self->pool);
   return TRUE;
@@ -412,6 +501,17 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
       "The state as text: counts, times and objects, now or when the element stopped last. If set before the start, counts of "
       "regions of the same kind and name continue from it",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
+  /**
+   * SlAnalyze::preview:
+   * @regions: text as of the property regions
+   *
+   * Returns: what these regions would have counted in the last keep-tracks seconds: a structure
+   * preview with seconds (double), and regions as in the property counts. For wrong regions it has
+   * the string error instead.
+   */
+  g_signal_new_class_handler ("preview", G_TYPE_FROM_CLASS (klass),
+                              G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (preview), NULL, NULL,
+                              NULL, GST_TYPE_STRUCTURE, 1, G_TYPE_STRING);
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline analytics", "Filter/Analyzer/Video",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * SlAnalysisMeta: the results of zones and lines up to a video frame. All coordinates are in 0..1
  * of the frame, so the frame may be converted or scaled.

@@ -45,23 +45,11 @@ SlAnalyzer *
 sl_analyzer_new (SlRegions *regions, const SlAnalyzerSettings *settings)
 {
   SlAnalyzer *self = g_new0 (SlAnalyzer, 1);
-  self->specs = regions;
   self->settings = *settings;
-  self->n_regions = regions->list->len;
-  self->regions = g_new0 (Region, self->n_regions);
-  self->views = g_new0 (SlRegionView, self->n_regions);
-  for (guint i = 0; i < self->n_regions; i++) {
-    const SlRegion *spec = &g_array_index (regions->list, SlRegion, i);
-    self->regions[i].spec = spec;
-    self->views[i] = (SlRegionView){
-      .kind = spec->kind, .name = spec->name, .n_points = spec->n_points, .points = spec->points
-    };
-    self->views[i].classes = self->regions[i].counts.classes;
-  }
+  sl_analyzer_take_regions (self, regions);
   self->events = g_array_new (FALSE, FALSE, sizeof (SlAnalysisEvent));
   self->presences = g_array_new (FALSE, FALSE, sizeof (SlPresence));
   self->fresh = g_array_new (FALSE, FALSE, sizeof (const SlObjectView *));
-  self->analysis = (SlAnalysis){ .n_regions = self->n_regions, .regions = self->views };
   return self;
 }
 
@@ -88,9 +76,7 @@ sl_analyzer_set_size (SlAnalyzer *self, gint width, gint height)
   sl_analyzer_forget (self);
   self->width = MAX (width, 1);
   self->height = MAX (height, 1);
-  for (guint i = 0; i < self->n_regions; i++)
-    sl_area_init (&self->regions[i].area, self->regions[i].spec, self->width, self->height,
-                  self->settings.margin);
+  sl_analyzer_place_regions (self);
   g_clear_pointer (&self->heat, sl_heat_free);
   self->analysis.heat = (SlHeatMap){ 0 };
   if (columns > 0)
@@ -207,10 +193,8 @@ sl_analyzer_free (SlAnalyzer *self)
   if (self == NULL)
     return;
   forget_all (self);
-  sl_regions_free (self->specs);
+  sl_analyzer_clear_regions (self);
   sl_heat_free (self->heat);
-  g_free (self->regions);
-  g_free (self->views);
   g_free (self->known);
   g_free (self->places);
   g_array_unref (self->events);
@@ -230,6 +214,32 @@ read_corners (const SlAnalyzer *self, const SlObjectView *object, gdouble corner
     corners[i] = edges[i];
   }
   return edges[2] >= edges[0] && edges[3] >= edges[1];
+}
+
+static SlRegionPoint
+anchor_of (const SlAnalyzer *self, const SlRegion *spec, const gdouble corners[4])
+{
+  static const SlRegionPoint parts[SL_ANCHOR_DEFAULT] = {
+    { 0.5, 1 }, { 0.5, 0.5 }, { 0.5, 0 }, { 0, 0.5 }, { 1, 0.5 }
+  };
+  const guint anchor =
+    spec->anchor == SL_ANCHOR_DEFAULT ? (guint) self->settings.anchor : spec->anchor;
+  const SlRegionPoint part = parts[anchor < SL_ANCHOR_DEFAULT ? anchor : SL_ANCHOR_BOTTOM];
+  return (SlRegionPoint){ corners[0] + part.x * (corners[2] - corners[0]),
+                          corners[1] + part.y * (corners[3] - corners[1]) };
+}
+
+/* What lies in a mask is not seen. */
+static gboolean
+is_masked (const SlAnalyzer *self, const SlObjectView *object, const gdouble corners[4])
+{
+  for (guint i = 0; i < self->specs->masks->len; i++) {
+    const SlRegion *spec = &g_array_index (self->specs->masks, SlRegion, i);
+    if (sl_class_filter_passes (spec->classes, object->label)
+        && sl_area_side (&self->masks[i], anchor_of (self, spec, corners)) > 0)
+      return TRUE;
+  }
+  return FALSE;
 }
 
 /* Whether @corners are where @object has been since it came to rest. */
@@ -369,7 +379,8 @@ see_objects (SlAnalyzer *self, const SlObjectView *objects, guint n, guint64 tim
     self->known[i].here = FALSE;
   for (guint i = 0; i < n; i++) {
     const SlObjectView *object = &objects[i];
-    if (object->object_id <= 0 || !read_corners (self, object, corners))
+    if (object->object_id <= 0 || !read_corners (self, object, corners)
+        || is_masked (self, object, corners))
       continue;
     const gint known = find_known (self, object->object_id);
     if (known < 0)
@@ -389,19 +400,6 @@ see_objects (SlAnalyzer *self, const SlObjectView *objects, guint n, guint64 tim
       see (self, (guint) carried, corners, time);
     }
   }
-}
-
-static SlRegionPoint
-anchor_of (const SlAnalyzer *self, const SlRegion *spec, const gdouble corners[4])
-{
-  static const SlRegionPoint parts[SL_ANCHOR_DEFAULT] = {
-    { 0.5, 1 }, { 0.5, 0.5 }, { 0.5, 0 }, { 0, 0.5 }, { 1, 0.5 }
-  };
-  const guint anchor =
-    spec->anchor == SL_ANCHOR_DEFAULT ? (guint) self->settings.anchor : spec->anchor;
-  const SlRegionPoint part = parts[anchor < SL_ANCHOR_DEFAULT ? anchor : SL_ANCHOR_BOTTOM];
-  return (SlRegionPoint){ corners[0] + part.x * (corners[2] - corners[0]),
-                          corners[1] + part.y * (corners[3] - corners[1]) };
 }
 
 /* Whether the object, seen on @side, now is there; until then it stays where it was. */
@@ -569,29 +567,40 @@ watch_zone (SlAnalyzer *self, guint r, guint64 time)
 }
 
 void
-sl_analyzer_update_views (SlAnalyzer *self, guint64 time)
+sl_analyzer_view_counts (SlAnalyzer *self, guint r)
 {
-  g_array_set_size (self->presences, 0);
-  for (guint r = 0; r < self->n_regions; r++) {
-    const SlCounts *counts = &self->regions[r].counts;
-    SlRegionView *view = &self->views[r];
-    view->longest = 0;
-    if (view->kind == SL_REGION_ZONE)
-      watch_zone (self, r, time);
-    view->n_classes = counts->n_classes;
-    view->inside = counts->inside;
-    view->entered = counts->entered;
-    view->left = counts->left;
-    view->mean_dwell =
-      view->kind == SL_REGION_ZONE && counts->left > 0 ? counts->dwell / (gdouble) counts->left : 0;
-    view->occupancy = counts->occupancy;
-  }
+  const SlCounts *counts = &self->regions[r].counts;
+  SlRegionView *view = &self->views[r];
+  view->n_classes = counts->n_classes;
+  view->inside = counts->inside;
+  view->entered = counts->entered;
+  view->left = counts->left;
+  view->mean_dwell =
+    view->kind == SL_REGION_ZONE && counts->left > 0 ? counts->dwell / (gdouble) counts->left : 0;
+  view->occupancy = counts->occupancy;
+}
+
+void
+sl_analyzer_view_events (SlAnalyzer *self)
+{
   self->analysis.n_events = self->events->len;
   self->analysis.events = (const SlAnalysisEvent *) (gconstpointer) self->events->data;
   self->analysis.n_presences = self->presences->len;
   self->analysis.presences = (const SlPresence *) (gconstpointer) self->presences->data;
 }
 
+void
+sl_analyzer_update_views (SlAnalyzer *self, guint64 time)
+{
+  g_array_set_size (self->presences, 0);
+  for (guint r = 0; r < self->n_regions; r++) {
+    self->views[r].longest = 0;
+    if (self->views[r].kind == SL_REGION_ZONE)
+      watch_zone (self, r, time);
+    sl_analyzer_view_counts (self, r);
+  }
+  sl_analyzer_view_events (self);
+}
 static void
 pass_time (SlAnalyzer *self, guint64 time)
 {

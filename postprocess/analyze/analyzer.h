@@ -72,7 +72,11 @@ char *sl_analyzer_save (const SlAnalyzer *analyzer);
  * with @error set (SL_ERROR_FORMAT) when @text is damaged or is not such a state; then nothing has
  * changed. */
 gboolean sl_analyzer_restore (SlAnalyzer *analyzer, const char *text, GError **error);
-/** sl_analyzer_regions: (transfer none) */
+/** sl_analyzer_replace_regions: counts for @regions (transfer full), checked before, from now on.
+ * Regions of the same kind and name keep their counts, or of the same place if they have a new
+ * name, and objects stay inside them or on their side until the next frames show otherwise. */
+void sl_analyzer_replace_regions (SlAnalyzer *analyzer, SlRegions *regions);
+/** sl_analyzer_regions: (transfer none): valid until they are replaced. */
 const SlRegions *sl_analyzer_regions (const SlAnalyzer *analyzer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlAnalyzer, sl_analyzer_free)

@@ -56,6 +56,7 @@ typedef struct
 struct _SlAnalyzer
 {
   SlRegions *specs;
+  SlArea *masks; /* of specs->masks */
   SlAnalyzerSettings settings;
   gint width, height;
   guint n_regions, n_known, room;
@@ -79,3 +80,14 @@ struct _SlAnalyzer
 /** sl_analyzer_update_views: updates what readers see to the state at @time, of the analyzer's
  * clock. */
 void sl_analyzer_update_views (SlAnalyzer *analyzer, guint64 time);
+/** sl_analyzer_take_regions: (transfer full) @regions, without counts; those before are the
+ * caller's. */
+void sl_analyzer_take_regions (SlAnalyzer *analyzer, SlRegions *regions);
+void sl_analyzer_clear_regions (SlAnalyzer *analyzer);
+/** sl_analyzer_place_regions: into a frame of the analyzer's size. */
+void sl_analyzer_place_regions (SlAnalyzer *analyzer);
+/** sl_analyzer_view_counts, sl_analyzer_view_events: what readers see, of region @r and of the
+ * frame.
+ */
+void sl_analyzer_view_counts (SlAnalyzer *analyzer, guint r);
+void sl_analyzer_view_events (SlAnalyzer *analyzer);

@@ -13,16 +13,34 @@
 /* Least area of a zone and least length of a line, of the frame's. */
 #define MIN_AREA 1e-4
 #define MIN_LENGTH 1e-2
-#define ZONE_PREFIX "zone "
-#define LINE_PREFIX "line "
+/* Every kind's name has this length; a blank is behind it. */
+#define PREFIX_LENGTH 5
 
 const char *const sl_anchor_names[SL_ANCHOR_DEFAULT] = { "bottom", "centre", "top", "left",
                                                          "right" };
+
+const char *
+sl_anchor_name (SlAnchor anchor)
+{
+  return anchor < SL_ANCHOR_DEFAULT ? sl_anchor_names[anchor] : NULL;
+}
+
+gboolean
+sl_anchor_parse (const char *name, SlAnchor *anchor)
+{
+  for (guint i = 0; i < SL_ANCHOR_DEFAULT; i++)
+    if (strcmp (name, sl_anchor_names[i]) == 0) {
+      *anchor = (SlAnchor) i;
+      return TRUE;
+    }
+  return FALSE;
+}
 
 static void
 region_clear (gpointer data)
 {
   sl_class_filter_free (((SlRegion *) data)->classes);
+  g_free (((SlRegion *) data)->classes_text);
 }
 
 SlRegions *
@@ -30,7 +48,9 @@ sl_regions_new (void)
 {
   SlRegions *regions = g_new0 (SlRegions, 1);
   regions->list = g_array_new (FALSE, TRUE, sizeof (SlRegion));
+  regions->masks = g_array_new (FALSE, TRUE, sizeof (SlRegion));
   g_array_set_clear_func (regions->list, region_clear);
+  g_array_set_clear_func (regions->masks, region_clear);
   return regions;
 }
 
@@ -40,20 +60,42 @@ sl_regions_free (SlRegions *regions)
   if (regions == NULL)
     return;
   g_array_unref (regions->list);
+  g_array_unref (regions->masks);
   g_free (regions);
+}
+
+/* FALSE: @group is none of a region. */
+static gboolean
+kind_of (const char *group, SlRegionKind *kind)
+{
+  for (guint k = 0; k <= SL_REGION_MASK; k++)
+    if (g_str_has_prefix (group, sl_region_kind_name ((SlRegionKind) k))
+        && group[PREFIX_LENGTH - 1] == ' ') {
+      *kind = (SlRegionKind) k;
+      return TRUE;
+    }
+  return FALSE;
 }
 
 gboolean
 sl_regions_is_group (const char *group)
 {
-  return g_str_has_prefix (group, ZONE_PREFIX) || g_str_has_prefix (group, LINE_PREFIX);
+  SlRegionKind kind;
+  return kind_of (group, &kind);
+}
+
+static GArray *
+list_of (const SlRegions *regions, SlRegionKind kind)
+{
+  return kind == SL_REGION_MASK ? regions->masks : regions->list;
 }
 
 static SlRegion *
 find_region (SlRegions *regions, SlRegionKind kind, const char *name)
 {
-  for (guint i = 0; i < regions->list->len; i++) {
-    SlRegion *region = &g_array_index (regions->list, SlRegion, i);
+  const GArray *list = list_of (regions, kind);
+  for (guint i = 0; i < list->len; i++) {
+    SlRegion *region = &g_array_index (list, SlRegion, i);
     if (region->kind == kind && strcmp (region->name, name) == 0)
       return region;
   }
@@ -64,7 +106,7 @@ gboolean
 sl_region_is_of (const SlRegion *region, const char *group)
 {
   g_autofree char *name =
-    sl_regions_is_group (group) ? g_strstrip (g_strdup (group + strlen (ZONE_PREFIX))) : NULL;
+    sl_regions_is_group (group) ? g_strstrip (g_strdup (group + PREFIX_LENGTH)) : NULL;
   return name != NULL && g_str_has_prefix (group, sl_region_kind_name (region->kind))
          && strcmp (name, region->name) == 0;
 }
@@ -73,14 +115,14 @@ sl_region_is_of (const SlRegion *region, const char *group)
 static SlRegion *
 open_region (SlRegions *regions, const char *group, GError **error)
 {
-  const SlRegionKind kind = g_str_has_prefix (group, ZONE_PREFIX) ? SL_REGION_ZONE : SL_REGION_LINE;
+  SlRegionKind kind;
   g_autofree char *name = NULL;
-  if (!sl_regions_is_group (group)) {
-    sl_fail (error, SL_ERROR_ARGUMENT, "[%s]: unknown group; expected [zone NAME] or [line NAME]",
-             group);
+  if (!kind_of (group, &kind)) {
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "[%s]: unknown group; expected [zone NAME], [line NAME] or [mask NAME]", group);
     return NULL;
   }
-  name = g_strstrip (g_strdup (group + strlen (ZONE_PREFIX)));
+  name = g_strstrip (g_strdup (group + PREFIX_LENGTH));
   SlRegion *known = find_region (regions, kind, name);
   if (known != NULL)
     return known;
@@ -89,15 +131,16 @@ open_region (SlRegions *regions, const char *group, GError **error)
     sl_fail (error, SL_ERROR_ARGUMENT,
              "[%s]: expected a name of 1 to %d bytes of UTF-8 without ';' behind '%s'", group,
              SL_REGION_NAME_MAX, sl_region_kind_name (kind));
-  else if (regions->list->len >= SL_REGIONS_MOST)
-    sl_fail (error, SL_ERROR_ARGUMENT, "[%s]: more than %d zones and lines", group,
+  else if (regions->list->len + regions->masks->len >= SL_REGIONS_MOST)
+    sl_fail (error, SL_ERROR_ARGUMENT, "[%s]: more than %d zones, lines and masks", group,
              SL_REGIONS_MOST);
   else {
     const SlRegion fresh = { .kind = kind,
                              .name = g_intern_string (name),
                              .anchor = SL_ANCHOR_DEFAULT };
-    g_array_append_val (regions->list, fresh);
-    return &g_array_index (regions->list, SlRegion, regions->list->len - 1);
+    GArray *list = list_of (regions, kind);
+    g_array_append_val (list, fresh);
+    return &g_array_index (list, SlRegion, list->len - 1);
   }
   return NULL;
 }
@@ -138,7 +181,7 @@ set_points (SlRegion *region, const char *value, GError **error)
       return sl_fail (error, SL_ERROR_ARGUMENT, "more than %d points", SL_REGION_MAX_POINTS);
     region->points[n++] = point;
   }
-  if (region->kind == SL_REGION_ZONE && n > 3
+  if (region->kind != SL_REGION_LINE && n > 3
       && is_same (&region->points[0], &region->points[n - 1]))
     n--; /* a closed ring */
   region->n_points = n;
@@ -153,17 +196,16 @@ set_classes (SlRegion *region, const char *value, GError **error)
     return FALSE;
   sl_class_filter_free (region->classes);
   region->classes = classes;
+  g_free (region->classes_text);
+  region->classes_text = *value != '\0' ? g_strdup (value) : NULL;
   return TRUE;
 }
 
 static gboolean
 set_anchor (SlRegion *region, const char *value, GError **error)
 {
-  for (guint i = 0; i < SL_ANCHOR_DEFAULT; i++)
-    if (strcmp (value, sl_anchor_names[i]) == 0) {
-      region->anchor = (SlAnchor) i;
-      return TRUE;
-    }
+  if (sl_anchor_parse (value, &region->anchor))
+    return TRUE;
   g_autofree char *hint = sl_suggest_text (value, sl_anchor_names, SL_ANCHOR_DEFAULT);
   return sl_fail (error, SL_ERROR_ARGUMENT, "unknown anchor '%s'%s", value, hint);
 }
@@ -174,7 +216,7 @@ static const struct
   gboolean (*set) (SlRegion *region, const char *value,
                    GError **error); /* NULL: a time, at @offset */
   gsize offset;
-  gboolean lines; /* lines have it, too */
+  gboolean all; /* lines and masks have it, too */
 } keys[] = {
   { "points", set_points, 0, TRUE },
   { "classes", set_classes, 0, TRUE },
@@ -199,7 +241,7 @@ sl_regions_set (SlRegions *regions, const char *group, const char *key, const ch
   if (region == NULL)
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
-    if (region->kind == SL_REGION_LINE && !keys[i].lines)
+    if (region->kind != SL_REGION_ZONE && !keys[i].all)
       continue;
     known[i] = keys[i].key;
     if (strcmp (key, keys[i].key) != 0)
@@ -232,27 +274,28 @@ find_crossing (const SlRegion *region, guint *first, guint *second)
 }
 
 static gboolean
-check_zone (const SlRegion *region, GError **error)
+check_polygon (const SlRegion *region, GError **error)
 {
+  const char *kind = sl_region_kind_name (region->kind);
   guint first, second;
   if (region->n_points < 3)
     return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "[zone %s] points: expected at least 3 corners x,y of 0..1, got %u",
+                    "[%s %s] points: expected at least 3 corners x,y of 0..1, got %u", kind,
                     region->name, region->n_points);
   if (sl_polygon_area (region->points, region->n_points) < MIN_AREA)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "[zone %s] points: the zone has no area; expected corners of 0..1 of the frame, in the order around it",
-      region->name);
+      "[%s %s] points: the %s has no area; expected corners of 0..1 of the frame, in the order around it",
+      kind, region->name, kind);
   for (guint i = 1; i < region->n_points; i++)
     if (is_same (&region->points[i - 1], &region->points[i]))
-      return sl_fail (error, SL_ERROR_ARGUMENT, "[zone %s] points: corners %u and %u are the same",
-                      region->name, i, i + 1);
+      return sl_fail (error, SL_ERROR_ARGUMENT, "[%s %s] points: corners %u and %u are the same",
+                      kind, region->name, i, i + 1);
   if (find_crossing (region, &first, &second))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "[zone %s] points: sides %u and %u cross; expected corners in the order around the zone",
-      region->name, first, second);
+      "[%s %s] points: sides %u and %u cross; expected corners in the order around the %s", kind,
+      region->name, first, second, kind);
   return TRUE;
 }
 
@@ -271,15 +314,23 @@ check_line (const SlRegion *region, GError **error)
                   MIN_LENGTH);
 }
 
-const SlRegion *
-sl_regions_find_fault (const SlRegions *regions, GError **error)
+static const SlRegion *
+find_fault_in (const GArray *list, GError **error)
 {
-  for (guint i = 0; i < regions->list->len; i++) {
-    const SlRegion *region = &g_array_index (regions->list, SlRegion, i);
-    if (!(region->kind == SL_REGION_ZONE ? check_zone (region, error) : check_line (region, error)))
+  for (guint i = 0; i < list->len; i++) {
+    const SlRegion *region = &g_array_index (list, SlRegion, i);
+    if (!(region->kind == SL_REGION_LINE ? check_line (region, error)
+                                         : check_polygon (region, error)))
       return region;
   }
   return NULL;
+}
+
+const SlRegion *
+sl_regions_find_fault (const SlRegions *regions, GError **error)
+{
+  const SlRegion *fault = find_fault_in (regions->list, error);
+  return fault != NULL ? fault : find_fault_in (regions->masks, error);
 }
 
 /* Takes what stands in front of the next entry's end, without its comment. @group: (inout)
@@ -303,7 +354,7 @@ parse_entry (SlRegions *regions, char *entry, char **group, GError **error)
   char *equals = strchr (entry, '=');
   if (*group == NULL || equals == NULL)
     return sl_fail (error, SL_ERROR_ARGUMENT, "'%s': expected %s", entry,
-                    *group == NULL ? "[zone NAME] or [line NAME] first" : "KEY=VALUE");
+                    *group == NULL ? "[zone NAME], [line NAME] or [mask NAME] first" : "KEY=VALUE");
   *equals = '\0';
   const char *key = g_strstrip (entry), *value = g_strstrip (equals + 1);
   if (sl_regions_set (regions, *group, key, value, error))
@@ -335,7 +386,7 @@ find_no_zone (const SlRegions *regions)
     if (g_array_index (regions->list, SlRegion, i).kind != SL_REGION_ZONE
         || g_array_index (regions->list, SlRegion, i).classes != NULL)
       return &g_array_index (regions->list, SlRegion, i);
-  return NULL;
+  return regions->masks->len > 0 ? &g_array_index (regions->masks, SlRegion, 0) : NULL;
 }
 
 gboolean
@@ -350,8 +401,40 @@ sl_regions_parse_zones (const char *text, const char *property, SlRegions **zone
   const SlRegion *wrong = find_no_zone (regions);
   if (wrong != NULL)
     return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "%s: expected zones with points alone, got '%s': it %s", property, wrong->name,
-                    wrong->classes != NULL ? "has classes" : "is a line");
+                    "%s: expected zones with points alone, got '%s': it %s%s", property,
+                    wrong->name, wrong->classes != NULL ? "has classes" : "is a ",
+                    wrong->classes != NULL ? "" : sl_region_kind_name (wrong->kind));
   *zones = g_steal_pointer (&regions);
   return TRUE;
+}
+
+/* At most four decimals: less than a pixel of any frame. */
+static void
+append_number (GString *text, gdouble number)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  gsize length = strlen (g_ascii_formatd (buffer, sizeof buffer, "%.4f", number));
+  while (buffer[length - 1] == '0')
+    length--;
+  g_string_append_len (text, buffer, (gssize) (length - (buffer[length - 1] == '.')));
+}
+
+void
+sl_region_append_points (GString *text, const SlRegionPoint *points, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    if (i > 0)
+      g_string_append_c (text, ' ');
+    append_number (text, points[i].x);
+    g_string_append_c (text, ',');
+    append_number (text, points[i].y);
+  }
+}
+
+void
+sl_region_append (GString *text, SlRegionKind kind, const SlRegion *region)
+{
+  g_string_append_printf (text, "[%s %s] points=", sl_region_kind_name (kind), region->name);
+  sl_region_append_points (text, region->points, region->n_points);
+  g_string_append_c (text, '\n');
 }

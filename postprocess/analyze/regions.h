@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Reads and checks the descriptions of zones and lines. docs/analytics.md has the grammar: groups
- * [zone NAME] and [line NAME] with keys. Each entry is on its own line, or entries are separated by
- * ";".
+ * Reads and checks the descriptions of zones, lines and masks. docs/analytics.md has the grammar:
+ * groups [zone NAME], [line NAME] and [mask NAME] with keys. Each entry is on its own line, or
+ * entries are separated by ";".
  */
 #pragma once
 
 #include "postprocess/predictions/analysis.h"
 #include "postprocess/predictions/class_filter.h"
 
+/** Most zones, lines and masks together. */
 #define SL_REGIONS_MOST 64
 #define SL_REGION_MAX_POINTS 32
 /** Longest name of a region, in bytes. */
@@ -27,11 +28,16 @@ typedef enum
 } SlAnchor;
 /** Names of the anchors, without SL_ANCHOR_DEFAULT. */
 extern const char *const sl_anchor_names[SL_ANCHOR_DEFAULT];
+/** sl_anchor_name: (nullable): NULL for SL_ANCHOR_DEFAULT. */
+const char *sl_anchor_name (SlAnchor anchor);
+/** sl_anchor_parse: FALSE when @name is none. */
+gboolean sl_anchor_parse (const char *name, SlAnchor *anchor);
 
 /**
  * SlRegion:
  * @name: interned
- * @classes: (nullable): the classes of the objects that count
+ * @classes: (nullable): the classes of the objects that count, or that a mask hides
+ * @classes_text: (nullable): as it was stated
  * @dwell_after, @left_behind_after, @empty_after: only zones: milliseconds after which these events
  * come; 0 = never
  */
@@ -42,20 +48,22 @@ typedef struct
   guint n_points;
   SlRegionPoint points[SL_REGION_MAX_POINTS];
   SlClassFilter *classes;
+  char *classes_text;
   SlAnchor anchor;
   guint dwell_after, left_behind_after, empty_after;
 } SlRegion;
 
 typedef struct
 {
-  GArray *list; /* of SlRegion */
+  GArray *list;  /* of SlRegion: zones and lines */
+  GArray *masks; /* of SlRegion */
 } SlRegions;
 
 SlRegions *sl_regions_new (void);
 /** sl_regions_free: NULL is legal. */
 void sl_regions_free (SlRegions *regions);
-/** sl_regions_is_group: whether @group, the text between the brackets, is the group of a zone or a
- * line. */
+/** sl_regions_is_group: whether @group, the text between the brackets, is the group of a zone, a
+ * line or a mask. */
 gboolean sl_regions_is_group (const char *group);
 /** sl_region_is_of: whether @group is the group of @region. */
 gboolean sl_region_is_of (const SlRegion *region, const char *group);
@@ -75,5 +83,9 @@ SlRegions *sl_regions_parse (const char *text, GError **error);
  * NULL where @text (nullable) is empty. @property begins the message. */
 gboolean sl_regions_parse_zones (const char *text, const char *property, SlRegions **zones,
                                  GError **error);
+/** sl_region_append_points: appends the points, "x,y x,y", with at most four decimals. */
+void sl_region_append_points (GString *text, const SlRegionPoint *points, guint n);
+/** sl_region_append: appends a group of @region's name and points, as @kind. */
+void sl_region_append (GString *text, SlRegionKind kind, const SlRegion *region);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRegions, sl_regions_free)

@@ -81,7 +81,8 @@ sl_analysis_copy (const SlAnalysis *analysis, gpointer memory, gboolean events)
 const char *
 sl_region_kind_name (SlRegionKind kind)
 {
-  return kind == SL_REGION_ZONE ? "zone" : "line";
+  static const char *const names[] = { "zone", "line", "mask" };
+  return names[kind];
 }
 
 const char *

@@ -11,7 +11,8 @@
 typedef enum
 {
   SL_REGION_ZONE, /* a polygon */
-  SL_REGION_LINE  /* from its first point to its second */
+  SL_REGION_LINE, /* from its first point to its second */
+  SL_REGION_MASK  /* a polygon in which objects do not count; analyses have none */
 } SlRegionKind;
 
 typedef struct
@@ -112,7 +113,7 @@ typedef struct
   gboolean interval_over;
 } SlAnalysis;
 
-/** sl_region_kind_name: (transfer none): "zone" or "line". */
+/** sl_region_kind_name: (transfer none): "zone", "line" or "mask". */
 const char *sl_region_kind_name (SlRegionKind kind);
 /** sl_analysis_event_name: (transfer none): "entered", "left", "in", "out", "dwell", "left-behind",
  * "empty". */

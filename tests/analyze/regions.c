@@ -67,9 +67,9 @@ test_errors (void)
   {
     const char *text, *message;
   } cases[] = {
-    { "points=1,2", "'points=1,2': expected [zone NAME] or [line NAME] first" },
+    { "points=1,2", "'points=1,2': expected [zone NAME], [line NAME] or [mask NAME] first" },
     { "[zone door", "'[zone door': expected ']' behind a group's name" },
-    { "[zon door]", "[zon door]: unknown group; expected [zone NAME] or [line NAME]" },
+    { "[zon door]", "[zon door]: unknown group; expected [zone NAME], [line NAME] or [mask NAME]" },
     { "[zone ]", "[zone ]: expected a name of 1 to 64 bytes of UTF-8 without ';' behind 'zone'" },
     { "[zone a] points=0,0 1,0 1,0 1,1", "[zone a] points: corners 2 and 3 are the same" },
     { "[zone a] points", "'points': expected KEY=VALUE" },
@@ -117,7 +117,7 @@ test_too_many (void)
   for (guint i = 0; i <= SL_REGIONS_MOST; i++)
     g_string_append_printf (text, "[line %u] points=0,0 1,1\n", i);
   g_assert_null (sl_regions_parse (text->str, &error));
-  g_assert_cmpstr (error->message, ==, "[line 64]: more than 64 zones and lines");
+  g_assert_cmpstr (error->message, ==, "[line 64]: more than 64 zones, lines and masks");
   g_clear_error (&error);
   g_string_assign (text, "[zone a] points=");
   for (guint i = 0; i <= SL_REGION_MAX_POINTS; i++)

@@ -310,7 +310,8 @@ test_errors (void)
   } cases[] = {
     { "[zone a] points=0,0 1,1",
       "regions: [zone a] points: expected at least 3 corners x,y of 0..1, got 2" },
-    { "[zon a]", "regions: [zon a]: unknown group; expected [zone NAME] or [line NAME]" },
+    { "[zon a]",
+      "regions: [zon a]: unknown group; expected [zone NAME], [line NAME] or [mask NAME]" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     GstElement *element = gst_object_ref_sink (gst_element_factory_make ("slanalyze", NULL));
@@ -385,6 +386,104 @@ test_kept (void)
   g_assert_cmpint (since, >, first);
 }
 
+/* "3 2 1": entered, left and inside of the first region in @counts. */
+static char *
+first_of (const GstStructure *counts)
+{
+  guint64 entered = 0, left = 0;
+  guint inside = 0;
+  const GValue *regions = gst_structure_get_value (counts, "regions");
+  const GstStructure *first = g_value_get_boxed (gst_value_list_get_value (regions, 0));
+  gst_structure_get (first, "entered", G_TYPE_UINT64, &entered, "left", G_TYPE_UINT64, &left,
+                     "inside", G_TYPE_UINT, &inside, NULL);
+  return g_strdup_printf ("%u %u %u", (guint) entered, (guint) left, inside);
+}
+
+static char *
+first_counts (GstElement *element)
+{
+  g_autoptr (GstStructure) counts = NULL;
+  g_object_get (element, "counts", &counts, NULL);
+  return first_of (counts);
+}
+
+/* A hundred saves while somebody walks to and fro: each frame comes out, and each way counts once.
+ */
+static void
+test_live (void)
+{
+  TestLine fixture = test_line_open ("slanalyze confirm=1 regions=\"" LEFT "\"", NULL, CAPS);
+  g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "slanalyze");
+  for (guint i = 0; i < 200; i++) {
+    GstBuffer *in = new_frame (i * FRAME);
+    add_object (in, 4, i / 10 % 2 == 0 ? 500 : 100, 300);
+    g_autofree char *regions =
+      g_strdup_printf ("%s%s; [zone extra %u] points=0,0 1,0 1,0.%u",
+                       i % 4 == 0 ? "[line way] points=0,0 0,1; " : "", LEFT, i % 7, 1 + i % 9);
+    if (i % 2 == 0)
+      g_object_set (element, "regions", regions, NULL);
+    gst_buffer_unref (push_pull (&fixture, in));
+  }
+  g_object_set (element, "regions", LEFT, NULL);
+  GstBuffer *in = new_frame (200 * FRAME);
+  add_object (in, 4, 100, 300);
+  gst_buffer_unref (push_pull (&fixture, in));
+  g_autofree char *counts = first_counts (element);
+  g_assert_cmpstr (counts, ==, "10 9 1");
+  test_line_close (fixture.harness, fixture.bus);
+}
+
+/* Wrong regions are a warning, and those before count on. */
+static void
+test_live_mistake (void)
+{
+  TestLine fixture = test_line_open ("slanalyze confirm=1 regions=\"" LEFT "\"", NULL, CAPS);
+  g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "slanalyze");
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *in = new_frame (i * FRAME);
+    add_object (in, 4, 100, 300);
+    gst_buffer_unref (push_pull (&fixture, in));
+    g_object_set (element, "regions", "[zone left] points=0,0 1,1", NULL);
+  }
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING);
+  g_autoptr (GError) warning = NULL;
+  g_assert_nonnull (message);
+  gst_message_parse_warning (message, &warning, NULL);
+  g_assert_cmpstr (
+    warning->message, ==,
+    "regions: [zone left] points: expected at least 3 corners x,y of 0..1, got 2: the regions before go on counting");
+  g_autofree char *counts = first_counts (element);
+  g_assert_cmpstr (counts, ==, "1 0 1");
+  test_line_close (fixture.harness, fixture.bus);
+}
+
+/* What other regions would have counted is what they count. */
+static void
+test_preview (void)
+{
+  TestLine fixture = test_line_open ("slanalyze keep-tracks=600 regions=\"" LEFT "\"", NULL, CAPS);
+  g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "slanalyze");
+  for (guint i = 0; i < 100; i++) {
+    GstBuffer *in = new_frame (i * 5 * FRAME);
+    add_object (in, 4, i / 10 % 2 == 0 ? 500 : 100, 300);
+    gst_buffer_unref (push_pull (&fixture, in));
+  }
+  g_autoptr (GstStructure) preview = NULL;
+  g_autoptr (GstStructure) wrong = NULL;
+  gdouble seconds = 0;
+  g_autofree char *counts = first_counts (element);
+  g_signal_emit_by_name (element, "preview", LEFT "; [line way] points=0.5,0 0.5,1", &preview);
+  gst_structure_get (preview, "seconds", G_TYPE_DOUBLE, &seconds, NULL);
+  g_assert_cmpfloat_with_epsilon (seconds, 99 * 0.2, 1e-6);
+  g_autofree char *previewed = first_of (preview);
+  g_assert_cmpstr (counts, ==, "5 4 1");
+  g_assert_cmpstr (previewed, ==, counts);
+  g_signal_emit_by_name (element, "preview", "[zone a] points=0,0", &wrong);
+  g_assert_cmpstr (gst_structure_get_string (wrong, "error"), ==,
+                   "[zone a] points: expected at least 3 corners x,y of 0..1, got 1");
+  test_line_close (fixture.harness, fixture.bus);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
@@ -397,5 +496,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slanalyze/times", test_times);
   g_test_add_func ("/slanalyze/errors", test_errors);
   g_test_add_func ("/slanalyze/kept", test_kept);
+  g_test_add_func ("/slanalyze/live", test_live);
+  g_test_add_func ("/slanalyze/live-mistake", test_live_mistake);
+  g_test_add_func ("/slanalyze/preview", test_preview);
   return test_elements_run ();
 }
