@@ -46,6 +46,7 @@ typedef struct
   char *location, *source, *on, *classes, *encoder;
   gdouble pre_roll, post_roll, max_length, ring_size, max_framerate, keep, max_size, min_free;
   gint max_width;
+  gboolean recording;
 } Settings;
 
 /* A stream's place in time. */
@@ -139,6 +140,9 @@ static const SlProperty properties[] = {
     "Megabytes of the file system that stay free: the oldest clips of this source are deleted, or, if that is not enough, "
     "nothing is recorded until there is room; 0 = no limit",
     SL_PROPERTY_DOUBLE, AT (min_free), 0, 1e9, 200 },
+  { "recording", "Recording",
+    "Events begin clips; false = none, and the clip at hand ends without waiting for more events",
+    SL_PROPERTY_BOOL, AT (recording), 0, 0, TRUE, NULL, TRUE },
 };
 
 #define PROP_STATS (G_N_ELEMENTS (properties) + 1)
@@ -235,6 +239,7 @@ typedef struct
   SlRecord *self;
   GstBuffer *frame;
   GstClockTime time;
+  gboolean recording;
 } Moment;
 
 /* Frames of a pool are few: the moment may wait for a disk, and so is a copy. */
@@ -260,6 +265,8 @@ event_found (gpointer data, const char *word, const char *json)
 {
   const Moment *moment = data;
   SlClipRecorder *recorder = moment->self->recorder;
+  if (!moment->recording)
+    return;
   SlClipStart *start = sl_clip_recorder_wants_start (recorder) ? new_start (moment, word) : NULL;
   sl_clip_recorder_event (recorder, moment->time, g_strdup (json), start);
 }
@@ -286,11 +293,14 @@ tell_asked (Moment *moment, const char *reason)
 static void
 look_at (SlRecord *self, GstBuffer *frame, GstClockTime time)
 {
-  Moment moment = { self, frame, time };
+  GST_OBJECT_LOCK (self);
+  Moment moment = { self, frame, time, self->settings.recording };
+  GST_OBJECT_UNLOCK (self);
   const SlAnalysis *analysis = sl_buffer_get_analysis (frame);
   self->prediction_read = FALSE;
-  const gboolean objects = sl_triggers_reads_objects (&self->triggers)
-                           && sl_buffer_has_objects (frame, self->width, self->height);
+  const gboolean found = sl_buffer_has_objects (frame, self->width, self->height),
+                 objects = found && sl_triggers_reads_objects (&self->triggers);
+  sl_clip_recorder_trail (self->recorder, time, found ? read_prediction (self, frame) : NULL);
   if (objects || (analysis != NULL && analysis->n_events > 0))
     sl_triggers_read (&self->triggers, analysis, objects ? read_prediction (self, frame) : NULL,
                       time, event_found, &moment);

@@ -61,7 +61,7 @@ typedef enum
 typedef struct
 {
   gint mode, shape, on_missing, hold, max_age, colour;
-  gboolean objects, invert;
+  gboolean objects, invert, switchable, active;
   gdouble margin, growth, min_confidence;
 } Settings;
 
@@ -145,6 +145,10 @@ static const SlProperty properties[] = {
   { "on-missing", "On missing results",
     "What happens to a frame without a result of a model, or whose result is too old",
     SL_PROPERTY_CHOICE, AT (settings.on_missing), 0, 0, MISSING_REDACT, missing_get_type, TRUE },
+  { "switch", "Switch", "Allow active=false", SL_PROPERTY_BOOL, AT (settings.switchable), 0, 0,
+    FALSE },
+  { "active", "Active", "Hide; false = show frames open, if switch=true allows it",
+    SL_PROPERTY_BOOL, AT (settings.active), 0, 0, TRUE, NULL, TRUE },
 };
 
 static void
@@ -556,6 +560,9 @@ sl_redact_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
                  "");
   find_time (self, buffer);
   const char *reason = read_frame (self, &settings, buffer, &prediction);
+  if (settings.switchable
+      && !settings.active) /* objects were seen, so that hiding goes on at once */
+    return leave (self, FATE_UNCHANGED);
   const char *detail = self->unfit != NULL && reason != NULL ? self->unfit : "";
   if (reason != NULL && settings.on_missing == MISSING_DROP)
     return drop (self, reason, detail);

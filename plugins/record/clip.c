@@ -26,7 +26,8 @@ struct _SlClip
   GPtrArray *events;      /* of char * */
   guint n_events;
   guint64 frames, bytes;
-  char *no_picture; /* (nullable): why */
+  char *no_picture;   /* (nullable): why */
+  SlTrailPart *trail; /* (nullable) */
 };
 
 void
@@ -168,6 +169,13 @@ sl_clip_note (SlClip *clip, GstClockTime time, const char *json)
   g_ptr_array_add (clip->events, g_strdup (json));
 }
 
+void
+sl_clip_trail (SlClip *clip, SlTrailPart *part)
+{
+  g_clear_pointer (&clip->trail, sl_trail_part_free);
+  clip->trail = part;
+}
+
 guint64
 sl_clip_bytes (const SlClip *clip)
 {
@@ -214,8 +222,14 @@ make_notes (SlClip *clip, const char *cut)
     clip->frames, gst_structure_get_name (structure), width, height);
   sl_json_append_text (notes, "cut", cut);
   append_events (clip, notes);
-  g_string_append_printf (notes, ",\"predictions\":%s}\n",
+  g_string_append_printf (notes, ",\"predictions\":%s",
                           start->predictions != NULL ? start->predictions : "null");
+  sl_json_append_key (notes, "trail");
+  if (clip->trail != NULL)
+    sl_trail_part_append_json (notes, clip->trail, clip->zero);
+  else
+    g_string_append (notes, "null");
+  g_string_append (notes, "}\n");
   return notes;
 }
 
@@ -292,6 +306,7 @@ sl_clip_free (SlClip *clip)
     sl_part_file_abandon (&clip->files[i]);
   g_array_unref (clip->times);
   g_ptr_array_unref (clip->events);
+  g_clear_pointer (&clip->trail, sl_trail_part_free);
   g_free (clip->no_picture);
   g_free (clip->stem);
   g_free (clip);

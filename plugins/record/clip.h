@@ -9,6 +9,7 @@
 #include <gst/gst.h>
 
 #include "plugins/record/folder.h"
+#include "plugins/record/trail.h"
 
 /** Events that the notes of one clip list; more are only counted. */
 #define SL_CLIP_EVENTS_MOST 1000
@@ -55,6 +56,8 @@ SlClip *sl_clip_new (SlFolder *folder, const SlClipStart *start, gint picture_wi
 gboolean sl_clip_push (SlClip *clip, GstBuffer *frame, GError **error);
 /** sl_clip_note: an event at running time @time. @json: an object */
 void sl_clip_note (SlClip *clip, GstClockTime time, const char *json);
+/** sl_clip_trail: takes @part: objects of the clip's frames. */
+void sl_clip_trail (SlClip *clip, SlTrailPart *part);
 /** sl_clip_bytes: that were given to the video so far. */
 guint64 sl_clip_bytes (const SlClip *clip);
 /** sl_clip_finish: the files get their names. @cut: (nullable): why it ends before its time. A clip

@@ -23,6 +23,7 @@ typedef struct
   char *stem;
   gint64 us;
   guint64 bytes;
+  gboolean kept;
 } Clip;
 
 static gboolean
@@ -197,7 +198,17 @@ forget_newest (GPtrArray *clips, GHashTable *by_stem, guint most)
   g_ptr_array_set_size (clips, (gint) most);
 }
 
-/* (transfer full): whole files by their clips, oldest first. */
+/* A person may set the mark while clips are deleted. */
+static gboolean
+is_kept (const SlFolder *folder, const char *stem)
+{
+  g_autofree char *mark = sl_clip_name (stem, SL_CLIP_KEEP);
+  struct stat status;
+  return fstatat (folder->fd, mark, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* (transfer full): whole files by their clips, oldest first. @total: bytes of clips without the
+ * mark. */
 static GPtrArray *
 list_clips (const SlFolder *folder, guint64 *total)
 {
@@ -226,8 +237,11 @@ list_clips (const SlFolder *folder, guint64 *total)
       g_hash_table_insert (by_stem, clip->stem, clip);
     }
     clip->bytes += bytes;
+    clip->kept = clip->kept || file == SL_CLIP_KEEP;
     *total += bytes;
   }
+  for (guint i = 0; i < clips->len; i++)
+    *total -= ((Clip *) clips->pdata[i])->kept ? ((Clip *) clips->pdata[i])->bytes : 0;
   if (names != NULL)
     closedir (names);
   g_ptr_array_sort (clips, by_time);
@@ -262,7 +276,7 @@ sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed)
     /* Without a clock that was set a clip's age is not known. */
     const gboolean old = folder->keep > 0 && clip->us >= CLOCK_SET && now - clip->us > folder->keep;
     const gboolean space = !old && !many && helps && !sl_folder_has_room (folder);
-    if (!old && !many && !space)
+    if (clip->kept || (!old && !many && !space) || is_kept (folder, clip->stem))
       continue;
     /* The clip without its notes would be worse than the notes without the clip. */
     remove_file (folder, clip->stem, SL_CLIP_VIDEO);

@@ -40,7 +40,8 @@ void sl_folder_close (SlFolder *folder);
 guint sl_folder_clean (SlFolder *folder);
 /** sl_folder_trim: deletes clips that are too old or too many, oldest first, and more until there
  * is @min_free, if deleting all of them would make it. The newest one never goes because of
- * @max_bytes. FALSE = there is not @min_free.
+ * @max_bytes, and one with a mark SL_CLIP_KEEP never; its bytes do not count. FALSE = there is not
+ * @min_free.
  *  @now: microseconds since 1970; @sacrificed: (out): clips that went for @min_free */
 gboolean sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed);
 /** sl_folder_has_room: whether @min_free is free. */

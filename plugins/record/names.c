@@ -11,10 +11,11 @@
 #define STAMP "dddd-dd-ddTdd-dd-dd.dddZ"
 #define PART ".part"
 
-static const char *const endings[SL_CLIP_FILES] = {
+static const char *const endings[SL_CLIP_NAMES] = {
   [SL_CLIP_PICTURE] = ".jpg",
   [SL_CLIP_NOTES] = ".json",
   [SL_CLIP_VIDEO] = ".mkv",
+  [SL_CLIP_KEEP] = ".keep",
 };
 
 char *
@@ -102,6 +103,17 @@ event_length (const char *text, gsize n)
   return length <= EVENT_MOST ? length : 0;
 }
 
+char *
+sl_clip_name_source (const char *name)
+{
+  const char *begin = name[0] == '.' ? name + 1 : name, *end = begin;
+  while (g_ascii_isalnum (*end) || *end == '_' || (*end == '.' && end > begin))
+    end++;
+  return *end == '-' && end > begin && end - begin <= SOURCE_MOST
+           ? g_strndup (begin, (gsize) (end - begin))
+           : NULL;
+}
+
 gboolean
 sl_clip_name_read (const char *name, const char *source, gboolean *part, char **stem,
                    SlClipFile *file, gint64 *us)
@@ -120,7 +132,7 @@ sl_clip_name_read (const char *name, const char *source, gboolean *part, char **
   const gsize left = length - event - word;
   if (word == 0)
     return FALSE;
-  for (guint i = 0; i < SL_CLIP_FILES; i++)
+  for (guint i = 0; i < SL_CLIP_NAMES; i++)
     if (strlen (endings[i]) == left && memcmp (begin + event + word, endings[i], left) == 0) {
       *part = hidden;
       *file = (SlClipFile) i;

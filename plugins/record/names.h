@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Names of the files of a clip: SOURCE-2026-11-23T19-56-34.123Z-entered.mkv, with the same name a
  * .jpg and a .json; while they are written,
- * ".", that name and ".part". What is deleted has such a name, of the same source.
+ * ".", that name and ".part". What is deleted has such a name, of the same source. An empty file
+ * with the same name and .keep marks a clip that retention does not delete.
  */
 #pragma once
 
@@ -13,10 +15,13 @@ typedef enum
 {
   SL_CLIP_PICTURE,
   SL_CLIP_NOTES,
-  SL_CLIP_VIDEO
+  SL_CLIP_VIDEO,
+  SL_CLIP_KEEP /* a mark, which no recorder writes */
 } SlClipFile;
 
+/** Files that a recorder writes; and names that a clip's files have. */
 #define SL_CLIP_FILES 3
+#define SL_CLIP_NAMES 4
 
 /** sl_clip_source: (transfer full): @text as it stands in names: letters, digits, "." and "_" of
  * ASCII, all else "_", at most 64 bytes, no "." at the beginning; behind a text that this changes,
@@ -32,6 +37,9 @@ char *sl_clip_part_name (const char *stem, SlClipFile file);
 /** sl_clip_time: (transfer full): 2026-11-23T19:56:34.123Z. */
 char *sl_clip_time (gint64 us);
 
+/** sl_clip_name_source: (transfer full) (nullable): the source in @name, if @name begins as such a
+ * name does: with what sl_clip_source() gives, which has no "-", and a "-". */
+char *sl_clip_name_source (const char *name);
 /**
  * sl_clip_name_read: whether @name is exactly such a name of @source.
  * @part: (out): whether it is that of a file that is being written

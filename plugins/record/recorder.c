@@ -28,6 +28,7 @@ struct _SlRecorder
   SlClipRecorderSettings settings;
   SlWriter *writer;
   SlRing ring;
+  SlTrail trail;
   GstCaps *caps;             /* (nullable) */
   GstClockTime newest, seen; /* the two clocks; NONE at first */
   gboolean frames_end, seen_end;
@@ -55,6 +56,7 @@ sl_clip_recorder_new (const SlClipRecorderSettings *settings, SlWriter *writer)
   self->newest = self->seen = self->last_key = GST_CLOCK_TIME_NONE;
   g_mutex_init (&self->lock);
   sl_ring_init (&self->ring);
+  sl_trail_init (&self->trail);
   return self;
 }
 
@@ -84,11 +86,19 @@ forget (SlClipRecorder *self)
   g_queue_clear_full (&self->notes, free_note);
 }
 
+/* The clip ends at @time: no frame behind it is in it. */
+static void
+end_clip (SlClipRecorder *self, GstClockTime time, const char *cut)
+{
+  sl_writer_trail (self->writer, sl_trail_part (&self->trail, self->begin, time));
+  sl_writer_end (self->writer, cut);
+}
+
 static void
 stop (SlClipRecorder *self, const char *cut)
 {
   if (self->on && self->start == NULL)
-    sl_writer_end (self->writer, cut);
+    end_clip (self, self->end, cut);
   else if (self->on)
     sl_writer_lose (self->writer, "no key frame came that the clip could begin with");
   forget (self);
@@ -99,6 +109,7 @@ reset (SlClipRecorder *self)
 {
   stop (self, NULL);
   sl_ring_clear (&self->ring);
+  sl_trail_forget (&self->trail);
   self->newest = self->seen = self->last_key = GST_CLOCK_TIME_NONE;
   self->gop = self->gop_bytes = 0;
   self->frames_end = self->seen_end = FALSE;
@@ -138,7 +149,7 @@ static void
 split (SlClipRecorder *self, const SlRingFrame *first)
 {
   SlClipStart *start = g_new0 (SlClipStart, 1);
-  sl_writer_end (self->writer, NULL);
+  end_clip (self, first->time, NULL);
   start->event = g_strdup (self->event);
   start->time = first->time;
   start->us = self->moment_us + GST_CLOCK_DIFF (self->moment, first->time) / GST_USECOND;
@@ -197,6 +208,18 @@ is_over (const SlClipRecorder *self)
   return (frames && seen && !waits) || is_past (self->newest, late) || is_past (self->seen, late);
 }
 
+/* What a clip may still contain stays: of the one that goes on, or of one that begins with the next
+ * event. */
+static void
+trim_trail (SlClipRecorder *self)
+{
+  const GstClockTime before = self->settings.pre_roll + self->gop + PATIENCE;
+  GstClockTime since = self->seen > before ? self->seen - before : 0;
+  if (self->on && self->start == NULL)
+    since = MIN (since, self->begin);
+  sl_trail_trim (&self->trail, since);
+}
+
 static void
 trim (SlClipRecorder *self)
 {
@@ -246,6 +269,7 @@ void
 sl_clip_recorder_free (SlClipRecorder *self)
 {
   reset (self);
+  sl_trail_clear (&self->trail);
   gst_clear_caps (&self->caps);
   g_mutex_clear (&self->lock);
   g_free (self);
@@ -305,6 +329,15 @@ sl_clip_recorder_seen (SlClipRecorder *self, GstClockTime time)
   self->seen = time;
   self->seen_end = FALSE;
   advance (self);
+}
+
+void
+sl_clip_recorder_trail (SlClipRecorder *self, GstClockTime time, const SlPredictionView *prediction)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  if (GST_CLOCK_TIME_IS_VALID (self->seen))
+    trim_trail (self);
+  sl_trail_put (&self->trail, time, prediction);
 }
 
 gboolean

@@ -33,6 +33,9 @@ void sl_clip_recorder_frame (SlClipRecorder *recorder, GstBuffer *frame);
 gboolean sl_clip_recorder_look (SlClipRecorder *recorder, GstClockTime time);
 /** sl_clip_recorder_seen: frames up to @time were looked at, and their events told. */
 void sl_clip_recorder_seen (SlClipRecorder *recorder, GstClockTime time);
+/** sl_clip_recorder_trail: objects of the frame of @time; NULL = it has none. */
+void sl_clip_recorder_trail (SlClipRecorder *recorder, GstClockTime time,
+                             const SlPredictionView *prediction);
 /** sl_clip_recorder_wants_start: whether no clip goes on, so that sl_clip_recorder_event() would
  * begin one. */
 gboolean sl_clip_recorder_wants_start (SlClipRecorder *recorder);

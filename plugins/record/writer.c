@@ -23,6 +23,7 @@ typedef enum
   BEGIN,
   FRAME,
   NOTE,
+  TRAIL,
   END,
   REMARK
 } CommandKind;
@@ -35,6 +36,7 @@ typedef struct
   GstClockTime time;
   char *json; /* of a note; or the text of a remark */
   const char *cut;
+  SlTrailPart *trail;
 } Command;
 
 struct _SlWriter
@@ -72,6 +74,7 @@ free_command (gpointer data)
   g_clear_pointer (&command->start, sl_clip_start_free);
   gst_clear_buffer (&command->frame);
   g_free (command->json);
+  g_clear_pointer (&command->trail, sl_trail_part_free);
   g_free (command);
 }
 
@@ -267,6 +270,10 @@ obey (SlWriter *self, Command *command)
       if (self->clip != NULL)
         sl_clip_note (self->clip, command->time, command->json);
       break;
+    case TRAIL:
+      if (self->clip != NULL)
+        sl_clip_trail (self->clip, g_steal_pointer (&command->trail));
+      break;
     case END:
       end_early (self, command->cut);
       break;
@@ -434,6 +441,13 @@ sl_writer_note (SlWriter *self, GstClockTime time, char *json)
   } else {
     g_free (json);
   }
+}
+
+void
+sl_writer_trail (SlWriter *self, SlTrailPart *part)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&self->lock);
+  put (self, (Command){ .kind = TRAIL, .trail = part });
 }
 
 void

@@ -40,6 +40,8 @@ void sl_writer_lose (SlWriter *writer, const char *reason);
 gboolean sl_writer_push (SlWriter *writer, GstBuffer *frame);
 /** sl_writer_note: takes @json, an event of the clip. */
 void sl_writer_note (SlWriter *writer, GstClockTime time, char *json);
+/** sl_writer_trail: takes @part, of the clip that ends next. */
+void sl_writer_trail (SlWriter *writer, SlTrailPart *part);
 /** sl_writer_end: the clip is complete. @cut: (nullable): static text, why it ends before its time
  */
 void sl_writer_end (SlWriter *writer, const char *cut);

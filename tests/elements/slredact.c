@@ -445,6 +445,36 @@ test_messages (void)
   test_line_close (line.harness, line.bus);
 }
 
+/* A frame with a face, through @harness: the fate that was counted is @fate. */
+static void
+expect_fate (GstHarness *harness, const char *fate)
+{
+  const guint64 before = stat_of (harness, fate);
+  GstBuffer *in = lines_frame (128, 64);
+  add_region (in, "face", 8, 8, 40, 40);
+  g_assert_cmpint (gst_harness_push (harness, in), ==, GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (harness));
+  g_assert_cmpuint (stat_of (harness, fate), ==, before + 1);
+}
+
+/* Only switch=true allows active=false, and hiding is back with the next frame. */
+static void
+test_switch (void)
+{
+  g_autofree char *caps = caps_text ("GRAY8", 128, 64);
+  TestLine fixed = test_line_open ("slredact active=false", NULL, caps);
+  expect_fate (fixed.harness, "redacted");
+  test_line_close (fixed.harness, fixed.bus);
+  TestLine line = test_line_open ("slredact switch=true", NULL, caps);
+  g_autoptr (GstElement) element = gst_harness_find_element (line.harness, "slredact");
+  expect_fate (line.harness, "redacted");
+  g_object_set (element, "active", FALSE, NULL);
+  expect_fate (line.harness, "unchanged");
+  g_object_set (element, "active", TRUE, NULL);
+  expect_fate (line.harness, "redacted");
+  test_line_close (line.harness, line.bus);
+}
+
 static void
 offer (GstPad *pad, const char *name)
 {
@@ -684,6 +714,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slredact/hold", test_hold);
   g_test_add_func ("/slredact/max-age", test_max_age);
   g_test_add_func ("/slredact/messages", test_messages);
+  g_test_add_func ("/slredact/switch", test_switch);
   g_test_add_func ("/slredact/other-model", test_other_model);
   g_test_add_func ("/slredact/caps-errors", test_caps_errors);
   g_test_add_func ("/slredact/zone-errors", test_zone_errors);

@@ -30,6 +30,7 @@ static const NameCase names[] = {
   { "clip", "door-2026-11-23T19-56-34.123Z-entered.mkv", FALSE },
   { "picture", "door-2026-11-23T19-56-34.123Z-left-behind.jpg", FALSE },
   { "notes", "door-2026-11-23T19-56-34.123Z-in.json", FALSE },
+  { "mark", "door-2026-11-23T19-56-34.123Z-in.keep", FALSE },
   { "part", ".door-2026-11-23T19-56-34.123Z-in.json.part", TRUE },
 };
 
@@ -254,6 +255,23 @@ test_keep (void)
   put_file (folder, OLD ".json", 100);
   g_autofree char *left = list_after (folder, "keep=0.5");
   g_assert_cmpstr (left, ==, expected);
+  record_remove_folder (folder);
+}
+
+/* A marked clip outlives its age, and its bytes leave max-size to the others. */
+static void
+test_marked (void)
+{
+  char *folder = record_folder ();
+  put_file (folder, OLD ".mkv", 900000);
+  put_file (folder, OLD ".json", 100);
+  put_file (folder, OLD ".keep", 0);
+  put_file (folder, NEXT ".mkv", 500000);
+  put_file (folder, LAST ".mkv", 500000);
+  g_autofree char *small = list_after (folder, "max-size=1.1");
+  g_assert_cmpstr (small, ==, OLD ".json " OLD ".keep " OLD ".mkv " NEXT ".mkv " LAST ".mkv ");
+  g_autofree char *old = list_after (folder, "keep=0.5");
+  g_assert_cmpstr (old, ==, OLD ".json " OLD ".keep " OLD ".mkv ");
   record_remove_folder (folder);
 }
 
@@ -635,6 +653,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slrecord/files/max-size/cut", test_max_size_cut);
   g_test_add_func ("/slrecord/files/max-size/many", test_many);
   g_test_add_func ("/slrecord/files/keep", test_keep);
+  g_test_add_func ("/slrecord/files/marked", test_marked);
   g_test_add_func ("/slrecord/files/keep/no-clock", test_keep_no_clock);
   g_test_add_func ("/slrecord/files/leftovers", test_leftovers);
   g_test_add_func ("/slrecord/files/race", test_race);

@@ -62,6 +62,7 @@ test_times (void)
                           "\"n_events\":2,\"events\":[{\"at\":2,\"what\":{\"event\":\"entered\"");
   record_assert_contains (notes, "{\"at\":3.2,\"what\":{\"event\":\"dwell\"");
   record_assert_contains (notes, "\"predictions\":{");
+  record_assert_contains (notes, "\"trail\":{\"labels\":[],\"cut\":false,\"frames\":[]}}");
   g_assert_cmpuint (record_count (fixture.element, "clips"), ==, 1);
   record_close (&fixture);
   record_stream_clear (&stream);
@@ -102,6 +103,29 @@ test_h264 (void)
     record_push (&fixture, &stream, i, i == 108 ? "entered" : NULL, "person");
   g_autoptr (GstStructure) done = record_wait (&fixture);
   assert_frames (done, &stream, 80, 133);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* While recording is off, events begin no clip and lengthen none. */
+static void
+test_switched_off (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 400, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=1", &stream);
+  for (guint i = 0; i < 400; i++) {
+    if (i == 110 || i == 300)
+      g_object_set (fixture.element, "recording", i == 300, NULL);
+    record_push (&fixture, &stream, i, i % 100 == 0 || i == 120 || i == 320 ? "entered" : NULL,
+                 "person");
+  }
+  g_autoptr (GstStructure) first = record_wait (&fixture), second = record_wait (&fixture),
+                           third = record_wait (&fixture);
+  assert_frames (first, &stream, 0, 25);
+  assert_frames (second, &stream, 100, 125);
+  assert_frames (third, &stream, 300, 345);
   record_close (&fixture);
   record_stream_clear (&stream);
 }
@@ -560,6 +584,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slrecord/times", test_times);
   g_test_add_func ("/slrecord/late-model", test_late_model);
   g_test_add_func ("/slrecord/h264", test_h264);
+  g_test_add_func ("/slrecord/switched-off", test_switched_off);
   g_test_add_func ("/slrecord/max-length", test_max_length);
   g_test_add_func ("/slrecord/ring-size", test_ring_size);
   g_test_add_func ("/slrecord/raw/memory", test_raw_memory);
