@@ -23,11 +23,10 @@ check_file (int fd, const char *path, char **warning, GError **error)
 {
   struct stat about;
   if (fstat (fd, &about) != 0 || !S_ISREG (about.st_mode))
-    return fail (error, G_FILE_ERROR_INVAL, path,
-                 "expected a regular file with the password in it");
+    return fail (error, G_FILE_ERROR_INVAL, path, "expected a regular file with the secret in it");
   if ((about.st_mode & TOO_OPEN) != 0)
     *warning = g_strdup_printf (
-      "%s: other users may read or change this password (mode %04o): chmod 600, or 640 for a group of its own",
+      "%s: other users may read or change this secret (mode %04o): chmod 600, or 640 for a group of its own",
       path, (guint) about.st_mode & 07777);
   return TRUE;
 }
@@ -48,13 +47,13 @@ read_all (int fd, const char *path, char buffer[SL_SECRET_MAX + 2], gsize *lengt
   if (*length > 0 && buffer[*length - 1] == '\r')
     --*length;
   if (*length == 0)
-    return fail (error, G_FILE_ERROR_INVAL, path, "is empty: expected the password in it");
+    return fail (error, G_FILE_ERROR_INVAL, path, "is empty: expected the secret in it");
   if (*length > SL_SECRET_MAX)
     return fail (error, G_FILE_ERROR_INVAL, path,
-                 "is longer than 4096 bytes: expected the password, and nothing else, in it");
+                 "is longer than 4096 bytes: expected the secret, and nothing else, in it");
   if (memchr (buffer, '\n', *length) != NULL || memchr (buffer, '\0', *length) != NULL)
     return fail (error, G_FILE_ERROR_INVAL, path,
-                 "has several lines: expected the password, and nothing else, in it");
+                 "has several lines: expected the secret, and nothing else, in it");
   return TRUE;
 }
 

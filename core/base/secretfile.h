@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A password in a separate file, which command lines, description files and process lists do not
- * show.
+ * A password or key in a separate file, which command lines, description files and process lists
+ * do not show.
  */
 #pragma once
 
 #include <glib.h>
 
-/** Bytes of a password at most. */
+/** Bytes of a password or key at most. */
 #define SL_SECRET_MAX 4096
 
 /**

@@ -75,9 +75,9 @@ test_bad (void)
     gsize length;
     const char *why;
   } rows[] = {
-    { "", 0, "is empty: expected the password" },
-    { "\n", 1, "is empty: expected the password" },
-    { "hush\nhush\n", 10, "has several lines: expected the password, and nothing else" },
+    { "", 0, "is empty: expected the secret" },
+    { "\n", 1, "is empty: expected the secret" },
+    { "hush\nhush\n", 10, "has several lines: expected the secret, and nothing else" },
     { "hush\0hush", 9, "has several lines" },
     { longer, SL_SECRET_MAX + 1, "is longer than 4096 bytes" },
   };
@@ -91,7 +91,7 @@ test_bad (void)
   g_autofree char *secret = sl_secret_file_read (path, &warning, NULL);
   g_assert_cmpstr (secret, ==, longest);
   g_remove (path);
-  assert_refused (folder, "expected a regular file with the password in it");
+  assert_refused (folder, "expected a regular file with the secret in it");
   assert_refused (missing, g_strerror (ENOENT));
   assert_refused ("/dev/null", "expected a regular file");
 }
