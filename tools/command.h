@@ -34,6 +34,7 @@ extern const SlCommand sl_command_bench;
 extern const SlCommand sl_command_backends;
 extern const SlCommand sl_command_bench_preprocess;
 extern const SlCommand sl_command_run;
+extern const SlCommand sl_command_user;
 extern const SlCommand sl_command_check;
 extern const SlCommand sl_command_convert;
 extern const SlCommand sl_command_quantize;

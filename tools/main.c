@@ -40,6 +40,7 @@ static const struct
   { "bench", &sl_command_bench },
   { "backends", &sl_command_backends },
   { "run", NULL, TRUE },
+  { "user", NULL },
   { "check", NULL },
   { "replay", &sl_command_replay },
   { "tokenize", &sl_command_tokenize },
@@ -129,7 +130,7 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, check, replay, tokenize or serve (see sightline --help)",
+      "'%s' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, user, check, replay, tokenize or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

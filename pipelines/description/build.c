@@ -370,7 +370,27 @@ sl_find_elements (GstElement *pipeline, const char *factory)
   return found;
 }
 
-/* The zones and lines of the description's groups, for the one element that takes such. */
+/* Motion in masks of all classes is no motion, where an slmotion has no ignore= of its own. */
+static void
+apply_masks (GstElement *pipeline, const char *text)
+{
+  g_autoptr (SlRegions) regions = sl_regions_parse (text, NULL);
+  g_autoptr (GPtrArray) motions = sl_find_elements (pipeline, "slmotion");
+  g_autoptr (GString) zones = g_string_new (NULL);
+  for (guint i = 0; regions != NULL && i < regions->masks->len; i++) {
+    const SlRegion *mask = &g_array_index (regions->masks, SlRegion, i);
+    if (mask->classes == NULL)
+      sl_region_append (zones, SL_REGION_ZONE, mask);
+  }
+  for (guint i = 0; zones->len > 0 && i < motions->len; i++) {
+    g_autofree char *stated = NULL;
+    g_object_get (motions->pdata[i], "ignore", &stated, NULL);
+    if (stated == NULL)
+      g_object_set (motions->pdata[i], "ignore", zones->str, NULL);
+  }
+}
+
+/* The zones, lines and masks of the description's groups, for the one element that takes such. */
 static gboolean
 apply_regions (GstElement *pipeline, const SlDescription *description, GError **error)
 {
@@ -382,13 +402,14 @@ apply_regions (GstElement *pipeline, const SlDescription *description, GError **
     g_object_get (g_ptr_array_index (analyzers, 0), "regions", &stated, NULL);
   if (analyzers->len != 1 || stated != NULL)
     return sl_fail (
-      error, SL_ERROR_ARGUMENT, "%s:%u: [zone NAME] and [line NAME]: %s", description->regions_file,
-      description->regions_line,
+      error, SL_ERROR_ARGUMENT, "%s:%u: [zone NAME], [line NAME] and [mask NAME]: %s",
+      description->regions_file, description->regions_line,
       stated != NULL ? "slanalyze has regions=, too; expected one of both"
       : analyzers->len == 0
         ? "the launch line has no slanalyze; expected one behind sltrack"
         : "the launch line has several slanalyze; expected one, or regions= of each in [element NAME]");
   g_object_set (g_ptr_array_index (analyzers, 0), "regions", description->regions, NULL);
+  apply_masks (pipeline, description->regions);
   return TRUE;
 }
 

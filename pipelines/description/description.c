@@ -156,6 +156,16 @@ take_viewers (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const
   return take_whole (entry, value, 1, 64, slot, error);
 }
 
+static gboolean
+take_role (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+           GError **error)
+{
+  static const char *const roles[] = { "look", "review", "configure" };
+  guint role = 0;
+  return sl_value_choice (entry, value, roles, G_N_ELEMENTS (roles), &role, error)
+         && take_text (self, slot, entry, roles[role], error);
+}
+
 typedef struct
 {
   const char *key;
@@ -186,6 +196,10 @@ static const Key http_keys[] = {
   { "password-file", HTTP (password_file), FALSE, take_text },
   { "certificate", HTTP (certificate), FALSE, take_text },
   { "private-key", HTTP (private_key), FALSE, take_text },
+  { "users", HTTP (users), FALSE, take_text },
+  { "role", HTTP (role), FALSE, take_role },
+  { "audit", HTTP (audit), FALSE, take_text },
+  { "proxy", HTTP (proxy), FALSE, take_text },
   { "stall", HTTP (stall), FALSE, take_stall },
   { "frame-rate", HTTP (frame_rate), FALSE, take_rate },
   { "width", HTTP (width), FALSE, take_width },
@@ -232,6 +246,10 @@ sl_http_settings_copy (SlHttpSettings *to, const SlHttpSettings *from)
   to->password_file = g_strdup (from->password_file);
   to->certificate = g_strdup (from->certificate);
   to->private_key = g_strdup (from->private_key);
+  to->users = g_strdup (from->users);
+  to->role = g_strdup (from->role);
+  to->audit = g_strdup (from->audit);
+  to->proxy = g_strdup (from->proxy);
   to->file = from->file != NULL ? g_ref_string_acquire (from->file) : NULL;
 }
 
@@ -242,6 +260,10 @@ sl_http_settings_clear (SlHttpSettings *settings)
   g_clear_pointer (&settings->password_file, g_free);
   g_clear_pointer (&settings->certificate, g_free);
   g_clear_pointer (&settings->private_key, g_free);
+  g_clear_pointer (&settings->users, g_free);
+  g_clear_pointer (&settings->role, g_free);
+  g_clear_pointer (&settings->audit, g_free);
+  g_clear_pointer (&settings->proxy, g_free);
   g_clear_pointer (&settings->file, g_ref_string_release);
 }
 
@@ -321,22 +343,22 @@ unknown_group (const SlKeyEntry *entry, GError **error)
   static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,
                                         RECORD_GROUP,      REDACT_GROUP,        PUBLISH_GROUP,
                                         NOTIFY_GROUP,      "parameter NAME",    "element NAME",
-                                        "zone NAME",       "line NAME" };
+                                        "zone NAME",       "line NAME",         "mask NAME" };
   g_autofree char *word = g_strdup (entry->group);
   word[strcspn (word, " ")] = '\0';
   const char *first[] = {
     SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP, REDACT_GROUP, PUBLISH_GROUP,
-    NOTIFY_GROUP,      "parameter",         "element",  "zone",       "line"
+    NOTIFY_GROUP,      "parameter",         "element",  "zone",       "line",       "mask"
   };
   const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 7)
-                                                        : sl_suggest (word, first + 7, 4);
+                                                        : sl_suggest (word, first + 7, 5);
   g_autofree char *hint = NULL;
   for (guint i = 0; near != NULL && i < G_N_ELEMENTS (first); i++)
     if (near == first[i])
       hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
   if (hint == NULL)
     hint = g_strdup (
-      "; expected [pipeline], [parameters], [http], [record], [redact], [publish], [notify], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
+      "; expected [pipeline], [parameters], [http], [record], [redact], [publish], [notify], [parameter NAME], [element NAME], [zone NAME], [line NAME] or [mask NAME]");
   return sl_key_fail (entry, error, "unknown group%s", hint);
 }
 
@@ -456,9 +478,16 @@ description_new (const char *path)
 SlDescription *
 sl_description_load (const char *path, GHashTable *parameters, GError **error)
 {
+  return sl_description_load_texts (path, parameters, NULL, error);
+}
+
+SlDescription *
+sl_description_load_texts (const char *path, GHashTable *parameters, GHashTable *texts,
+                           GError **error)
+{
   g_autoptr (SlDescription) self = description_new (path);
   g_autoptr (GArray) entries = sl_key_entries_new ();
-  if (sl_sources_load (path, entries, self->files, error)
+  if (sl_sources_load (path, texts, entries, self->files, error)
       && interpret (self, entries, parameters, error))
     return g_steal_pointer (&self);
   sl_printable_error (error);
@@ -485,7 +514,7 @@ sl_description_declared (const char *path, GError **error)
   g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GArray) entries = sl_key_entries_new ();
-  if (!sl_sources_load (path, entries, files, error))
+  if (!sl_sources_load (path, NULL, entries, files, error))
     return NULL;
   for (guint i = 0; i < entries->len; i++) {
     const SlKeyEntry *entry = &g_array_index (entries, SlKeyEntry, i);

@@ -44,6 +44,10 @@ typedef struct
  * @listen: (nullable): ADDR:PORT; NULL = no server, unless the caller gives an address
  * @password_file: (nullable): a file whose one line is the password of every client
  * @certificate, @private_key: (nullable): PEM files, for TLS
+ * @users: (nullable): a file of users with roles and password hashes, in place of one password
+ * @role: (nullable): "look", "review" or "configure": of clients that need no password
+ * @audit: (nullable): a file that lists who changed what
+ * @proxy: (nullable): ADDR[/BITS] of a reverse proxy, whose headers are believed
  * @stall: milliseconds without a frame, at least 1, after which a running pipeline is reported as
  * not healthy
  * @frame_rate: most pictures per second, 0.1..60
@@ -53,7 +57,7 @@ typedef struct
  */
 typedef struct
 {
-  char *listen, *password_file, *certificate, *private_key;
+  char *listen, *password_file, *certificate, *private_key, *users, *role, *audit, *proxy;
   guint stall, width, viewers;
   gdouble frame_rate;
   char *file;
@@ -78,8 +82,8 @@ typedef struct
  * @http: [http]
  * @parameters: of SlParameter, in the order of the files
  * @overrides: of SlElementOverride, one for each property
- * @regions: (nullable): the groups [zone NAME] and [line NAME], as text for the property regions of
- * slanalyze
+ * @regions: (nullable): the groups [zone NAME], [line NAME] and [mask NAME], as text for the
+ * property regions of slanalyze
  * @regions_file, @regions_line: the place of the first of them
  * @files: every file and drop-in directory that was looked for, also missing ones. While they do
  * not change, the description does not change
@@ -112,6 +116,10 @@ typedef struct
  * SL_ERROR_ARGUMENT). The message begins with FILE:LINE: [group] key, as far as these are known
  */
 SlDescription *sl_description_load (const char *path, GHashTable *parameters, GError **error);
+/** sl_description_load_texts: the same; @texts are contents in place of files, as sl_sources_load()
+ * has them. */
+SlDescription *sl_description_load_texts (const char *path, GHashTable *parameters,
+                                          GHashTable *texts, GError **error);
 /** sl_description_new_from_string: as sl_description_load(), but reads @length bytes of @text (-1:
  * up to the NUL) instead of the file
  *  @path, without drop-ins. Includes and relative paths are relative to the folder of @path. */

@@ -227,6 +227,20 @@ check_settings (const GValue *item, gpointer text)
                             GST_OBJECT_NAME (element));
 }
 
+/* An slredact that may be switched off shows the open picture then. */
+static void
+check_switch (const GValue *item, gpointer text)
+{
+  GstElement *element = g_value_get_object (item);
+  gboolean switchable = FALSE;
+  if (strcmp (factory_of (element), REDACTOR) != 0)
+    return;
+  g_object_get (element, "switch", &switchable, NULL);
+  if (switchable)
+    g_string_append_printf (text, "%s%s", ((GString *) text)->len > 0 ? ", " : "",
+                            GST_OBJECT_NAME (element));
+}
+
 static void
 check_each (GstElement *pipeline, GstIteratorForeachFunction check, GString *text)
 {
@@ -263,6 +277,13 @@ sl_privacy_prove (GstElement *pipeline, GError **error)
                     "privacy=strict: expected an slredact that hides something, got objects=false "
                     "without zones at %s: set objects=true, or zones",
                     idle->str);
+  check_each (pipeline, check_switch, idle);
+  if (idle->len > 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "privacy=strict: expected an slredact that always hides, got switch=true at %s: "
+      "remove it",
+      idle->str);
   check_each (pipeline, check_element, text);
   check_each (pipeline, check_redactor, losers);
   if (losers->len > 0)

@@ -16,6 +16,7 @@
 
 typedef struct
 {
+  GHashTable *texts; /* (nullable) */
   GArray *entries;
   GPtrArray *files;
   GPtrArray *stack; /* (transfer none) canonical paths being read */
@@ -122,8 +123,18 @@ read_text (Reading *reading, const char *text, gsize length, const char *path, G
 static gboolean
 read_file (Reading *reading, const char *path, GError **error)
 {
+  g_autofree char *canonical = g_canonicalize_filename (path, NULL);
+  GBytes *known = reading->texts != NULL ? g_hash_table_lookup (reading->texts, canonical) : NULL;
+  if (known != NULL)
+    return read_text (reading, g_bytes_get_data (known, NULL), g_bytes_get_size (known), path,
+                      error);
   g_autoptr (GString) text = g_string_new (NULL);
-  return read_whole (path, text, error) && read_text (reading, text->str, text->len, path, error);
+  if (!read_whole (path, text, error))
+    return FALSE;
+  if (reading->texts != NULL)
+    g_hash_table_insert (reading->texts, g_steal_pointer (&canonical),
+                         g_bytes_new (text->str, text->len));
+  return read_text (reading, text->str, text->len, path, error);
 }
 
 static gint
@@ -160,11 +171,18 @@ read_drop_ins (Reading *reading, const char *path, GError **error)
   return good;
 }
 
+GHashTable *
+sl_sources_texts_new (void)
+{
+  return g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_bytes_unref);
+}
+
 gboolean
-sl_sources_load (const char *path, GArray *entries, GPtrArray *files, GError **error)
+sl_sources_load (const char *path, GHashTable *texts, GArray *entries, GPtrArray *files,
+                 GError **error)
 {
   g_autoptr (GPtrArray) stack = g_ptr_array_new ();
-  Reading reading = { entries, files, stack };
+  Reading reading = { texts, entries, files, stack };
   return read_file (&reading, path, error) && read_drop_ins (&reading, path, error);
 }
 
@@ -173,6 +191,6 @@ sl_sources_parse (const char *text, gsize length, const char *path, GArray *entr
                   GPtrArray *files, GError **error)
 {
   g_autoptr (GPtrArray) stack = g_ptr_array_new ();
-  Reading reading = { entries, files, stack };
+  Reading reading = { NULL, entries, files, stack };
   return read_text (&reading, text, length, path, error);
 }

@@ -227,7 +227,7 @@ def test_reload():
         held = len(os.listdir("/proc/%d/fd" % running.child.pid))
         for i in range(10):
             two.got.clear()
-            describe("reload", "webhook=http://127.0.0.1:%d/x\n" % two.port, ("other%d" % i,))
+            describe("reload", "webhook=http://127.0.0.1:%d/%d\n" % (two.port, i), ("other%d" % i,))
             running.child.send_signal(signal.SIGHUP)
             eventually(lambda: two.got)
         eventually(lambda: len(os.listdir("/proc/%d/fd" % running.child.pid)) < held + 10)

@@ -69,7 +69,10 @@ class Served(Running):
     def get(self, path, method="GET", **headers):
         headers = {"Host": "127.0.0.1:%d" % self.port, **{key.replace("_", "-"): value for key, value in headers.items()}}
         lines = "".join("%s: %s\r\n" % item for item in headers.items())
-        return Answer(self.ask(("%s %s HTTP/1.1\r\n%s\r\n" % (method, path, lines)).encode()))
+        return self.answer(("%s %s HTTP/1.1\r\n%s\r\n" % (method, path, lines)).encode())
+
+    def answer(self, request):
+        return Answer(self.ask(request))
 
     def stream(self, path, accept="*/*"):
         peer = self.connect()

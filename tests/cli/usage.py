@@ -33,7 +33,7 @@ def test_no_command():
     run().expect(2, "Usage: sightline COMMAND")
     run("predct").expect(2, "'predct' is not a command; did you mean 'predict'?")
     run("--josn").expect(2, "'--josn' is not an option; expected --help, --version or a command first")
-    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, check, replay, tokenize or serve")
+    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, user, check, replay, tokenize or serve")
 
 
 def test_missing_module():
@@ -329,6 +329,7 @@ MALFORMED = {
     "bench preprocess cold": (("-1", "x"), "--cold: expected 0..200, got '%s'"),
     "replay cpu": (("foo",), "--cpu: expected an instruction set of this processor, got '%s'"),
     "run http": (("foo", "127.0.0.1:65536"), "--http %s: expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '"),
+    "run dbus": (("foo", ""), "--dbus: expected session or system, got '%s'"),
     "run set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),
     "check set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),
     "calibrate set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),

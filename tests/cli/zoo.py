@@ -38,6 +38,7 @@ def test_get():
         assert "ms         0." in zoo.run("zoo", "one", "--measure").expect(0).out
         assert path in zoo.run("inspect", "zoo:one").expect(0).out
         assert "letterbox" in zoo.run("inspect", "zoo:one").expect(0).out
+        zoo.run("serve", "--http", "127.0.0.1:0", "zoo:one", "zoo:one").expect(1, "two models are called one: name one, as NAME=FILE")
         picture = png("zoo.png", 64, 48, (9, 9, 9))
         assert picture in zoo.run("predict", "--model", "zoo:one", picture).expect(0).out
 

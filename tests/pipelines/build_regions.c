@@ -31,6 +31,30 @@ test_regions (void)
   gst_object_unref (pipeline);
 }
 
+/* Motion in masks is none, unless slmotion says itself what it ignores. */
+static void
+test_masks (void)
+{
+  static const struct
+  {
+    const char *properties, *ignore;
+  } cases[] = { { "", "[zone sky] points=0,0 1,0 1,0.25\n" },
+                { "ignore=\"[zone tree] points=0,0 1,0 1,1\"", "[zone tree] points=0,0 1,0 1,1" } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *ignore = NULL;
+    g_autofree char *text = g_strdup_printf (
+      "[pipeline]\nlaunch=fakesrc ! slmotion name=m %s ! slanalyze ! fakesink\n" ZONE
+      "[mask sky]\npoints=0,0 1,0 1,0.25\n[mask face]\npoints=0,0 1,0 1,1\nclasses=face\n",
+      cases[i].properties);
+    g_autoptr (GstElement) pipeline = build (text, &error);
+    g_assert_no_error (error);
+    g_autoptr (GstElement) motion = gst_bin_get_by_name (GST_BIN (pipeline), "m");
+    g_object_get (motion, "ignore", &ignore, NULL);
+    g_assert_cmpstr (ignore, ==, cases[i].ignore);
+  }
+}
+
 static void
 test_mistakes (void)
 {
@@ -39,11 +63,11 @@ test_mistakes (void)
     const char *text, *message;
   } cases[] = {
     { "[pipeline]\nlaunch=fakesrc ! fakesink\n" ZONE,
-      "t.pipeline:4: [zone NAME] and [line NAME]: the launch line has no slanalyze; expected one behind sltrack" },
+      "t.pipeline:4: [zone NAME], [line NAME] and [mask NAME]: the launch line has no slanalyze; expected one behind sltrack" },
     { "[pipeline]\nlaunch=fakesrc ! slanalyze ! slanalyze ! fakesink\n" ZONE,
-      "t.pipeline:4: [zone NAME] and [line NAME]: the launch line has several slanalyze; expected one, or regions= of each in [element NAME]" },
+      "t.pipeline:4: [zone NAME], [line NAME] and [mask NAME]: the launch line has several slanalyze; expected one, or regions= of each in [element NAME]" },
     { "[pipeline]\nlaunch=fakesrc ! slanalyze name=a ! fakesink\n[element a]\nregions=[line x] points=0,0 1,1\n" ZONE,
-      "t.pipeline:6: [zone NAME] and [line NAME]: slanalyze has regions=, too; expected one of both" },
+      "t.pipeline:6: [zone NAME], [line NAME] and [mask NAME]: slanalyze has regions=, too; expected one of both" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
@@ -57,7 +81,9 @@ TEST_MAIN (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_assert_true (gst_element_register (NULL, "slanalyze", GST_RANK_NONE, sl_analyze_get_type ()));
+  g_assert_true (gst_element_register (NULL, "slmotion", GST_RANK_NONE, sl_motion_get_type ()));
   g_test_add_func ("/build-regions/regions", test_regions);
+  g_test_add_func ("/build-regions/masks", test_masks);
   g_test_add_func ("/build-regions/mistakes", test_mistakes);
   return g_test_run ();
 }

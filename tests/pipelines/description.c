@@ -260,11 +260,11 @@ static const struct
     "t.pipeline:2: [elment x] launch: unknown group; did you mean [element NAME]?" },
   { "[graph]\nlaunch=a\n",
     "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [http], [record], [redact], [publish], [notify], [parameter NAME], [element NAME], "
-    "[zone NAME] or [line NAME]" },
+    "[zone NAME], [line NAME] or [mask NAME]" },
   { "[htpt]\nlisten=a\n", "t.pipeline:2: [htpt] listen: unknown group; did you mean [http]?" },
   { MINIMAL "[http]\nport=80\n",
     "t.pipeline:4: [http] port: unknown key; expected one of listen, password-file, certificate, private-key, "
-    "stall, frame-rate, width, viewers" },
+    "users, role, audit, proxy, stall, frame-rate, width, viewers" },
   { MINIMAL "[http]\nstall=0s\n",
     "t.pipeline:4: [http] stall: expected a time longer than 0, such as 2s, got '0s'" },
   { MINIMAL "[http]\nframe-rate=1000\n",

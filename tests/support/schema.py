@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "integer": int, "number": (int, float), "boolean": bool}
-WORDS = {"$schema", "title", "$defs", "$ref", "type", "required", "properties", "additionalProperties", "items", "minimum", "maximum", "pattern"}
+WORDS = {"$schema", "title", "$defs", "$ref", "type", "required", "properties", "additionalProperties", "items", "minimum", "maximum", "pattern",
+         "description", "enum", "anyOf", "minItems", "maxItems"}
 
 OPTIONAL = ("mask", "vector", "outputs", "latency", "analysis", "utc")
 
@@ -19,6 +20,10 @@ def problems(value, rule, root, where="$"):
     assert set(rule) <= WORDS, "schema words not known here: %s" % (set(rule) - WORDS)
     if "$ref" in rule:
         rule = root["$defs"][rule["$ref"].rsplit("/", 1)[1]]
+    if "anyOf" in rule:
+        return min((problems(value, one, root, where) for one in rule["anyOf"]), key=len)
+    if "enum" in rule and value not in rule["enum"]:
+        return ["%s: %r is none of %s" % (where, value, rule["enum"])]
     kinds = rule.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(isinstance(value, TYPES[kind]) and isinstance(value, bool) == (kind == "boolean") for kind in kinds):
@@ -37,7 +42,11 @@ def problems(value, rule, root, where="$"):
                 found += problems(item, known[key], root, where + "." + key)
             elif rule.get("additionalProperties") is False:
                 found.append("%s: %s is unknown" % (where, key))
-    for i, item in enumerate(value if isinstance(value, list) else []):
+            elif rule.get("additionalProperties"):
+                found += problems(item, rule["additionalProperties"], root, where + "." + key)
+    if isinstance(value, list) and not rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value)):
+        found.append("%s: %d items" % (where, len(value)))
+    for i, item in enumerate(value if isinstance(value, list) and "items" in rule else []):
         found += problems(item, rule["items"], root, "%s[%d]" % (where, i))
     return found
 

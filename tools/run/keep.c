@@ -120,6 +120,21 @@ sl_keep_apply (SlKeep *keep, GstElement *pipeline)
   for_each (keep, pipeline, apply);
 }
 
+void
+sl_keep_note (SlKeep *keep, const char *key, const char *text)
+{
+  if (text != NULL)
+    g_hash_table_replace (keep->values, g_strdup (key), g_strdup (text));
+  else
+    g_hash_table_remove (keep->values, key);
+}
+
+const char *
+sl_keep_noted (const SlKeep *keep, const char *key)
+{
+  return g_hash_table_lookup (keep->values, key);
+}
+
 static char *
 to_text (SlKeep *keep)
 {
@@ -252,26 +267,25 @@ sl_keep_check (const char *folder, gboolean make, GError **error)
 }
 
 /* Names that differ have files that differ. */
-static char *
-file_of (const char *name)
+char *
+sl_keep_file (const char *folder, const char *name, const char *suffix)
 {
-  GString *file = g_string_new (name);
+  g_autoptr (GString) file = g_string_new (name);
   g_string_replace (file, "%", "%25", 0);
   g_string_replace (file, "/", "%2F", 0);
-  g_string_append (file, ".state");
-  return g_string_free (file, FALSE);
+  g_string_append (file, suffix);
+  return g_build_filename (folder, file->str, NULL);
 }
 
 void
 sl_keep_open (SlKeep *keep, const char *name, const char *folder)
 {
-  g_autofree char *file = file_of (name);
   g_free (keep->name);
   keep->name = g_strdup (name);
   if (folder == NULL || keep->path != NULL)
     return;
   keep->folder = g_strdup (folder);
-  keep->path = g_build_filename (folder, file, NULL);
+  keep->path = sl_keep_file (folder, name, ".state");
   if (g_mkdir_with_parents (folder, 0700) != 0) {
     keep->trouble = g_strdup_printf ("%s: %s", folder, g_strerror (errno));
     tell_trouble (keep);

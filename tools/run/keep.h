@@ -22,6 +22,8 @@ void sl_keep_free (SlKeep *keep);
  * FALSE with SL_ERROR_OPEN.
  */
 gboolean sl_keep_check (const char *folder, gboolean make, GError **error);
+/** sl_keep_file: (transfer full): FOLDER/NAMESUFFIX, with '/' and '%' of the name escaped. */
+char *sl_keep_file (const char *folder, const char *name, const char *suffix);
 /** sl_keep_open: from now on in FOLDER/NAME.state, '/' and '%' of the name as "%2F" and "%25",
  * whose contents it takes; what is wrong with them is logged. @name: of the pipeline */
 void sl_keep_open (SlKeep *keep, const char *name, const char *folder);
@@ -31,5 +33,9 @@ void sl_keep_collect (SlKeep *keep, GstElement *pipeline);
 void sl_keep_apply (SlKeep *keep, GstElement *pipeline);
 /** sl_keep_tick: collects and saves now and then; to be called while frames come. */
 void sl_keep_tick (SlKeep *keep, GstElement *pipeline);
+/** sl_keep_note: keeps @text under @key, which is no element's, or nothing (NULL). */
+void sl_keep_note (SlKeep *keep, const char *key, const char *text);
+/** sl_keep_noted: (transfer none) (nullable) */
+const char *sl_keep_noted (const SlKeep *keep, const char *key);
 /** sl_keep_save: begins to write what has changed. */
 void sl_keep_save (SlKeep *keep);

@@ -128,3 +128,47 @@ sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const cha
   if (listen_line != NULL)
     listen_line (level, pipeline, event, shown, listener_data);
 }
+
+typedef struct
+{
+  SlLogLevel level;
+  char *pipeline, *event, *message;
+} Line;
+
+static void
+line_free (gpointer data)
+{
+  Line *line = data;
+  g_free (line->pipeline);
+  g_free (line->event);
+  g_free (line->message);
+  g_free (line);
+}
+
+static gboolean
+log_line (gpointer data)
+{
+  const Line *line = data;
+  sl_run_log (line->level, line->pipeline, line->event, "%s", line->message);
+  return G_SOURCE_REMOVE;
+}
+
+void
+sl_run_log_later (SlLogLevel level, const char *pipeline, const char *event, const char *format,
+                  ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *message = g_strdup_vprintf (format, args);
+  va_end (args);
+  if (before_line == NULL) {
+    sl_run_log (level, pipeline, event, "%s", message);
+    return;
+  }
+  Line *line = g_new0 (Line, 1);
+  line->level = level;
+  line->pipeline = g_strdup (pipeline);
+  line->event = g_strdup (event);
+  line->message = g_steal_pointer (&message);
+  g_idle_add_full (G_PRIORITY_DEFAULT, log_line, line, line_free);
+}

@@ -21,6 +21,10 @@ gboolean sl_run_log_json (void);
  * Main thread; any thread where nothing is called before lines. */
 void sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const char *format, ...)
   G_GNUC_PRINTF (4, 5);
+/** sl_run_log_later: the same from any thread: at once, or by the main thread where something is
+ * called before lines. */
+void sl_run_log_later (SlLogLevel level, const char *pipeline, const char *event,
+                       const char *format, ...) G_GNUC_PRINTF (4, 5);
 /** sl_run_log_raw: finished lines. Main thread. */
 void sl_run_log_raw (const char *text);
 /** sl_run_log_set_listener: called with each line, as it is shown; NULL for none. Lines of tables

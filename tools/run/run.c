@@ -15,6 +15,7 @@
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/run/boxes.h"
+#include "tools/run/dbus.h"
 #include "tools/run/http/choose.h"
 #include "tools/run/http/http.h"
 #include "tools/run/log.h"
@@ -27,6 +28,8 @@
 #include "tools/signals.h"
 
 #define TICK_MS 100
+/* Seconds of tracks that the console counts with zones that are not saved. */
+#define KEEP_TRACKS 600
 /* From SIGTERM to the end, whatever the pipelines do. */
 #define STOP_MS 1800
 
@@ -37,6 +40,7 @@ typedef struct
   SlWorkerOptions options;
   SlStats *stats;  /* (nullable) */
   SlRunHttp *http; /* (nullable) */
+  SlRunDbus *dbus; /* (nullable) */
   gboolean ready;  /* has been told */
   gboolean stopping;
   gboolean overdue; /* pipelines did not stop in time */
@@ -86,6 +90,14 @@ on_adopted (SlWorker *worker, GstElement *pipeline, gpointer data)
   Run *run = data;
   if (run->http != NULL)
     sl_run_http_adopt (run->http, worker, pipeline);
+}
+
+static void
+on_posted (SlWorker *worker, GstMessage *message, gpointer data)
+{
+  Run *run = data;
+  if (run->http != NULL)
+    sl_run_http_posted (run->http, worker, message);
 }
 
 static void
@@ -250,10 +262,24 @@ open_http (Run *run, const SlHttpOptions *options)
   const gboolean chosen = sl_http_choose (options, descriptions, &settings, &origin, &error);
   if (chosen && settings.listen == NULL)
     return TRUE;
+  run->options.keep_tracks = KEEP_TRACKS;
   run->http = chosen ? sl_run_http_new (&settings, origin, run->workers, &error) : NULL;
   if (run->http == NULL)
     complain ("bad-http", error->message);
   return run->http != NULL;
+}
+
+/* FALSE, having complained, when it is to be and cannot. */
+static gboolean
+open_dbus (Run *run, const char *bus)
+{
+  g_autoptr (GError) error = NULL;
+  if (bus == NULL)
+    return TRUE;
+  run->dbus = sl_run_dbus_new (bus, run->workers, &error);
+  if (run->dbus == NULL)
+    complain ("bad-dbus", error->message);
+  return run->dbus != NULL;
 }
 
 static int
@@ -286,6 +312,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
                            .state = options->state,
                            .changed = on_changed,
                            .adopted = on_adopted,
+                           .posted = on_posted,
                            .dropping = on_dropping } };
   sl_memory_few_arenas ();
   sl_run_log_init (options->json);
@@ -301,7 +328,8 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   g_unix_signal_add (SIGHUP, on_reload_signal, &run);
   g_unix_signal_add (SIGUSR1, on_dump_signal, &run);
   sl_signals_release ();
-  if (load (&run, options, files) && check_state (&run) && open_http (&run, http)) {
+  if (load (&run, options, files) && check_state (&run) && open_http (&run, http)
+      && open_dbus (&run, options->dbus)) {
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);
   }
@@ -310,6 +338,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   sl_stats_free (run.stats);
   if (run.overdue)
     _exit (status); /* threads that hang cannot be joined */
+  sl_run_dbus_free (run.dbus);
   g_clear_pointer (&run.http, sl_run_http_free);
   for (guint i = 0; i < run.workers->len; i++)
     sl_worker_free (run.workers->pdata[i]);
@@ -344,6 +373,9 @@ run_run (int argc, char **argv)
     { "state", 0, 0, G_OPTION_ARG_FILENAME, &options.state,
       "Keep counts of zones and lines in FOLDER, so that they continue when the program starts again",
       "FOLDER" },
+    { "dbus", 0, 0, G_OPTION_ARG_STRING, &options.dbus,
+      "Offer settings at run time as properties of org.sightline.Pipeline on a message bus: session or system",
+      "BUS" },
     { NULL },
   };
   int status = sl_options_parse (
@@ -359,7 +391,7 @@ run_run (int argc, char **argv)
     return sl_options_usage ("run", "--dot: expected a folder, got '%s'", options.dot);
   if (options.black_box != NULL && !g_file_test (options.black_box, G_FILE_TEST_IS_DIR))
     return sl_options_usage ("run", "--blackbox: expected a folder, got '%s'", options.black_box);
-  if (!sl_http_options_check (&http, &error))
+  if (!sl_http_options_check (&http, &error) || !sl_run_dbus_check (options.dbus, &error))
     return sl_options_usage ("run", "%s", error->message);
   if (!sl_run_options_check ("run", &options))
     return SL_EXIT_USAGE;

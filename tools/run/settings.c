@@ -87,6 +87,7 @@ sl_run_options_clear (SlRunOptions *options)
   g_free (options->dot);
   g_free (options->black_box);
   g_free (options->state);
+  g_free (options->dbus);
 }
 
 void

@@ -13,7 +13,7 @@ typedef struct
 {
   GStrv set;
   GHashTable *parameters, *used;
-  char *dot, *black_box, *state;
+  char *dot, *black_box, *state, *dbus;
   gboolean json, stats;
 } SlRunOptions;
 

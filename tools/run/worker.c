@@ -23,6 +23,7 @@
 #include "tools/run/log.h"
 #include "tools/run/memory.h"
 #include "tools/run/model_files.h"
+#include "tools/run/renew.h"
 
 /* Longest wait for the end of stream to go through a pipeline that is to stop, and for its elements
  * to stop after that. */
@@ -54,6 +55,7 @@ struct _SlWorker
   SlRunModels *models;
   SlJobs *jobs;
   SlKeep *keep;
+  SlLive *live;
   SlWorkerState state;
   End end;
   gboolean stop_asked, draining, settled, stuck;
@@ -197,13 +199,14 @@ note_recovery (SlWorker *worker, gint64 since)
 }
 
 static void
-log_model (gpointer data, GstMessage *message)
+take_posted (gpointer data, GstMessage *message)
 {
   SlWorker *worker = data;
   const GstStructure *structure = gst_message_get_structure (message);
   if (gst_structure_has_name (structure, "model-changed"))
     sl_run_log (SL_LOG_INFO, worker->name, "model-changed", "%s: %s runs now",
                 GST_MESSAGE_SRC_NAME (message), gst_structure_get_string (structure, "model"));
+  worker->options->posted (worker, message, worker->options->data);
 }
 
 /* STARTING becomes RUNNING once a frame is through; told by the clock, and before the end where
@@ -263,7 +266,7 @@ take_end (gpointer data)
 static const SlBusEvents bus_events = { .failed = take_error,
                                         .warned = log_warning,
                                         .informed = log_info,
-                                        .posted = log_model,
+                                        .posted = take_posted,
                                         .ended = take_end };
 
 static gboolean
@@ -343,6 +346,18 @@ wait_for_start (SlWorker *worker)
 }
 
 static void
+keep_tracks (SlWorker *worker)
+{
+  g_autoptr (GPtrArray) analyzers = sl_find_elements (worker->pipeline, "slanalyze");
+  for (guint i = 0; worker->options->keep_tracks > 0 && i < analyzers->len; i++) {
+    gint stated = 0;
+    g_object_get (analyzers->pdata[i], "keep-tracks", &stated, NULL);
+    if (stated == 0)
+      g_object_set (analyzers->pdata[i], "keep-tracks", worker->options->keep_tracks, NULL);
+  }
+}
+
+static void
 begin (SlWorker *worker)
 {
   g_autoptr (GError) error = NULL;
@@ -358,6 +373,8 @@ begin (SlWorker *worker)
     worker->options->adopted (worker, pipeline, worker->options->data);
   }
   sl_keep_apply (worker->keep, worker->pipeline);
+  keep_tracks (worker);
+  sl_live_apply (worker->live, worker->pipeline, worker->name, worker->description->launch);
   /* A black box has the open picture. */
   sl_run_boxes_attach (worker->pipeline,
                        worker->description->privacy_strict ? NULL : worker->options->black_box,
@@ -441,6 +458,7 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   worker->state = SL_WORKER_ENDED;
   worker->jobs = sl_jobs_new (on_job, worker);
   worker->keep = sl_keep_new ();
+  worker->live = sl_live_new (worker->keep);
   worker->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   worker->boxed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   adopt (worker, pipeline);
@@ -452,6 +470,7 @@ sl_worker_free (SlWorker *worker)
 {
   sl_jobs_free (worker->jobs);
   drop_pipeline (worker);
+  sl_live_free (worker->live);
   sl_keep_free (worker->keep);
   g_hash_table_unref (worker->warned);
   g_hash_table_unref (worker->boxed);
@@ -494,20 +513,22 @@ sl_worker_stop (SlWorker *worker)
     tear_down (worker);
 }
 
-static gboolean
-same_overrides (const SlDescription *a, const SlDescription *b)
+/* The pipeline goes on as @description, which is taken, says. */
+static void
+go_on (SlWorker *worker, SlDescription *description)
 {
-  if (a->overrides->len != b->overrides->len || g_strcmp0 (a->regions, b->regions) != 0
-      || g_strcmp0 (a->black_box, b->black_box) != 0 || a->privacy_strict != b->privacy_strict)
-    return FALSE;
-  for (guint i = 0; i < a->overrides->len; i++) {
-    const SlElementOverride *x = &g_array_index (a->overrides, SlElementOverride, i);
-    const SlElementOverride *y = &g_array_index (b->overrides, SlElementOverride, i);
-    if (strcmp (x->element, y->element) != 0 || strcmp (x->property, y->property) != 0
-        || strcmp (x->value, y->value) != 0)
-      return FALSE;
-  }
-  return TRUE;
+  g_autofree char *taken = sl_renew (worker->pipeline, worker->description, description);
+  sl_description_free (worker->description);
+  worker->description = description;
+  g_autofree char *missing = NULL;
+  g_autofree char *files =
+    worker->models != NULL ? sl_run_models_reload (worker->models, &missing) : g_strdup ("");
+  const gboolean whole = missing == NULL || missing[0] == '\0';
+  sl_run_log (whole ? SL_LOG_INFO : SL_LOG_WARNING, worker->name, "reloaded",
+              "%s: the same pipeline; it goes on%s%s%s%s%s%s", worker->path, taken,
+              files[0] != '\0' ? ", and loads what is new: " : "", files,
+              whole ? "" : "; no such file any more: ", whole ? "" : missing,
+              whole ? "" : ": what was loaded of it runs on, put it back before the next start");
 }
 
 static void
@@ -531,6 +552,12 @@ replace (SlWorker *worker, SlDescription *description)
     begin (worker);
 }
 
+SlEdit *
+sl_worker_edit (const SlWorker *worker, GError **error)
+{
+  return sl_edit_open (worker->path, worker->parameters, error);
+}
+
 void
 sl_worker_reload (SlWorker *worker)
 {
@@ -544,23 +571,12 @@ sl_worker_reload (SlWorker *worker)
     return;
   }
   gst_object_unref (trial);
-  const gboolean same = strcmp (description->launch, worker->description->launch) == 0
-                        && same_overrides (description, worker->description);
-  if (same && !sl_worker_at_rest (worker)) {
-    sl_description_free (worker->description);
-    worker->description = description;
-    g_autofree char *missing = NULL;
-    g_autofree char *files =
-      worker->models != NULL ? sl_run_models_reload (worker->models, &missing) : g_strdup ("");
-    const gboolean whole = missing == NULL || missing[0] == '\0';
-    sl_run_log (whole ? SL_LOG_INFO : SL_LOG_WARNING, worker->name, "reloaded",
-                "%s: the same pipeline; it goes on%s%s%s%s%s", worker->path,
-                files[0] != '\0' ? ", and loads what is new: " : "", files,
-                whole ? "" : "; no such file any more: ", whole ? "" : missing,
-                whole ? "" : ": what was loaded of it runs on, put it back before the next start");
-  } else {
+  const gboolean running = worker->state == SL_WORKER_RUNNING;
+  if (!sl_worker_at_rest (worker)
+      && sl_renew_can (worker->pipeline, running, worker->description, description))
+    go_on (worker, description);
+  else
     replace (worker, description);
-  }
 }
 
 void
@@ -688,6 +704,12 @@ sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals)
   *totals = worker->finished;
   if (worker->flow != NULL)
     add_flow (worker->flow, totals);
+}
+
+SlLive *
+sl_worker_live (SlWorker *worker)
+{
+  return worker->live;
 }
 
 SlFlow *

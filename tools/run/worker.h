@@ -7,7 +7,9 @@
 #pragma once
 
 #include "pipelines/description/description.h"
+#include "pipelines/description/edit.h"
 #include "tools/run/flow.h"
+#include "tools/run/live.h"
 
 typedef enum
 {
@@ -45,16 +47,20 @@ typedef struct
  * @black_box: (nullable): folder for black boxes, of elements for which the description names none
  * @state: (nullable): folder in which counts outlive the process, of pipelines whose description
  * names none
+ * @keep_tracks: seconds of tracks that an slanalyze keeps for previews; 0 = as it states
  * @changed: called after every change of state
  * @adopted: called with each pipeline before it plays, but for the first, which
  * sl_worker_pipeline() has
+ * @posted: called with each message of an element that an application may want to know
  * @dropping: called before a pipeline, which is in NULL, is let go
  */
 typedef struct
 {
   const char *dot, *black_box, *state;
+  gint keep_tracks;
   void (*changed) (SlWorker *worker, gpointer data);
   void (*adopted) (SlWorker *worker, GstElement *pipeline, gpointer data);
+  void (*posted) (SlWorker *worker, GstMessage *message, gpointer data);
   void (*dropping) (SlWorker *worker, gpointer data);
   gpointer data;
 } SlWorkerOptions;
@@ -73,9 +79,13 @@ void sl_worker_start (SlWorker *worker);
  * second. */
 void sl_worker_stop (SlWorker *worker);
 /** sl_worker_reload: reads the file again; when it changed, the new pipeline takes the old one's
- * place, and the old comes back when the new fails before its first frame. What is wrong is logged.
+ * place, and the old comes back when the new fails before its first frame. If only zones, lines and
+ * masks changed, the pipeline goes on with the new ones. What is wrong is logged.
  */
 void sl_worker_reload (SlWorker *worker);
+/** sl_worker_edit: (transfer full): the description's files, to change their regions; NULL with
+ * @error set where they cannot be read. */
+SlEdit *sl_worker_edit (const SlWorker *worker, GError **error);
 /** sl_worker_dump: has its models write black boxes, and logs why where one does not; @reason: a
  * word. */
 void sl_worker_dump (SlWorker *worker, const char *reason);
@@ -100,6 +110,8 @@ GstElement *sl_worker_pipeline (const SlWorker *worker);
 guint sl_worker_restarts (const SlWorker *worker);
 /** sl_worker_totals: up to now. */
 void sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals);
+/** sl_worker_live: (transfer none): its settings at run time. */
+SlLive *sl_worker_live (SlWorker *worker);
 /** sl_worker_flow: (transfer none) (nullable): of the pipeline that is running. */
 SlFlow *sl_worker_flow (SlWorker *worker);
 const char *sl_worker_state_name (SlWorkerState state);

@@ -48,7 +48,7 @@ answer_status (gpointer site, SoupServerMessage *message, GHashTable *query)
   GString *text = g_string_new ("{");
   sl_serve_text_status (text, report);
   g_string_append (text, ",\"messages\":");
-  sl_messages_append_json (http->messages, text);
+  sl_messages_append_json (http->messages, SL_MESSAGES_SHOWN, text);
   g_string_append (text, "}\n");
   sl_http_answer (message, SOUP_STATUS_OK, SL_HTTP_JSON, text);
 }

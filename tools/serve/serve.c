@@ -137,8 +137,8 @@ parse (Options *o, int argc, char **argv, GStrv *models)
       "Log JSON objects, one a line, to standard error", NULL },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
   };
-  g_autofree GOptionEntry *more =
-    sl_model_options_entries (&o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
+  g_autofree GOptionEntry *more = sl_model_options_entries (
+    &o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_WORDS);
   const int status = sl_options_parse (
     "serve", "MODEL...",
     "Runs models for other programs: cameras that send tensors through an MQTT broker (slremote), Frigate (--zmq), or clients that post pictures (--http).",
@@ -240,7 +240,7 @@ check (Options *o, GStrv models)
   if (status >= 0)
     return status;
   const guint n_all = n + (o->faces != NULL);
-  if (n_all > 1 && sl_model_options_state (&o->model, SL_SETTINGS_CONTRACT))
+  if (n_all > 1 && sl_model_options_state (&o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_WORDS))
     return sl_options_usage (
       "serve",
       "options about a model are for one model, and %u are given: write them into MODEL.modelinfo",
@@ -279,6 +279,21 @@ find_prefix (const SlMqttAccess *access)
   return prefix;
 }
 
+/* Cameras at the broker decode by the contract, which is too small for embeddings. */
+static gboolean
+check_words (const Options *o, const SlContract *contract)
+{
+  if (o->location == NULL || contract->words.numbers == NULL)
+    return TRUE;
+  sl_complain (
+    "serve",
+    "%s: its embedding is compared with those of prompts, which contracts at a broker do "
+    "not have; expected a model that takes embeddings as an input, or --http or --zmq in "
+    "place of --location",
+    contract->model);
+  return FALSE;
+}
+
 static gboolean
 load_model (const Options *o, const char *argument, const char *prefix, GPtrArray *models)
 {
@@ -288,6 +303,10 @@ load_model (const Options *o, const char *argument, const char *prefix, GPtrArra
     sl_served_model_new (argument, prefix, &o->model.settings, &options, &error);
   if (served == NULL) {
     sl_complain ("serve", "%s", error->message);
+    return FALSE;
+  }
+  if (!check_words (o, served->contract)) {
+    sl_served_model_free (served);
     return FALSE;
   }
   for (guint k = 0; k < models->len; k++)

@@ -7,18 +7,21 @@
 #include "models/state.h"
 #include "pipelines/remote/topics.h"
 #include "core/base/fail.h"
+#include "core/base/zoo_name.h"
 
 /* "ssd=models/a.tflite" -> "ssd" and "models/a.tflite"; a path alone gives the file's name without
- * its extension. */
+ * its extension, and "zoo:ssd" the name in the zoo. */
 static void
 split_argument (const char *argument, char **name, char **path)
 {
   const char *equals = strchr (argument, '='), *slash = strchr (argument, '/');
   const gboolean named = equals != NULL && equals > argument && (slash == NULL || equals < slash);
   *path = g_strdup (named ? equals + 1 : argument);
-  g_autofree char *base =
-    named ? g_strndup (argument, (gsize) (equals - argument)) : g_path_get_basename (argument);
-  char *dot = named ? NULL : strrchr (base, '.');
+  const char *zoo = sl_zoo_name (*path);
+  g_autofree char *base = named         ? g_strndup (argument, (gsize) (equals - argument))
+                          : zoo != NULL ? g_strdup (zoo)
+                                        : g_path_get_basename (argument);
+  char *dot = named || zoo != NULL ? NULL : strrchr (base, '.');
   if (dot != NULL && dot > base)
     *dot = '\0';
   *name = sl_remote_name (base);

@@ -26,6 +26,17 @@ else
 SIGHTLINE_CONF_OPTS += -Dhttp=disabled
 endif
 
+ifeq ($(BR2_PACKAGE_SQLITE),y)
+SIGHTLINE_DEPENDENCIES += sqlite
+SIGHTLINE_CONF_OPTS += -Dsqlite=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dsqlite=disabled
+endif
+
+ifeq ($(BR2_PACKAGE_LIBXCRYPT),y)
+SIGHTLINE_DEPENDENCIES += libxcrypt
+endif
+
 ifeq ($(BR2_PACKAGE_MOSQUITTO),y)
 SIGHTLINE_DEPENDENCIES += mosquitto
 SIGHTLINE_CONF_OPTS += -Dmqtt=enabled

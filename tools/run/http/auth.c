@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "tools/run/http/proxy.h"
+
 #define DIGEST 32
 
 struct _SlAuth
@@ -79,6 +81,12 @@ is_local_name (const char *host)
 }
 
 gboolean
+sl_auth_is_guarded (const SlAuth *auth)
+{
+  return auth->guarded;
+}
+
+gboolean
 sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message)
 {
   return auth->guarded
@@ -92,23 +100,20 @@ sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message)
 static gboolean
 is_foreign (SoupServerMessage *message)
 {
-  SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
-  const char *origin = soup_message_headers_get_one (asked, "Origin");
-  g_autoptr (GUri) uri = origin != NULL ? g_uri_parse (origin, G_URI_FLAGS_NONE, NULL) : NULL;
-  GUri *here = soup_server_message_get_uri (message);
-  return origin != NULL
-         && (uri == NULL || g_strcmp0 (g_uri_get_host (uri), g_uri_get_host (here)) != 0
-             || g_uri_get_port (uri) != g_uri_get_port (here));
+  const char *origin =
+    soup_message_headers_get_one (soup_server_message_get_request_headers (message), "Origin");
+  return origin != NULL && !sl_proxy_is_own (message, origin);
 }
 
 /* (nullable): why @method is not answered. */
 static const char *
-check_method (SoupServerMessage *message, gboolean posts)
+check_method (SoupServerMessage *message, guint allows)
 {
   const char *method = soup_server_message_get_method (message);
   if (method == SOUP_METHOD_GET || method == SOUP_METHOD_HEAD)
     return NULL;
-  if (!posts || method != SOUP_METHOD_POST) {
+  if ((allows & SL_AUTH_METHODS) == 0
+      && ((allows & SL_AUTH_POSTS) == 0 || method != SOUP_METHOD_POST)) {
     soup_message_headers_replace (soup_server_message_get_response_headers (message), "Allow",
                                   "GET, HEAD");
     soup_server_message_set_status (message, SOUP_STATUS_METHOD_NOT_ALLOWED, NULL);
@@ -120,18 +125,30 @@ check_method (SoupServerMessage *message, gboolean posts)
   return "a page of another origin sends this: expected a program, or a page of this server";
 }
 
+void
+sl_auth_challenge (SoupServerMessage *message)
+{
+  soup_message_headers_replace (soup_server_message_get_response_headers (message),
+                                "WWW-Authenticate", "Basic realm=\"sightline\", charset=\"UTF-8\"");
+}
+
+gboolean
+sl_auth_knows (const SlAuth *auth, SoupServerMessage *message)
+{
+  return auth->guarded
+         && knows_password (
+           auth, soup_message_headers_get_one (soup_server_message_get_request_headers (message),
+                                               "Authorization"));
+}
+
 const char *
 sl_auth_check (const SlAuth *auth, SoupServerMessage *message, guint allows)
 {
-  SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
-  SoupMessageHeaders *answered = soup_server_message_get_response_headers (message);
-  const char *why = check_method (message, (allows & SL_AUTH_POSTS) != 0);
+  const char *why = check_method (message, allows);
   if (why != NULL)
     return why;
-  if (auth->guarded && (allows & SL_AUTH_STRANGERS) == 0
-      && !knows_password (auth, soup_message_headers_get_one (asked, "Authorization"))) {
-    soup_message_headers_replace (answered, "WWW-Authenticate",
-                                  "Basic realm=\"sightline\", charset=\"UTF-8\"");
+  if (auth->guarded && (allows & SL_AUTH_STRANGERS) == 0 && !sl_auth_knows (auth, message)) {
+    sl_auth_challenge (message);
     soup_server_message_set_status (message, SOUP_STATUS_UNAUTHORIZED, NULL);
     return "expected the password, with any user name, or as a bearer token";
   }

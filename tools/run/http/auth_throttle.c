@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "tools/run/http/connections.h"
+#include "tools/run/http/proxy.h"
 
 typedef struct
 {
@@ -24,6 +25,8 @@ typedef struct
   SoupServerMessage *message;
   char *path;
   GHashTable *query; /* (nullable) */
+  SlAuthThrottleFunc answer;
+  gpointer data;
   gulong finished;
 } Waiter;
 
@@ -89,7 +92,7 @@ on_time (gpointer data)
   while (client->timer == NULL && (waiter = g_queue_pop_head (&client->waiters)) != NULL) {
     g_clear_signal_handler (&waiter->finished, waiter->message); /* a stream is finished at once */
     soup_server_message_unpause (waiter->message);
-    throttle->answer (waiter->message, waiter->path, waiter->query, throttle->data);
+    waiter->answer (waiter->message, waiter->path, waiter->query, waiter->data);
     waiter_free (waiter);
   }
   if (client->timer == NULL)
@@ -105,11 +108,21 @@ on_finished (SoupServerMessage *message, gpointer data)
   waiter_free (waiter);
 }
 
+/* (transfer full) */
+static char *
+name_of (SoupServerMessage *message)
+{
+  g_autoptr (GInetAddress) address = sl_proxy_client (message);
+  g_autoptr (GSocketAddress) client =
+    address != NULL ? g_inet_socket_address_new (address, 0) : NULL;
+  return sl_connections_client (client);
+}
+
 /* (nullable): the client of @message, if it waits. */
 static Client *
 find (SlAuthThrottle *throttle, SoupServerMessage *message)
 {
-  g_autofree char *name = sl_connections_client (soup_server_message_get_remote_address (message));
+  g_autofree char *name = name_of (message);
   return g_hash_table_lookup (throttle->clients, name);
 }
 
@@ -117,9 +130,17 @@ gboolean
 sl_auth_throttle_take (SlAuthThrottle *throttle, SoupServerMessage *message, const char *path,
                        GHashTable *query)
 {
+  return sl_auth_throttle_take_for (throttle, message, path, query, throttle->answer,
+                                    throttle->data);
+}
+
+gboolean
+sl_auth_throttle_take_for (SlAuthThrottle *throttle, SoupServerMessage *message, const char *path,
+                           GHashTable *query, SlAuthThrottleFunc answer, gpointer data)
+{
   Client *client = find (throttle, message);
   if (client == NULL) {
-    throttle->answer (message, path, query, throttle->data);
+    answer (message, path, query, data);
     return TRUE;
   }
   if (client->waiters.length >= SL_AUTH_MAX_WAITING)
@@ -128,6 +149,8 @@ sl_auth_throttle_take (SlAuthThrottle *throttle, SoupServerMessage *message, con
   waiter->client = client;
   waiter->message = g_object_ref (message);
   waiter->path = g_strdup (path);
+  waiter->answer = answer;
+  waiter->data = data;
   waiter->query = query != NULL ? g_hash_table_ref (query) : NULL;
   waiter->finished = g_signal_connect (message, "finished", G_CALLBACK (on_finished), waiter);
   g_queue_push_tail (&client->waiters, waiter);
@@ -170,7 +193,7 @@ sl_auth_throttle_delay (SlAuthThrottle *throttle, SoupServerMessage *message)
   if (client == NULL) {
     client = g_new0 (Client, 1);
     client->throttle = throttle;
-    client->name = sl_connections_client (soup_server_message_get_remote_address (message));
+    client->name = name_of (message);
     g_queue_init (&client->waiters);
     g_hash_table_insert (throttle->clients, client->name, client);
   }

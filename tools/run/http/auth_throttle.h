@@ -29,6 +29,10 @@ void sl_auth_throttle_free (SlAuthThrottle *throttle);
  * @message is paused until then. FALSE: too many wait. */
 gboolean sl_auth_throttle_take (SlAuthThrottle *throttle, SoupServerMessage *message,
                                 const char *path, GHashTable *query);
+/** sl_auth_throttle_take_for: the same, with another function. */
+gboolean sl_auth_throttle_take_for (SlAuthThrottle *throttle, SoupServerMessage *message,
+                                    const char *path, GHashTable *query, SlAuthThrottleFunc answer,
+                                    gpointer data);
 /** sl_auth_throttle_delay: the password of @message, whose turn it is, was wrong. */
 void sl_auth_throttle_delay (SlAuthThrottle *throttle, SoupServerMessage *message);
 /** sl_auth_throttle_expire: removes the messages whose connection has ended. Call it some times a

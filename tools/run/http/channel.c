@@ -7,47 +7,20 @@
  */
 #include "tools/run/http/channel.h"
 
-#include <gst/video/video.h>
-
-#include "plugins/meta/map/relations.h"
-#include "plugins/meta/mask_meta.h"
-#include "plugins/meta/predictions.h"
-#include "plugins/record/picture.h"
-#include "predict/predictions_private.h"
 #include "tools/run/http/feed.h"
+#include "tools/run/http/server.h"
 #include "tools/run/http/stream.h"
+#include "tools/run/http/view.h"
 
-static gboolean
-is_no_prediction (GstBuffer *buffer, GstMeta **meta, gpointer data)
-{
-  const GType api = (*meta)->info->api;
-  if (api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE || api == sl_mask_meta_api_get_type ()
-      || sl_meta_api_is_relations (api))
-    *meta = NULL;
-  return TRUE;
-}
-
-/* (transfer full): the frame's memory with its predictions, and no others: those on the frame may
- * be only a part of them. */
-static GstBuffer *
-with_predictions (const SlFeedFrame *frame)
-{
-  GstBuffer *buffer = gst_buffer_copy (frame->buffer);
-  if (frame->predictions == NULL)
-    return buffer;
-  gst_buffer_foreach_meta (buffer, is_no_prediction, NULL);
-  sl_buffer_add_prediction (buffer, sl_predictions_view (frame->predictions), NULL);
-  return buffer;
-}
-
-#define BOUNDARY "frame"
-#define HEAD(type)                                                                          \
-  "HTTP/1.1 200 OK\r\nContent-Type: " type                                                  \
-  "\r\nCache-Control: no-store\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\n" \
-  "Cross-Origin-Resource-Policy: same-origin\r\n\r\n"
+#define HEAD(type)                                                                             \
+  "HTTP/1.1 200 OK\r\nContent-Type: " type                                                     \
+  "\r\nCache-Control: no-store\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\n"    \
+  "Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: " SL_HTTP_DATA_POLICY \
+  "\r\n\r\n"
 /* Browsers show a part when the boundary behind it is there: each part ends with the one that the
  * next begins with. */
-#define PICTURES_HEAD HEAD ("multipart/x-mixed-replace; boundary=" BOUNDARY) "--" BOUNDARY "\r\n"
+#define PICTURES_HEAD \
+  HEAD ("multipart/x-mixed-replace; boundary=" SL_VIEW_BOUNDARY) "--" SL_VIEW_BOUNDARY "\r\n"
 #define PREDICTIONS_HEAD HEAD ("text/event-stream") "retry: 1000\n\n"
 /* Microseconds between two predictions for a client, however fast frames are. */
 #define PREDICTION_INTERVAL (G_USEC_PER_SEC / 25)
@@ -66,13 +39,15 @@ typedef struct
   SoupServerMessage *message; /* until it is stolen, in an idle moment */
   GSource *begin;
   SlStream *stream;
-  gboolean pictures;
-  guint64 sent; /* serial */
+  SlView *view;      /* (nullable): of pictures; NULL = of predictions */
+  gboolean analysed; /* predictions have results of zones and lines */
+  guint64 sent;      /* serial */
 } Client;
 
 typedef struct
 {
   SlChannel *channel;
+  SlView *view;
   SoupServerMessage *message;
   gulong finished;
   gint64 until;
@@ -85,12 +60,9 @@ struct _SlChannel
   SlMessages *messages;
   SlConnections *connections;
   GSource *wake, *timer;
-  GPtrArray *clients, *waiters;
-  SlPictureMaker *maker;
-  GBytes *picture; /* the newest, a part of the stream */
-  guint64 picture_serial;
-  gint64 due, wanted,
-    predicted; /* when the next picture may be asked for, when pictures and predictions were last */
+  GPtrArray *clients, *waiters, *views;
+  gint64 analysed;       /* when results of zones and lines were last asked for */
+  gint64 due, predicted; /* when the next picture may be asked for, when predictions were last */
   gboolean asked;
   gint64 fault_until;
   char *fault;
@@ -160,6 +132,7 @@ sl_channel_new (const char *name, const SlHttpSettings *settings, SlMessages *me
   channel->timer = wake_new (channel);
   channel->clients = g_ptr_array_new_with_free_func (client_free);
   channel->waiters = g_ptr_array_new_with_free_func (waiter_free);
+  channel->views = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_view_free);
   channel->feed = sl_feed_new (name, wake, channel);
   return channel;
 }
@@ -172,7 +145,7 @@ sl_channel_free (SlChannel *channel)
   g_source_unref (channel->timer);
   g_ptr_array_unref (channel->clients);
   g_ptr_array_unref (channel->waiters);
-  g_clear_pointer (&channel->picture, g_bytes_unref);
+  g_ptr_array_unref (channel->views);
   g_free (channel->fault);
   g_free (channel);
 }
@@ -198,7 +171,8 @@ sl_channel_stop (SlChannel *channel)
   g_source_destroy (channel->timer);
   g_ptr_array_set_size (channel->clients, 0);
   g_ptr_array_set_size (channel->waiters, 0);
-  g_clear_pointer (&channel->maker, sl_picture_maker_free);
+  for (guint i = 0; i < channel->views->len; i++)
+    sl_view_rest (channel->views->pdata[i]);
 }
 
 static guint
@@ -206,7 +180,7 @@ count (const SlChannel *channel, gboolean pictures)
 {
   guint n = 0;
   for (guint i = 0; i < channel->clients->len; i++)
-    n += ((Client *) channel->clients->pdata[i])->pictures == pictures;
+    n += (((Client *) channel->clients->pdata[i])->view != NULL) == pictures;
   return n;
 }
 
@@ -222,28 +196,20 @@ sl_channel_listeners (const SlChannel *channel)
   return count (channel, FALSE);
 }
 
-/* Takes what @jpeg is. */
 static void
-keep_picture (SlChannel *channel, GBytes *jpeg)
+answer_waiters (SlChannel *channel, const SlView *view)
 {
   gsize size;
-  const char *data = g_bytes_get_data (jpeg, &size);
-  GString *part = g_string_sized_new (size + 128);
-  g_string_append_printf (
-    part, "Content-Type: image/jpeg\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", size);
-  g_string_append_len (part, data, (gssize) size);
-  g_string_append (part, "\r\n--" BOUNDARY "\r\n");
-  g_clear_pointer (&channel->picture, g_bytes_unref);
-  channel->picture = g_string_free_to_bytes (part);
-  channel->picture_serial++;
-  for (guint i = 0; i < channel->waiters->len; i++) {
-    Waiter *waiter = channel->waiters->pdata[i];
+  const char *data = g_bytes_get_data (view->jpeg, &size);
+  for (guint i = channel->waiters->len; i > 0; i--) {
+    Waiter *waiter = channel->waiters->pdata[i - 1];
+    if (waiter->view != view)
+      continue;
     soup_server_message_set_status (waiter->message, SOUP_STATUS_OK, NULL);
     soup_server_message_set_response (waiter->message, "image/jpeg", SOUP_MEMORY_COPY, data, size);
     soup_server_message_unpause (waiter->message);
+    g_ptr_array_remove_index (channel->waiters, i - 1);
   }
-  g_ptr_array_set_size (channel->waiters, 0);
-  g_bytes_unref (jpeg);
 }
 
 static void
@@ -278,45 +244,84 @@ note_fault (SlChannel *channel, const GError *error, gint64 now)
   g_free (channel->fault);
   channel->fault = g_strdup (error->message);
   channel->fault_until = now + FAULT_PAUSE;
-  g_clear_pointer (&channel->maker, sl_picture_maker_free);
   refuse_waiters (channel, G_MAXINT64, channel->fault);
 }
 
-static void
-make_picture (SlChannel *channel, const SlFeedFrame *frame, gint64 now)
-{
-  g_autoptr (GError) error = NULL;
-  if (channel->maker == NULL)
-    channel->maker = sl_picture_maker_new (channel->settings->width, &error);
-  g_autoptr (GstBuffer) marked = with_predictions (frame);
-  GBytes *jpeg = channel->maker != NULL
-                   ? sl_picture_maker_make (channel->maker, marked, frame->caps, &error)
-                   : NULL;
-  if (jpeg != NULL)
-    keep_picture (channel, jpeg);
-  else
-    note_fault (channel, error, now);
-}
-
-/* Whether somebody could take a picture right now. */
+/* Whether somebody could take a picture of @view right now. */
 static gboolean
-in_demand (const SlChannel *channel)
+in_demand (const SlChannel *channel, const SlView *view)
 {
   for (guint i = 0; i < channel->clients->len; i++) {
     const Client *client = channel->clients->pdata[i];
-    if (client->pictures && client->stream != NULL && sl_stream_is_ready (client->stream))
+    if (client->view == view && client->stream != NULL && sl_stream_is_ready (client->stream))
       return TRUE;
   }
-  return channel->waiters->len > 0;
+  for (guint i = 0; i < channel->waiters->len; i++)
+    if (((Waiter *) channel->waiters->pdata[i])->view == view)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+make_pictures (SlChannel *channel, const SlFeedFrame *frame, gint64 now)
+{
+  for (guint i = 0; i < channel->views->len; i++) {
+    SlView *view = channel->views->pdata[i];
+    g_autoptr (GError) error = NULL;
+    if (!in_demand (channel, view))
+      continue;
+    if (!sl_view_make (view, frame, &error)) {
+      note_fault (channel, error, now);
+      return;
+    }
+    answer_waiters (channel, view);
+  }
+}
+
+/* The one that shows predictions or not, at the smallest of some widths that is enough: so there
+ * are few, whatever clients ask for. @width: 0 = the settings' */
+static SlView *
+find_view (SlChannel *channel, gboolean drawn, guint width)
+{
+  static const guint widths[] = { 160, 320, 640, 1280, 1920 };
+  guint chosen = channel->settings->width;
+  for (guint i = G_N_ELEMENTS (widths); width > 0 && i > 0; i--)
+    if (widths[i - 1] >= width && widths[i - 1] < chosen)
+      chosen = widths[i - 1];
+  for (guint i = 0; i < channel->views->len; i++) {
+    SlView *view = channel->views->pdata[i];
+    if (view->drawn == drawn && view->width == chosen)
+      return view;
+  }
+  SlView *view = sl_view_new (drawn, chosen);
+  g_ptr_array_add (channel->views, view);
+  return view;
+}
+
+GString *
+sl_channel_json (SlChannel *channel, const SlPredictions *predictions, gboolean analysed)
+{
+  g_autofree char *json = sl_predictions_to_json (predictions);
+  g_autofree char *analysis = NULL;
+  GString *text = g_string_new (g_strchomp (json));
+  if (!analysed)
+    return text;
+  channel->analysed = g_get_monotonic_time ();
+  sl_feed_set_analysing (channel->feed, TRUE);
+  analysis = sl_feed_analysis (channel->feed);
+  if (analysis == NULL)
+    return text;
+  g_string_truncate (text, text->len - 1); /* less its bracket */
+  g_string_append_printf (text, ",\"analysis\":%s}", analysis);
+  return text;
 }
 
 static GBytes *
-event_new (const SlPredictions *predictions, guint64 serial)
+event_new (SlChannel *channel, const SlPredictions *predictions, guint64 serial, gboolean analysed)
 {
-  g_autofree char *json = sl_predictions_to_json (predictions);
-  g_strchomp (json);
+  g_autoptr (GString) json = sl_channel_json (channel, predictions, analysed);
   GString *event = g_string_new (NULL);
-  g_string_append_printf (event, "id: %" G_GUINT64_FORMAT "\ndata: %s\n\n", serial, json);
+  g_string_append_printf (event, "id: %" G_GUINT64_FORMAT "\ndata: %s\n\n", serial, json->str);
   return g_string_free_to_bytes (event);
 }
 
@@ -325,13 +330,14 @@ send_pictures (SlChannel *channel)
 {
   for (guint i = 0; i < channel->clients->len; i++) {
     Client *client = channel->clients->pdata[i];
-    if (!client->pictures || client->stream == NULL || !sl_stream_is_ready (client->stream)
-        || channel->picture == NULL)
+    const SlView *view = client->view;
+    if (view == NULL || client->stream == NULL || !sl_stream_is_ready (client->stream)
+        || view->part == NULL)
       continue;
-    if (client->sent == channel->picture_serial && sl_stream_idle (client->stream) < SILENCE)
+    if (client->sent == view->serial && sl_stream_idle (client->stream) < SILENCE)
       continue;
-    client->sent = channel->picture_serial;
-    sl_stream_send (client->stream, g_bytes_ref (channel->picture));
+    client->sent = view->serial;
+    sl_stream_send (client->stream, g_bytes_ref (view->part));
   }
 }
 
@@ -342,22 +348,24 @@ send_predictions (SlChannel *channel, gint64 now)
   guint64 serial;
   g_autoptr (SlPredictions) newest =
     sl_feed_newest (channel->feed, channel->settings->stall, &serial);
-  g_autoptr (GBytes) event = NULL;
+  g_autoptr (GBytes) plain = NULL, analysed = NULL;
   const gboolean early = now - channel->predicted < PREDICTION_INTERVAL;
   gboolean waits = FALSE;
   for (guint i = 0; newest != NULL && i < channel->clients->len; i++) {
     Client *client = channel->clients->pdata[i];
-    if (client->pictures || client->stream == NULL || !sl_stream_is_ready (client->stream)
+    if (client->view != NULL || client->stream == NULL || !sl_stream_is_ready (client->stream)
         || client->sent == serial)
       continue;
     waits = waits || early;
     if (early)
       continue;
-    event = event != NULL ? event : event_new (newest, serial);
+    GBytes **event = client->analysed ? &analysed : &plain;
+    if (*event == NULL)
+      *event = event_new (channel, newest, serial, client->analysed);
     client->sent = serial;
-    sl_stream_send (client->stream, g_bytes_ref (event));
+    sl_stream_send (client->stream, g_bytes_ref (*event));
   }
-  if (event != NULL)
+  if (plain != NULL || analysed != NULL)
     channel->predicted = now;
   return waits ? channel->predicted + PREDICTION_INTERVAL : -1;
 }
@@ -367,13 +375,20 @@ send_predictions (SlChannel *channel, gint64 now)
 static gint64
 ask_for_frame (SlChannel *channel, gint64 now)
 {
-  if (channel->asked || !in_demand (channel))
+  gboolean demanded = FALSE;
+  for (guint i = 0; i < channel->views->len; i++) {
+    SlView *view = channel->views->pdata[i];
+    if (!in_demand (channel, view))
+      continue;
+    demanded = TRUE;
+    view->wanted = now;
+  }
+  if (channel->asked || !demanded)
     return -1;
   const gint64 due = MAX (channel->due, channel->fault_until);
   if (now < due)
     return due;
   channel->asked = TRUE;
-  channel->wanted = now;
   channel->due = now + (gint64) (G_USEC_PER_SEC / channel->settings->frame_rate);
   sl_feed_want_frame (channel->feed);
   return -1;
@@ -386,8 +401,7 @@ serve (SlChannel *channel)
   gint64 now = g_get_monotonic_time ();
   if (sl_feed_take_frame (channel->feed, &frame)) {
     channel->asked = FALSE;
-    if (in_demand (channel))
-      make_picture (channel, &frame, now);
+    make_pictures (channel, &frame, now);
     sl_feed_frame_clear (&frame);
     now = g_get_monotonic_time ();
   }
@@ -409,16 +423,20 @@ sl_channel_tick (SlChannel *channel)
     if (client->stream == NULL)
       continue;
     sl_stream_expire (client->stream);
-    if (!client->pictures && sl_stream_is_ready (client->stream)
+    if (client->view == NULL && sl_stream_is_ready (client->stream)
         && sl_stream_idle (client->stream) > SILENCE)
       sl_stream_send (client->stream, g_bytes_new_static (":\n\n", 3));
-    if (client->pictures && channel->picture == NULL && sl_stream_idle (client->stream) > SILENCE)
+    if (client->view != NULL && client->view->part == NULL
+        && sl_stream_idle (client->stream) > SILENCE)
       sl_stream_end (client->stream);
   }
   if (channel->waiters->len > 0)
     refuse_waiters (channel, now, "no frame came for 3 s; /health says how the pipeline is");
-  if (channel->maker != NULL && now - channel->wanted > IDLE)
-    g_clear_pointer (&channel->maker, sl_picture_maker_free);
+  if (now - channel->analysed > IDLE)
+    sl_feed_set_analysing (channel->feed, FALSE);
+  for (guint i = 0; i < channel->views->len; i++)
+    if (now - ((SlView *) channel->views->pdata[i])->wanted > IDLE)
+      sl_view_rest (channel->views->pdata[i]);
   if (channel->clients->len > 0)
     serve (channel);
 }
@@ -448,7 +466,7 @@ on_begin (gpointer data)
     g_ptr_array_remove_fast (channel->clients, client);
     return G_SOURCE_REMOVE;
   }
-  const char *head = client->pictures ? PICTURES_HEAD : PREDICTIONS_HEAD;
+  const char *head = client->view != NULL ? PICTURES_HEAD : PREDICTIONS_HEAD;
   client->stream = sl_stream_new (connection, socket, on_stream, client);
   sl_stream_send (client->stream, g_bytes_new_static (head, strlen (head)));
   sl_feed_set_watched (channel->feed, sl_channel_listeners (channel) > 0);
@@ -456,13 +474,15 @@ on_begin (gpointer data)
 }
 
 void
-sl_channel_stream (SlChannel *channel, SoupServerMessage *message, gboolean pictures)
+sl_channel_stream (SlChannel *channel, SoupServerMessage *message, SlChannelStream what)
 {
   Client *client = g_new0 (Client, 1);
   client->channel = channel;
-  client->pictures = pictures;
+  client->analysed = what == SL_CHANNEL_ANALYSED;
+  if (what == SL_CHANNEL_DRAWN || what == SL_CHANNEL_CLEAN)
+    client->view = find_view (channel, what == SL_CHANNEL_DRAWN, 0);
   client->message = g_object_ref (message);
-  client->sent = pictures ? channel->picture_serial : 0;
+  client->sent = client->view != NULL ? client->view->serial : 0;
   soup_server_message_pause (message);
   client->begin = g_idle_source_new ();
   g_source_set_callback (client->begin, on_begin, client, NULL);
@@ -478,7 +498,7 @@ on_finished (SoupServerMessage *message, gpointer data)
 }
 
 void
-sl_channel_snapshot (SlChannel *channel, SoupServerMessage *message)
+sl_channel_snapshot (SlChannel *channel, SoupServerMessage *message, gboolean drawn, guint width)
 {
   const gint64 now = g_get_monotonic_time ();
   if (now < channel->fault_until) {
@@ -487,6 +507,7 @@ sl_channel_snapshot (SlChannel *channel, SoupServerMessage *message)
   }
   Waiter *waiter = g_new0 (Waiter, 1);
   waiter->channel = channel;
+  waiter->view = find_view (channel, drawn, width);
   waiter->message = g_object_ref (message);
   waiter->finished = g_signal_connect (message, "finished", G_CALLBACK (on_finished), waiter);
   waiter->until = now + SNAPSHOT_PATIENCE;

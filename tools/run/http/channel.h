@@ -29,7 +29,22 @@ void sl_channel_tick (SlChannel *channel);
 /** sl_channel_viewers, sl_channel_listeners: clients of pictures, of predictions. */
 guint sl_channel_viewers (const SlChannel *channel);
 guint sl_channel_listeners (const SlChannel *channel);
-/** sl_channel_snapshot: answers @message with the next picture. */
-void sl_channel_snapshot (SlChannel *channel, SoupServerMessage *message);
-/** sl_channel_stream: answers @message with pictures, or predictions, one after the other. */
-void sl_channel_stream (SlChannel *channel, SoupServerMessage *message, gboolean pictures);
+/** sl_channel_snapshot: answers @message with the next picture. @drawn: with predictions; @width:
+ * pixels that are enough, 0 = those of the settings, which are the most */
+void sl_channel_snapshot (SlChannel *channel, SoupServerMessage *message, gboolean drawn,
+                          guint width);
+/** SlChannelStream: what a client sees: pictures with predictions or without; predictions, without
+ * the results of zones and lines or with them. */
+typedef enum
+{
+  SL_CHANNEL_DRAWN,
+  SL_CHANNEL_CLEAN,
+  SL_CHANNEL_PREDICTIONS,
+  SL_CHANNEL_ANALYSED
+} SlChannelStream;
+
+/** sl_channel_stream: answers @message with one after the other. */
+void sl_channel_stream (SlChannel *channel, SoupServerMessage *message, SlChannelStream what);
+/** sl_channel_json: (transfer full): @predictions, with the results of zones and lines of the
+ * newest frame where @analysed and they are known: a moment after they were first asked for. */
+GString *sl_channel_json (SlChannel *channel, const SlPredictions *predictions, gboolean analysed);

@@ -349,6 +349,12 @@ sl_connections_new (SoupServer *server, GSocketListener *listener, GTlsCertifica
 }
 
 void
+sl_connections_set_certificate (SlConnections *connections, GTlsCertificate *certificate)
+{
+  g_set_object (&connections->certificate, certificate);
+}
+
+void
 sl_connections_free (SlConnections *connections)
 {
   connections->waits = FALSE;
@@ -385,6 +391,15 @@ sl_connections_expire (SlConnections *connections)
         || (connection->tls != NULL && now - connection->shaking > handshake))
       end (connection);
   }
+}
+
+GSocket *
+sl_connections_socket (SoupServerMessage *message)
+{
+  GSocketAddress *remote = soup_server_message_get_remote_address (message);
+  const Connection *connection =
+    remote != NULL ? g_object_get_qdata (G_OBJECT (remote), connection_quark ()) : NULL;
+  return connection != NULL ? connection->socket : NULL;
 }
 
 GIOStream *

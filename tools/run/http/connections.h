@@ -23,10 +23,14 @@ char *sl_connections_client (GSocketAddress *address);
  * TLS; @most: connections at once, 0 = SL_CONNECTIONS_MOST */
 SlConnections *sl_connections_new (SoupServer *server, GSocketListener *listener,
                                    GTlsCertificate *certificate, guint most);
+/** sl_connections_set_certificate: of connections that are still to come; they have one. */
+void sl_connections_set_certificate (SlConnections *connections, GTlsCertificate *certificate);
 /** sl_connections_free: ends all connections. */
 void sl_connections_free (SlConnections *connections);
 /** sl_connections_expire: ends those that take too long; to be called some times a second. */
 void sl_connections_expire (SlConnections *connections);
+/** sl_connections_socket: (transfer none) (nullable): below the connection of @message. */
+GSocket *sl_connections_socket (SoupServerMessage *message);
 /** sl_connections_steal: (transfer full) (nullable): the connection of @message, which libsoup
  * knows no more: it may take as long as it likes, and counts no more. @socket: (out) (transfer
  * full): below it. */

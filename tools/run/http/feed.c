@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "pipelines/supervise/emitters.h"
+#include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/frame_meta.h"
 
 typedef struct
@@ -28,12 +29,13 @@ struct _SlFeed
   void (*notify) (gpointer);
   gpointer data;
   GPtrArray *taps; /* of Tap; main thread */
-  gint watched, wanted;
+  gint watched, wanted, analysing;
   GMutex lock;           /* of what follows */
   SlPredictions *newest; /* (nullable) */
   gint64 since;          /* when it came */
   guint64 serial;
   SlFeedFrame ready;
+  char *analysis; /* (nullable): JSON */
 };
 
 void
@@ -76,6 +78,7 @@ sl_feed_free (SlFeed *feed)
   g_ptr_array_unref (feed->taps);
   g_clear_pointer (&feed->newest, sl_predictions_unref);
   sl_feed_frame_clear (&feed->ready);
+  g_free (feed->analysis);
   g_mutex_clear (&feed->lock);
   g_free (feed->name);
   g_free (feed);
@@ -115,12 +118,36 @@ keep_pending (Tap *tap, GstBuffer *buffer, GstCaps *caps)
   tap->pending.caps = gst_caps_ref (caps);
 }
 
+/* Takes what @analysis is. */
+static void
+set_analysis (SlFeed *feed, char *analysis)
+{
+  g_mutex_lock (&feed->lock);
+  char *before = feed->analysis;
+  feed->analysis = analysis;
+  g_mutex_unlock (&feed->lock);
+  g_free (before);
+}
+
+static void
+note_analysis (SlFeed *feed, GstBuffer *buffer)
+{
+  const SlAnalysis *analysis = sl_buffer_get_analysis (buffer);
+  if (analysis == NULL)
+    return;
+  GString *json = g_string_new (NULL);
+  sl_analysis_append_json (json, analysis);
+  set_analysis (feed, g_string_free (json, FALSE));
+}
+
 /* A frame in a tensor's meta, or one that is a frame itself; tensors of a frame's objects have the
  * same frame, again and again. */
 static GstPadProbeReturn
 on_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Tap *tap = data;
+  if (tap->element == NULL && g_atomic_int_get (&tap->feed->analysing))
+    note_analysis (tap->feed, GST_PAD_PROBE_INFO_BUFFER (info));
   if (!g_atomic_int_get (&tap->feed->wanted))
     return GST_PAD_PROBE_OK;
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
@@ -228,6 +255,7 @@ sl_feed_detach (SlFeed *feed)
 {
   SlFeedFrame frame;
   g_ptr_array_set_size (feed->taps, 0);
+  set_analysis (feed, NULL);
   g_mutex_lock (&feed->lock);
   frame = feed->ready;
   memset (&feed->ready, 0, sizeof feed->ready);
@@ -243,6 +271,21 @@ void
 sl_feed_set_watched (SlFeed *feed, gboolean watched)
 {
   g_atomic_int_set (&feed->watched, watched);
+}
+
+void
+sl_feed_set_analysing (SlFeed *feed, gboolean analysing)
+{
+  g_atomic_int_set (&feed->analysing, analysing);
+  if (!analysing)
+    set_analysis (feed, NULL);
+}
+
+char *
+sl_feed_analysis (SlFeed *feed)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
+  return g_strdup (feed->analysis);
 }
 
 void

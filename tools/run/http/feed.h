@@ -32,6 +32,11 @@ void sl_feed_attach (SlFeed *feed, GstElement *pipeline);
 void sl_feed_detach (SlFeed *feed);
 /** sl_feed_set_watched: whether new predictions are notified. */
 void sl_feed_set_watched (SlFeed *feed, gboolean watched);
+/** sl_feed_set_analysing: whether the newest results of zones and lines are kept. */
+void sl_feed_set_analysing (SlFeed *feed, gboolean analysing);
+/** sl_feed_analysis: (transfer full) (nullable): those of the newest frame behind an slanalyze, as
+ * JSON. */
+char *sl_feed_analysis (SlFeed *feed);
 /** sl_feed_want_frame: the next frame is kept and notified. */
 void sl_feed_want_frame (SlFeed *feed);
 /** sl_feed_newest: (transfer full) (nullable): the newest predictions of the pipeline, unless they

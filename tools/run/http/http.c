@@ -3,6 +3,7 @@
  * report twice a second. */
 #include "tools/run/http/http.h"
 
+#include "tools/run/api/router.h"
 #include "tools/run/http/site.h"
 #include "tools/run/log.h"
 
@@ -16,7 +17,12 @@ struct _SlRunHttp
   SlMessages *messages;
   SlReporter *reporter;
   SlRunSite *site;
+  SlApi *api;
+  SlHttpBranch branch; /* the API */
+  SlHttpSite served;   /* the site, and the branch */
   SlHttpServer *server;
+  SlEvents *events; /* (nullable) */
+  guint64 *serials; /* of the predictions that it has, one a worker */
   gint64 reported;
 };
 
@@ -25,6 +31,27 @@ note_line (SlLogLevel level, const char *pipeline, const char *event, const char
            gpointer data)
 {
   sl_messages_add (((SlRunHttp *) data)->messages, level, pipeline, event, message);
+}
+
+static SlFeed *
+feed_of (SlRunHttp *http, SlWorker *worker)
+{
+  guint index = 0;
+  g_ptr_array_find (http->workers, worker, &index);
+  return sl_channel_feed (http->channels->pdata[index]);
+}
+
+void
+sl_run_http_adopt (SlRunHttp *http, SlWorker *worker, GstElement *pipeline)
+{
+  sl_feed_attach (feed_of (http, worker), pipeline);
+  sl_events_adopt (http->events, worker, pipeline);
+}
+
+void
+sl_run_http_posted (SlRunHttp *http, SlWorker *worker, GstMessage *message)
+{
+  sl_events_posted (http->events, worker, message);
 }
 
 SlRunHttp *
@@ -41,8 +68,17 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
   for (guint i = 0; i < workers->len; i++)
     g_ptr_array_add (http->channels, sl_channel_new (sl_worker_name (workers->pdata[i]),
                                                      &http->settings, http->messages));
-  http->site = sl_run_site_new (&http->settings, http->messages, http->channels);
-  http->server = sl_http_server_new (&http->settings, &sl_run_site, http->site, &warning, error);
+  http->site = sl_run_site_new (&http->settings, http->messages, workers, http->channels);
+  http->events = sl_events_new ();
+  http->serials = g_new0 (guint64, workers->len);
+  sl_run_site_set_events (http->site, http->events);
+  http->api = sl_api_new (http->site, &http->settings, error);
+  if (http->api != NULL) {
+    http->branch = sl_api_branch (http->api);
+    http->served = sl_run_site;
+    http->served.branch = &http->branch;
+    http->server = sl_http_server_new (&http->settings, &http->served, http->site, &warning, error);
+  }
   if (http->server == NULL) {
     g_prefix_error (error, "%s %s: ", origin, settings->listen);
     sl_run_http_free (http);
@@ -52,8 +88,7 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
   if (warning != NULL)
     sl_run_log (SL_LOG_WARNING, NULL, "http", "password file: %s", warning);
   for (guint i = 0; i < workers->len; i++)
-    sl_feed_attach (sl_channel_feed (http->channels->pdata[i]),
-                    sl_worker_pipeline (workers->pdata[i]));
+    sl_run_http_adopt (http, workers->pdata[i], sl_worker_pipeline (workers->pdata[i]));
   return http;
 }
 
@@ -72,9 +107,13 @@ sl_run_http_free (SlRunHttp *http)
 {
   if (http == NULL)
     return;
-  sl_run_log_set_listener (NULL, NULL);
+  sl_events_stop (http->events);
   g_clear_pointer (&http->server, sl_http_server_free);
+  g_clear_pointer (&http->api, sl_api_free);
   g_clear_pointer (&http->site, sl_run_site_free);
+  sl_events_free (http->events);
+  sl_run_log_set_listener (NULL, NULL); /* the threads that logged are gone */
+  g_free (http->serials);
   for (guint i = 0; i < http->channels->len; i++)
     sl_feed_detach (sl_channel_feed (http->channels->pdata[i]));
   g_ptr_array_unref (http->channels);
@@ -84,28 +123,29 @@ sl_run_http_free (SlRunHttp *http)
   g_free (http);
 }
 
+static void
+take_events (SlRunHttp *http, const SlReport *report, guint ms)
+{
+  for (guint i = 0; i < report->pipelines->len; i++) {
+    guint64 serial;
+    g_autoptr (SlPredictions) newest =
+      sl_feed_newest (sl_channel_feed (http->channels->pdata[i]), http->settings.stall, &serial);
+    const gboolean fresh = newest != NULL && serial != http->serials[i];
+    http->serials[i] = serial;
+    sl_events_take (http->events, report->pipelines->pdata[i], fresh ? newest : NULL, ms);
+  }
+}
+
 void
 sl_run_http_tick (SlRunHttp *http)
 {
   const gint64 now = g_get_monotonic_time ();
   if (now - http->reported < INTERVAL)
     return;
+  SlReport *report = sl_reporter_make (http->reporter);
+  take_events (http, report, (guint) ((now - http->reported) / 1000));
   http->reported = now;
-  sl_run_site_report (http->site, sl_reporter_make (http->reporter));
-}
-
-static SlFeed *
-feed_of (SlRunHttp *http, SlWorker *worker)
-{
-  guint index = 0;
-  g_ptr_array_find (http->workers, worker, &index);
-  return sl_channel_feed (http->channels->pdata[index]);
-}
-
-void
-sl_run_http_adopt (SlRunHttp *http, SlWorker *worker, GstElement *pipeline)
-{
-  sl_feed_attach (feed_of (http, worker), pipeline);
+  sl_run_site_report (http->site, report);
 }
 
 void

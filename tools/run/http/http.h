@@ -31,5 +31,7 @@ void sl_run_http_free (SlRunHttp *http);
 void sl_run_http_tick (SlRunHttp *http);
 /** sl_run_http_adopt: @pipeline is @worker's from now on, and does not play yet. */
 void sl_run_http_adopt (SlRunHttp *http, SlWorker *worker, GstElement *pipeline);
+/** sl_run_http_posted: an element of @worker's pipeline posted @message. */
+void sl_run_http_posted (SlRunHttp *http, SlWorker *worker, GstMessage *message);
 /** sl_run_http_drop: @worker's pipeline is let go; it is in NULL. */
 void sl_run_http_drop (SlRunHttp *http, SlWorker *worker);

@@ -34,6 +34,27 @@ override (char **setting, const char *option)
   *setting = g_strdup (option);
 }
 
+/* One way to say who may. */
+static gboolean
+check_who (const SlHttpSettings *settings, const char *origin, GError **error)
+{
+  if (settings->users != NULL && settings->password_file != NULL)
+    return fail (error,
+                 "%s: got a file of users and a password file: expected one of them, as users have "
+                 "passwords of their own",
+                 origin);
+  if (settings->role != NULL && (settings->users != NULL || settings->password_file != NULL))
+    return fail (error, "%s: got role=%s and %s: expected role only where nobody needs a password",
+                 origin, settings->role,
+                 settings->users != NULL ? "a file of users" : "a password file");
+  g_autoptr (GInetAddressMask) mask =
+    settings->proxy != NULL ? g_inet_address_mask_new_from_string (settings->proxy, NULL) : NULL;
+  return settings->proxy == NULL || mask != NULL
+         || fail (error,
+                  "%s: proxy: expected an address, or a network such as 10.0.0.0/24, got '%s'",
+                  origin, settings->proxy);
+}
+
 gboolean
 sl_http_options_apply (const SlHttpOptions *options, const char *origin, SlHttpSettings *settings,
                        GError **error)
@@ -49,6 +70,8 @@ sl_http_options_apply (const SlHttpOptions *options, const char *origin, SlHttpS
                  options->password_file != NULL ? "password-file"
                  : options->certificate != NULL ? "certificate"
                                                 : "key");
+  if (!check_who (settings, origin, error))
+    return FALSE;
   if ((settings->certificate == NULL) != (settings->private_key == NULL))
     return fail (error, "%s: got a %s without a %s: expected both for HTTPS, or neither", origin,
                  settings->certificate != NULL ? "certificate" : "private key",
@@ -96,7 +119,8 @@ sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *address, GE
 {
   if (g_inet_address_get_is_loopback (
         g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (address)))
-      || settings->password_file != NULL || settings->certificate != NULL)
+      || settings->password_file != NULL || settings->users != NULL
+      || settings->certificate != NULL)
     return TRUE;
   return fail (
     error,

@@ -47,11 +47,13 @@ sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline, c
 }
 
 void
-sl_messages_append_json (SlMessages *messages, GString *out)
+sl_messages_append_json (SlMessages *messages, guint most, GString *out)
 {
   g_string_append_c (out, '[');
   g_mutex_lock (&messages->lock);
-  for (GList *link = messages->lines.head; link != NULL; link = link->next) {
+  const guint n = messages->lines.length;
+  for (GList *link = g_queue_peek_nth_link (&messages->lines, n > most ? n - most : 0);
+       link != NULL; link = link->next) {
     g_string_append (out, link->data);
     if (link->next != NULL)
       g_string_append_c (out, ',');

@@ -34,6 +34,11 @@ sl_run_http_adopt (SlRunHttp *http, SlWorker *worker, GstElement *pipeline)
 }
 
 void
+sl_run_http_posted (SlRunHttp *http, SlWorker *worker, GstMessage *message)
+{
+}
+
+void
 sl_run_http_drop (SlRunHttp *http, SlWorker *worker)
 {
 }

@@ -135,6 +135,24 @@ model_name (GstElement *element)
   return name;
 }
 
+/* Frames that zones are counted on come before those of other elements. */
+static void
+note_size (SlReportPipeline *pipeline, GstElement *element)
+{
+  const gboolean analyses = strcmp (G_OBJECT_TYPE_NAME (element), "SlAnalyze") == 0;
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstCaps) caps = pad != NULL ? gst_pad_get_current_caps (pad) : NULL;
+  const GstStructure *frames = caps != NULL ? gst_caps_get_structure (caps, 0) : NULL;
+  int width, height;
+  if (frames == NULL || (pipeline->width > 0 && !analyses)
+      || !gst_structure_has_name (frames, "video/x-raw")
+      || !gst_structure_get (frames, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height,
+                             NULL))
+    return;
+  pipeline->width = (guint) width;
+  pipeline->height = (guint) height;
+}
+
 static void
 add_element (SlReportPipeline *pipeline, GstElement *element)
 {
@@ -209,6 +227,7 @@ add_elements (SlReportPipeline *pipeline, GstBin *bin)
          || result == GST_ITERATOR_RESYNC) {
     if (result == GST_ITERATOR_OK) {
       add_element (pipeline, g_value_get_object (&item));
+      note_size (pipeline, g_value_get_object (&item));
       g_value_reset (&item);
     } else {
       forget_elements (pipeline);

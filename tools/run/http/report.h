@@ -58,6 +58,7 @@ typedef struct
  * @damaged: frames that were left out since they lack data, or came before a stream's first key
  * frame
  * @busy: frames that gave way to newer ones because the model was busy
+ * @width, @height: of its frames, 0 while unknown
  * @drops: those that other elements dropped
  */
 typedef struct
@@ -69,6 +70,7 @@ typedef struct
   SlFigures figures;
   gint64 last;
   guint64 busy, damaged, drops[SL_N_DROPS];
+  guint width, height;
   GArray *cameras, *models, *outputs, *regions, *recorders, *remotes;
 } SlReportPipeline;
 

@@ -14,10 +14,15 @@
 #include "core/base/printable.h"
 #include "core/base/fail.h"
 #include "tools/run/http/auth.h"
+#include "tools/run/http/certificate.h"
 #include "tools/run/http/listen.h"
+#include "tools/run/http/proxy.h"
+#include "tools/run/log.h"
 #include "tools/run/http/auth_throttle.h"
 
 #define TICK_MS 250
+/* Microseconds from one look at the certificate's files to the next. */
+#define LOOK_INTERVAL G_USEC_PER_SEC
 /* Bytes of a request's line and headers together, and of an answer. libsoup alone would take 64 KiB
  * of the former. */
 #define HEADERS_MOST 8192
@@ -36,7 +41,7 @@ struct _SlHttpServer
   const SlHttpSite *site;
   gpointer data;
   GSocketListener *listener;
-  GTlsCertificate *certificate;
+  SlCertificate *certificate; /* (nullable): with TLS */
   SlAuth *auth;
   char *url;
   GMainContext *context;
@@ -44,8 +49,23 @@ struct _SlHttpServer
   GThread *thread;
   SoupServer *soup;
   SlConnections *connections;
+  SlProxy *proxy;
+  gint64 looked;            /* at the certificate */
   SlAuthThrottle *throttle; /* of requests that say a password */
+  SlHttpGuard guard;        /* for the branch */
 };
+
+static GQuark
+range_quark (void)
+{
+  return g_quark_from_static_string ("sl-http-range");
+}
+
+const char *
+sl_http_range (SoupServerMessage *message)
+{
+  return g_object_get_qdata (G_OBJECT (message), range_quark ());
+}
 
 void
 sl_http_answer (SoupServerMessage *message, guint status, const char *type, GString *text)
@@ -91,8 +111,8 @@ refuse (SlHttpServer *server, SoupServerMessage *message, guint status, const ch
     sl_http_answer_text (message, status, "%s", sentence);
 }
 
-static gboolean
-is_route (const char *route, const char *path)
+gboolean
+sl_http_is_route (const char *route, const char *path)
 {
   const gsize length = strlen (route);
   return route[length - 1] == '*' ? strncmp (route, path, length - 1) == 0
@@ -105,7 +125,7 @@ answer_get (SlHttpServer *server, SoupServerMessage *message, const char *path, 
   g_autoptr (GString) known = g_string_new (NULL);
   for (const SlHttpRoute *route = server->site->routes; route->path != NULL; route++) {
     g_string_append_printf (known, "%s%s", known->len > 0 ? ", " : "", route->path);
-    if (!is_route (route->path, path))
+    if (!sl_http_is_route (route->path, path))
       continue;
     route->answer (server->data, message, query);
     return;
@@ -149,16 +169,39 @@ take_request (SlHttpServer *server, SoupServerMessage *message, const char *path
   }
 }
 
+static gboolean
+is_branch (const SlHttpServer *server, const char *path)
+{
+  const SlHttpBranch *branch = server->site->branch;
+  return branch != NULL && branch->takes (branch->data, path);
+}
+
+/* (transfer full) (nullable): @path unescaped; NULL, having answered, when it leads upwards. */
+static char *
+plain_path (SoupServerMessage *message, const char *path)
+{
+  g_autofree char *plain = g_uri_unescape_string (path, NULL);
+  if (plain != NULL && strstr (plain, "/../") == NULL && !g_str_has_suffix (plain, "/.."))
+    return g_steal_pointer (&plain);
+  g_autofree char *shown = sl_printable (path, SL_PRINTABLE_NAME);
+  sl_http_answer_text (message, SOUP_STATUS_BAD_REQUEST,
+                       "%s: expected an address without %%00 and without ..", shown);
+  return NULL;
+}
+
 /* The whole request has come, and is not answered yet. */
 static void
 on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query,
             gpointer data)
 {
   SlHttpServer *server = data;
-  if (is_post (server, message))
+  g_autofree char *plain = NULL;
+  if (is_branch (server, path))
+    server->site->branch->received (server->site->branch->data, message);
+  else if (is_post (server, message))
     server->site->posts->received (server->data, message);
-  else
-    take_request (server, message, path, query);
+  else if ((plain = plain_path (message, path)) != NULL)
+    take_request (server, message, plain, query);
 }
 
 /* Bytes of the request's headers, and of its address. */
@@ -180,14 +223,21 @@ static void
 on_headers (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query,
             gpointer data)
 {
+  SlHttpServer *server = data;
+  g_autofree char *plain = NULL;
   SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
   SoupMessageHeaders *headers = soup_server_message_get_response_headers (message);
   soup_message_headers_replace (headers, "Connection", "close");
   soup_message_headers_replace (headers, "Cache-Control", "no-store");
   soup_message_headers_replace (headers, "X-Content-Type-Options", "nosniff");
   soup_message_headers_replace (headers, "Cross-Origin-Resource-Policy", "same-origin");
+  soup_message_headers_replace (headers, "Content-Security-Policy", SL_HTTP_DATA_POLICY);
+  sl_proxy_read (server->proxy, message);
   soup_message_body_set_accumulate (soup_server_message_get_request_body (message), FALSE);
   const gsize bytes = measure (message);
+  if (is_branch (server, path))
+    g_object_set_qdata_full (G_OBJECT (message), range_quark (),
+                             g_strdup (soup_message_headers_get_one (asked, "Range")), g_free);
   soup_message_headers_remove (asked, "Range");
   soup_message_headers_remove (asked, "If-Range");
   if (bytes > HEADERS_MOST)
@@ -195,18 +245,41 @@ on_headers (SoupServer *soup, SoupServerMessage *message, const char *path, GHas
                          "the request's address and headers have %" G_GSIZE_FORMAT
                          " bytes, expected at most %d",
                          bytes, HEADERS_MOST);
-  else if (is_post (data, message))
-    take_request (data, message, path, query);
+  else if (is_branch (server, path))
+    server->site->branch->begin (server->site->branch->data, message, path, query);
+  else if (is_post (server, message) && (plain = plain_path (message, path)) != NULL)
+    take_request (server, message, plain, query);
+}
+
+/* New connections get a certificate that has changed. */
+static void
+renew_certificate (SlHttpServer *server)
+{
+  g_autoptr (GError) error = NULL;
+  const gint64 now = g_get_monotonic_time ();
+  if (server->certificate == NULL || now - server->looked < LOOK_INTERVAL)
+    return;
+  server->looked = now;
+  if (sl_certificate_refresh (server->certificate, &error)) {
+    sl_connections_set_certificate (server->connections, sl_certificate_tls (server->certificate));
+    sl_run_log_later (SL_LOG_INFO, NULL, "http", "certificate %s was read again",
+                      server->settings->certificate);
+  } else if (error != NULL)
+    sl_run_log_later (SL_LOG_WARNING, NULL, "http", "the certificate stays as it was: %s",
+                      error->message);
 }
 
 static gboolean
 on_tick (gpointer data)
 {
   SlHttpServer *server = data;
+  renew_certificate (server);
   sl_connections_expire (server->connections);
   sl_auth_throttle_expire (server->throttle);
   if (server->site->tick != NULL)
     server->site->tick (server->data);
+  if (server->site->branch != NULL)
+    server->site->branch->tick (server->site->branch->data);
   return G_SOURCE_CONTINUE;
 }
 
@@ -215,14 +288,19 @@ run (gpointer data)
 {
   SlHttpServer *server = data;
   g_main_context_push_thread_default (server->context);
-  server->soup = soup_server_new (NULL, NULL);
+  server->soup = soup_server_new ("raw-paths", TRUE, NULL);
   soup_server_add_early_handler (server->soup, NULL, on_headers, server, NULL);
   soup_server_add_handler (server->soup, NULL, on_request, server, NULL);
   server->throttle = sl_auth_throttle_new (answer_request, server);
-  server->connections = sl_connections_new (server->soup, server->listener, server->certificate,
-                                            server->site->connections);
+  server->connections = sl_connections_new (
+    server->soup, server->listener,
+    server->certificate != NULL ? sl_certificate_tls (server->certificate) : NULL,
+    server->site->connections);
   if (server->site->started != NULL)
     server->site->started (server->data, server->connections);
+  server->guard = (SlHttpGuard){ server->auth, server->throttle, server->certificate != NULL };
+  if (server->site->branch != NULL)
+    server->site->branch->started (server->site->branch->data, &server->guard);
   GSource *tick = g_timeout_source_new (TICK_MS);
   g_source_set_callback (tick, on_tick, server, NULL);
   g_source_attach (tick, server->context);
@@ -230,6 +308,8 @@ run (gpointer data)
   g_source_destroy (tick);
   g_source_unref (tick);
   soup_server_remove_handler (server->soup, "/"); /* nothing is answered any more */
+  if (server->site->branch != NULL)
+    server->site->branch->stopped (server->site->branch->data);
   sl_auth_throttle_free (server->throttle);
   if (server->site->stopped != NULL)
     server->site->stopped (server->data);
@@ -251,27 +331,18 @@ read_password (SlHttpServer *server, gboolean local, char **warning, GError **er
     if (password == NULL)
       return sl_fail (error, SL_ERROR_OPEN, "password file: %s", reason->message);
   }
-  server->auth = sl_auth_new (password, local);
+  /* Where users log in, a proxy may call this machine by any name. */
+  server->auth = sl_auth_new (password, local && server->settings->users == NULL);
   return TRUE;
 }
 
 static gboolean
 read_certificate (SlHttpServer *server, GError **error)
 {
-  g_autoptr (GError) reason = NULL;
   const SlHttpSettings *settings = server->settings;
-  if (settings->certificate == NULL)
-    return TRUE;
-  server->certificate =
-    g_tls_certificate_new_from_files (settings->certificate, settings->private_key, &reason);
-  if (server->certificate == NULL)
-    sl_fail (error, SL_ERROR_OPEN,
-             "certificate %s with the private key %s: %s; expected PEM files%s",
-             settings->certificate, settings->private_key, reason->message,
-             g_tls_backend_supports_tls (g_tls_backend_get_default ())
-               ? ""
-               : ", and GIO's TLS (Debian: glib-networking)");
-  return server->certificate != NULL;
+  if (settings->certificate != NULL)
+    server->certificate = sl_certificate_new (settings->certificate, settings->private_key, error);
+  return settings->certificate == NULL || server->certificate != NULL;
 }
 
 /* @text: ADDR:PORT, where port 0 becomes one that is free. */
@@ -317,6 +388,7 @@ sl_http_server_new (const SlHttpSettings *settings, const SlHttpSite *site, gpoi
   server->settings = settings;
   server->site = site;
   server->data = data;
+  server->proxy = sl_proxy_new (settings->proxy);
   server->context = g_main_context_new ();
   server->loop = g_main_loop_new (server->context, FALSE);
   if (set_up (server, warning, error))
@@ -351,8 +423,9 @@ sl_http_server_free (SlHttpServer *server)
     g_thread_join (server->thread);
   }
   g_clear_pointer (&server->auth, sl_auth_free);
+  sl_proxy_free (server->proxy);
   g_clear_object (&server->listener);
-  g_clear_object (&server->certificate);
+  g_clear_pointer (&server->certificate, sl_certificate_free);
   g_main_loop_unref (server->loop);
   g_main_context_unref (server->context);
   g_free (server->url);

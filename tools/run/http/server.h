@@ -4,18 +4,23 @@
 
 #include "pipelines/description/description.h"
 #include "tools/run/http/auth.h"
+#include "tools/run/http/auth_throttle.h"
 #include "tools/run/http/connections.h"
 
 #define SL_HTTP_JSON "application/json"
 #define SL_HTTP_HTML "text/html; charset=utf-8"
 #define SL_HTTP_METRICS "text/plain; version=0.0.4; charset=utf-8"
+/** What every answer may load that is not a page, as a Content-Security-Policy has it: nothing. */
+#define SL_HTTP_DATA_POLICY "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 /** SlHttpRoute: @path: one that ends in "*" stands for all that begin so; @answer: a GET or HEAD
- * that may be answered; @query: (nullable) */
+ * that may be answered; @query: (nullable); @open: a part of the page, which shows nothing by
+ * itself: where users log in, it is for all */
 typedef struct
 {
   const char *path;
   void (*answer) (gpointer site, SoupServerMessage *message, GHashTable *query);
+  gboolean open;
 } SlHttpRoute;
 
 /**
@@ -34,9 +39,42 @@ typedef struct
 } SlHttpPosts;
 
 /**
+ * SlHttpGuard: what the server decides by, valid while it runs.
+ * @throttle: of requests that state a password
+ * @secure: whether it speaks TLS
+ */
+typedef struct
+{
+  const SlAuth *auth;
+  SlAuthThrottle *throttle;
+  gboolean secure;
+} SlHttpGuard;
+
+/**
+ * SlHttpBranch: addresses that decide themselves who may ask what, of every method; all calls from
+ * the server's thread, with @data.
+ * @takes: whether @path, as the address has it, escaped, is one of them
+ * @begin: the headers have come, and no body: sets a status as the answer, or takes the body's
+ * parts by the signal "got-chunk"
+ * @received: the whole request has come, and is not answered yet
+ * @started, @tick, @stopped: as those of the site
+ */
+typedef struct
+{
+  gpointer data;
+  gboolean (*takes) (gpointer data, const char *path);
+  void (*begin) (gpointer data, SoupServerMessage *message, const char *path, GHashTable *query);
+  void (*received) (gpointer data, SoupServerMessage *message);
+  void (*started) (gpointer data, const SlHttpGuard *guard);
+  void (*tick) (gpointer data);
+  void (*stopped) (gpointer data);
+} SlHttpBranch;
+
+/**
  * SlHttpSite: what is served; all calls from the server's thread.
  * @routes: the last one's path is NULL
  * @posts: (nullable): NULL = only GET and HEAD are answered
+ * @branch: (nullable): addresses that it answers to itself
  * @keyed: who posts need not state the password: the site asks for a key itself
  * @connections: at once, 0 = SL_CONNECTIONS_MOST
  * @started, @stopped: (nullable): before the first answer and behind the last
@@ -46,6 +84,7 @@ typedef struct
 {
   const SlHttpRoute *routes;
   const SlHttpPosts *posts;
+  const SlHttpBranch *branch;
   gboolean keyed;
   guint connections;
   void (*started) (gpointer site, SlConnections *connections);
@@ -68,6 +107,11 @@ const SlAuth *sl_http_server_auth (const SlHttpServer *server);
 /** sl_http_server_url: (transfer none) */
 const char *sl_http_server_url (const SlHttpServer *server);
 
+/** sl_http_range: (transfer none) (nullable): the part that the client asked for, the value of the
+ * header Range; libsoup does not see it. */
+const char *sl_http_range (SoupServerMessage *message);
+/** sl_http_is_route: whether @route, of an SlHttpRoute, stands for @path. */
+gboolean sl_http_is_route (const char *route, const char *path);
 /** sl_http_answer: with @text (transfer full). sl_http_answer_text: with a sentence. */
 void sl_http_answer (SoupServerMessage *message, guint status, const char *type, GString *text);
 void sl_http_answer_text (SoupServerMessage *message, guint status, const char *format, ...)

@@ -74,8 +74,8 @@ sl_text_health (GString *out, const SlReport *report, guint stall)
   return good;
 }
 
-static void
-append_stages (GString *out, const SlFigures *figures)
+void
+sl_text_stages (GString *out, const SlFigures *figures)
 {
   append_comma (out);
   g_string_append (out, "\"stages\":{");
@@ -193,7 +193,7 @@ append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *p
   append_drops (out, pipeline);
   sl_json_append_count (out, "restarts", pipeline->restarts);
   sl_json_append_count (out, "recoveries", pipeline->totals.recoveries);
-  append_stages (out, &pipeline->figures);
+  sl_text_stages (out, &pipeline->figures);
   append_list (out, "cameras", pipeline->cameras, append_camera);
   append_list (out, "models", pipeline->models, append_model);
   append_list (out, "outputs", pipeline->outputs, append_output);
@@ -203,15 +203,21 @@ append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *p
 }
 
 void
-sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages *messages)
+sl_text_process (GString *out, const SlReport *report)
 {
-  g_string_append_c (out, '{');
   sl_json_append_text (out, "version", SL_VERSION);
   sl_json_append_count (out, "uptime_seconds",
                         (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
   sl_json_append_number (out, "cpu_percent", report->cpu_percent, 6);
   sl_json_append_count (out, "rss_bytes", report->process.rss);
   sl_json_append_count (out, "threads", report->process.threads);
+}
+
+void
+sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages *messages)
+{
+  g_string_append_c (out, '{');
+  sl_text_process (out, report);
   append_comma (out);
   g_string_append (out, "\"health\":{");
   append_health (out, report, stall);
@@ -219,6 +225,6 @@ sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages
   for (guint i = 0; i < report->pipelines->len; i++)
     append_pipeline (out, report, report->pipelines->pdata[i]);
   g_string_append (out, "],\"messages\":");
-  sl_messages_append_json (messages, out);
+  sl_messages_append_json (messages, SL_MESSAGES_SHOWN, out);
   g_string_append (out, "}\n");
 }

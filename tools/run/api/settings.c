@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Settings that act at the next frame. What is asked for is checked as a whole before any of it is
+ * set. The rate is told in inferences a second; the element has an interval of frames.
+ */
+#include <string.h>
+
+#include "core/base/json.h"
+#include "core/base/json_reader.h"
+#include "tools/run/api/api.h"
+
+#define MAX_BODY (16 << 10)
+
+typedef struct
+{
+  SlLiveWish wishes[SL_N_LIVE];
+  gboolean asked[SL_N_LIVE];
+  guint status;
+  GString *json; /* (nullable) */
+  char *why;     /* (nullable) */
+} Job;
+
+static void
+job_free (gpointer data)
+{
+  Job *job = data;
+  for (guint i = 0; i < SL_N_LIVE; i++)
+    g_free (job->wishes[i].text);
+  if (job->json != NULL)
+    g_string_free (job->json, TRUE);
+  g_free (job->why);
+  g_free (job);
+}
+
+static gboolean G_GNUC_PRINTF (3, 4) refuse (Job *job, guint status, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  job->status = status;
+  job->why = g_strdup_vprintf (format, args);
+  va_end (args);
+  return FALSE;
+}
+
+static void
+answer_job (SlApiRequest *request, gpointer data)
+{
+  Job *job = data;
+  if (job->json != NULL)
+    sl_api_json (request, job->status, g_steal_pointer (&job->json));
+  else
+    sl_api_error (request, job->status, "%s", job->why);
+}
+
+static void
+append_member (GString *json, const char *key, const char *raw)
+{
+  sl_json_append_key (json, key);
+  g_string_append (json, raw);
+}
+
+/* The value @text of the element in the terms of clients. */
+static void
+append_value (GString *json, const char *key, SlLiveKind kind, GstElement *element,
+              const char *text)
+{
+  const gdouble number = g_ascii_strtod (text, NULL), fps = sl_live_frame_rate (element);
+  if (kind == SL_LIVE_CLASSES)
+    sl_json_append_text (json, key, text[0] != '\0' ? text : NULL);
+  else if (kind == SL_LIVE_RECORDING || kind == SL_LIVE_REDACTION)
+    append_member (json, key, strcmp (text, "true") == 0 ? "true" : "false");
+  else if (kind == SL_LIVE_THRESHOLD ? number < 0 : fps <= 0 || number < 1)
+    append_member (json, key, "null"); /* the model's own; unknown */
+  else
+    sl_json_append_number (json, key, kind == SL_LIVE_RATE ? fps / number : number, 4);
+}
+
+static void
+append_setting (GString *json, SlLiveKind kind, GstElement *element, const SlLive *live,
+                const char *why)
+{
+  static const char *const types[SL_N_LIVE] = { "number", "text", "number", "boolean", "boolean" };
+  const gdouble fps = element != NULL && kind == SL_LIVE_RATE ? sl_live_frame_rate (element) : 0;
+  g_string_append_c (json, '{');
+  sl_json_append_text (json, "key", sl_live_rows[kind].key);
+  sl_json_append_text (json, "title", sl_live_rows[kind].title);
+  sl_json_append_text (json, "type", types[kind]);
+  if (element != NULL) {
+    g_autofree char *text = sl_live_text (element, kind);
+    append_value (json, "value", kind, element, text);
+    append_value (json, "default", kind, element, sl_live_default (live, kind));
+  } else {
+    append_member (json, "value", "null");
+    append_member (json, "default", "null");
+  }
+  if (kind == SL_LIVE_THRESHOLD) {
+    append_member (json, "min", "0");
+    append_member (json, "max", "1");
+  } else if (fps > 0) {
+    sl_json_append_number (json, "min", MIN (1, fps), 4);
+    sl_json_append_number (json, "max", fps, 4);
+  } else {
+    append_member (json, "min", "null");
+    append_member (json, "max", "null");
+  }
+  append_member (json, "editable", why == NULL ? "true" : "false");
+  sl_json_append_text (json, "why", why);
+  g_string_append_c (json, '}');
+}
+
+static void
+describe (Job *job, SlWorker *worker)
+{
+  GstElement *pipeline = sl_worker_pipeline (worker);
+  job->status = SOUP_STATUS_OK;
+  job->json = g_string_new ("{\"settings\":[");
+  for (guint i = 0; i < SL_N_LIVE; i++) {
+    g_autoptr (GstElement) element = sl_live_find (pipeline, (SlLiveKind) i);
+    g_autofree char *why =
+      sl_live_why_not ((SlLiveKind) i, element, sl_worker_description (worker));
+    g_string_append (job->json, i > 0 ? "," : "");
+    append_setting (job->json, (SlLiveKind) i, element, sl_worker_live (worker), why);
+  }
+  g_string_append (job->json, "]}");
+}
+
+/* (nullable): having said why */
+static SlWorker *
+find_worker (SlApiRequest *request, Job *job)
+{
+  SlWorker *worker = sl_run_site_worker (request->site, request->parts[0]);
+  if (worker == NULL)
+    refuse (job, SOUP_STATUS_NOT_FOUND,
+            "there is no pipeline '%s'; /api/v1/pipelines has their names", request->parts[0]);
+  else if (sl_worker_pipeline (worker) == NULL)
+    refuse (job, SOUP_STATUS_SERVICE_UNAVAILABLE,
+            "%s does not run right now, so that it has no settings: try again when it does",
+            request->parts[0]);
+  return job->why == NULL ? worker : NULL;
+}
+
+static gboolean
+check_wish (Job *job, SlLiveKind kind, GstElement *element, char **text)
+{
+  g_autoptr (GError) error = NULL;
+  return sl_live_check (kind, element, &job->wishes[kind], text, &error)
+         || refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s", error->message);
+}
+
+static gboolean
+set_one (SlApiRequest *request, Job *job, SlLive *live, SlLiveKind kind, GstElement *element,
+         const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *before = sl_live_text (element, kind);
+  if (!sl_live_set (live, element, kind, text, &error)) {
+    sl_api_audit (request, "%s: %s: refused: %s", request->parts[0], sl_live_rows[kind].key,
+                  error->message);
+    return refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s: %s", sl_live_rows[kind].key,
+                   error->message);
+  }
+  g_autofree char *now = sl_live_text (element, kind);
+  sl_api_audit (request, "%s: %s: '%s' instead of '%s'", request->parts[0],
+                sl_live_rows[kind].property, now, before);
+  return TRUE;
+}
+
+static void
+patch_settings (SlApiRequest *request, gpointer data)
+{
+  Job *job = data;
+  SlWorker *worker = find_worker (request, job);
+  GstElement *elements[SL_N_LIVE] = { NULL };
+  char *texts[SL_N_LIVE] = { NULL };
+  gboolean good = worker != NULL;
+  for (guint i = 0; good && i < SL_N_LIVE; i++) {
+    if (!job->asked[i])
+      continue;
+    elements[i] = sl_live_find (sl_worker_pipeline (worker), (SlLiveKind) i);
+    g_autofree char *why =
+      sl_live_why_not ((SlLiveKind) i, elements[i], sl_worker_description (worker));
+    good = why == NULL ? check_wish (job, (SlLiveKind) i, elements[i], &texts[i])
+                       : refuse (job, SOUP_STATUS_FORBIDDEN, "%s: %s", sl_live_rows[i].key, why);
+  }
+  for (guint i = 0; i < SL_N_LIVE; i++) {
+    if (good && elements[i] != NULL)
+      good = set_one (request, job, sl_worker_live (worker), (SlLiveKind) i, elements[i], texts[i]);
+    gst_clear_object (&elements[i]);
+    g_free (texts[i]);
+  }
+  if (good)
+    describe (job, worker);
+}
+
+static void
+get_settings (SlApiRequest *request, gpointer data)
+{
+  SlWorker *worker = find_worker (request, data);
+  if (worker != NULL)
+    describe (data, worker);
+}
+
+static gboolean
+read_wish (SlJsonReader *reader, SlLiveWish *wish)
+{
+  const SlJsonKind kind = sl_json_reader_kind (reader);
+  g_clear_pointer (&wish->text, g_free);
+  wish->kind = kind == SL_JSON_NULL     ? SL_LIVE_NOTHING
+               : kind == SL_JSON_NUMBER ? SL_LIVE_NUMBER
+               : kind == SL_JSON_STRING ? SL_LIVE_TEXT
+               : kind == SL_JSON_TRUE   ? SL_LIVE_ON
+               : kind == SL_JSON_FALSE  ? SL_LIVE_OFF
+                                        : SL_LIVE_OTHER;
+  if (kind == SL_JSON_NUMBER)
+    return sl_json_reader_number (reader, &wish->number);
+  if (kind != SL_JSON_STRING)
+    return sl_json_reader_skip (reader);
+  if (!sl_json_reader_string (reader))
+    return FALSE;
+  wish->text = g_strdup (reader->text->str);
+  return TRUE;
+}
+
+static gboolean
+read_member (SlJsonReader *reader, Job *job)
+{
+  for (guint i = 0; i < SL_N_LIVE; i++)
+    if (strcmp (reader->key->str, sl_live_rows[i].key) == 0) {
+      job->asked[i] = TRUE;
+      return read_wish (reader, &job->wishes[i]);
+    }
+  return sl_json_reader_fail (
+    reader,
+    "%s: there is no such setting; expected threshold, classes, rate, recording or redaction",
+    reader->key->str);
+}
+
+static void
+answer_get (SlApiRequest *request)
+{
+  sl_api_on_main (request, get_settings, answer_job, g_new0 (Job, 1), job_free);
+}
+
+static void
+answer_patch (SlApiRequest *request)
+{
+  Job *job = g_new0 (Job, 1);
+  SlJsonReader reader;
+  gsize length = 0;
+  const char *text = request->body != NULL ? g_bytes_get_data (request->body, &length) : "";
+  sl_json_reader_init (&reader, text, length);
+  if (sl_json_reader_enter (&reader, SL_JSON_OBJECT))
+    while (sl_json_reader_next (&reader))
+      read_member (&reader, job);
+  if (sl_json_reader_end (&reader)) {
+    sl_api_on_main (request, patch_settings, answer_job, job, job_free);
+  } else {
+    sl_api_error (request, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s", reader.error->message);
+    job_free (job);
+  }
+  sl_json_reader_clear (&reader);
+}
+
+const SlApiRoute sl_api_settings_routes[] = {
+  { "GET", "/api/v1/pipelines/{name}/settings", SL_ROLE_LOOK, 0, answer_get },
+  { "PATCH", "/api/v1/pipelines/{name}/settings", SL_ROLE_CONFIGURE, MAX_BODY, answer_patch },
+  { NULL, NULL, SL_ROLE_NONE, 0, NULL },
+};

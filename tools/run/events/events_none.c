@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A build without SQLite keeps no events. */
+#include "tools/run/events/events.h"
+
+SlEvents *
+sl_events_new (void)
+{
+  return NULL;
+}
+
+void
+sl_events_stop (SlEvents *events)
+{
+}
+
+void
+sl_events_free (SlEvents *events)
+{
+}
+
+void
+sl_events_adopt (SlEvents *events, SlWorker *worker, GstElement *pipeline)
+{
+}
+
+void
+sl_events_posted (SlEvents *events, SlWorker *worker, GstMessage *message)
+{
+}
+
+void
+sl_events_append_newest (SlEvents *events, const char *pipeline, GString *json)
+{
+  g_string_append (json, "null");
+}
+
+void
+sl_events_take (SlEvents *events, const SlReportPipeline *pipeline,
+                const SlPredictions *predictions, guint ms)
+{
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tools/run/events/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/fail.h"
+#include "plugins/record/names.h"
+
+#define VERSION 1
+#define DAY (G_GINT64_CONSTANT (86400) * G_USEC_PER_SEC)
+#define MINUTES_DAYS 14
+#define HOURS_DAYS 400
+/* Events without a clip; and in memory. */
+#define BARE_MOST 200000
+#define MEMORY_MOST 5000
+/* Microseconds between a message of slanalyze and what slrecord takes for the time of its frame. */
+#define LATE (2 * G_USEC_PER_SEC)
+
+static const char schema[] =
+  "BEGIN IMMEDIATE;"
+  "CREATE TABLE IF NOT EXISTS event (id INTEGER PRIMARY KEY, stem TEXT NOT NULL UNIQUE, pipeline "
+  "TEXT NOT NULL, time INTEGER NOT NULL, event TEXT NOT NULL, region TEXT, label TEXT, object "
+  "INTEGER, confidence REAL, seconds REAL, format TEXT, clip INTEGER NOT NULL, picture INTEGER NOT "
+  "NULL, kept INTEGER NOT NULL, bytes INTEGER NOT NULL, color TEXT, x REAL, y REAL, w REAL, h REAL, "
+  "text TEXT NOT NULL);"
+  "CREATE INDEX IF NOT EXISTS event_time ON event (time, stem);"
+  "CREATE INDEX IF NOT EXISTS event_pipeline ON event (pipeline, time, stem);"
+  /* The next two have all that counting asks for, so no row is read. */
+  "CREATE INDEX IF NOT EXISTS event_count ON event (time, pipeline, kept, color);"
+  "CREATE INDEX IF NOT EXISTS event_size ON event (clip, kept, bytes, time);"
+  "CREATE INDEX IF NOT EXISTS event_color ON event (time) WHERE color IS NULL AND picture;"
+  "CREATE INDEX IF NOT EXISTS event_bare ON event (time) WHERE NOT clip;"
+  "CREATE TABLE IF NOT EXISTS word (kind INTEGER, text TEXT, event INTEGER, PRIMARY KEY (kind, "
+  "text, event)) WITHOUT ROWID;"
+  "CREATE INDEX IF NOT EXISTS word_event ON word (event);"
+  "CREATE TRIGGER IF NOT EXISTS event_gone AFTER DELETE ON event BEGIN DELETE FROM word WHERE event "
+  "= old.id; END;"
+  "CREATE TABLE IF NOT EXISTS count (pipeline TEXT, step INTEGER, start INTEGER, kind TEXT, name "
+  "TEXT, entered INTEGER, left INTEGER, most INTEGER, dwell REAL, dwells INTEGER, PRIMARY KEY "
+  "(pipeline, step, start, kind, name)) WITHOUT ROWID;"
+  "CREATE TABLE IF NOT EXISTS dwell (pipeline TEXT, start INTEGER, name TEXT, bucket INTEGER, n "
+  "INTEGER, PRIMARY KEY (pipeline, start, name, bucket)) WITHOUT ROWID;"
+  "CREATE TABLE IF NOT EXISTS flow (pipeline TEXT, step INTEGER, start INTEGER, frames INTEGER, "
+  "predictions INTEGER, dropped INTEGER, p50 INTEGER, p95 INTEGER, PRIMARY KEY (pipeline, step, "
+  "start)) WITHOUT ROWID;"
+  "CREATE TABLE IF NOT EXISTS heat (pipeline TEXT, step INTEGER, start INTEGER, cells BLOB, PRIMARY "
+  "KEY (pipeline, step, start)) WITHOUT ROWID;"
+  "PRAGMA user_version=1; COMMIT;";
+
+static gboolean
+check_version (SlSql *sql, GError **error)
+{
+  gint version = -1;
+  g_autoptr (sqlite3_stmt) statement = sl_sql_query (sql, error, "PRAGMA user_version", "");
+  if (statement == NULL || !sl_sql_next (sql, statement, error))
+    return FALSE;
+  version = sqlite3_column_int (statement, 0);
+  return version == 0 || version == VERSION
+         || sl_fail (error, SL_ERROR_FORMAT, "%s: version %d, expected %d", sql->path, version,
+                     VERSION);
+}
+
+/* Reads every page: an index with a wrong one would answer wrongly. */
+static gboolean
+check_pages (SlSql *sql, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement = sl_sql_query (sql, error, "PRAGMA quick_check(1)", "");
+  if (statement == NULL || !sl_sql_next (sql, statement, error))
+    return FALSE;
+  const char *result = sl_sql_text (statement, 0);
+  return g_strcmp0 (result, "ok") == 0
+         || sl_fail (error, SL_ERROR_FORMAT, "%s: %s", sql->path, result);
+}
+
+/* What is in it is for those who may see clips. A link would lead out of the folder. */
+static gboolean
+make_private (const char *path, GError **error)
+{
+  const gint fd = g_open (path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640);
+  const gint code = errno;
+  struct stat status;
+  const gboolean good = fd >= 0 && fstat (fd, &status) == 0 && S_ISREG (status.st_mode);
+  if (fd >= 0)
+    close (fd);
+  return good
+         || sl_fail (error, SL_ERROR_OPEN, "%s: %s; expected a regular file that can be written",
+                     path, fd < 0 ? g_strerror (code) : "it is none");
+}
+
+static gboolean
+open_both (SlStore *store, const char *path, GError **error)
+{
+  if ((store->folder != NULL && !make_private (path, error))
+      || !sl_sql_open (&store->write, path, error))
+    return FALSE;
+  if (check_version (&store->write, error) && check_pages (&store->write, error)
+      && sl_sql_script (&store->write, schema, error)
+      && (store->folder == NULL || sl_sql_open (&store->read, path, error)))
+    return TRUE;
+  sl_sql_close (&store->write);
+  return FALSE;
+}
+
+static gboolean
+put_aside (const char *folder, const char *path)
+{
+  static const char *const endings[] = { "-wal", "-shm" };
+  g_autofree char *aside = g_build_filename (folder, SL_STORE_DAMAGED, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++) {
+    g_autofree char *beside = g_strconcat (path, endings[i], NULL);
+    g_unlink (beside);
+  }
+  return g_rename (path, aside) == 0;
+}
+
+SlStore *
+sl_store_new (const char *folder, char **damaged, GError **error)
+{
+  SlStore *store = g_new0 (SlStore, 1);
+  g_autoptr (GError) reason = NULL;
+  g_autofree char *path =
+    folder != NULL ? g_build_filename (folder, SL_STORE_FILE, NULL) : g_strdup (":memory:");
+  store->refs = 1;
+  store->folder = g_strdup (folder);
+  *damaged = NULL;
+  gboolean opened = open_both (store, path, &reason);
+  if (!opened && folder != NULL && sl_sql_is_damaged (reason) && put_aside (folder, path)) {
+    *damaged = g_strdup (reason->message);
+    g_clear_error (&reason);
+    opened = open_both (store, path, &reason);
+  }
+  if (opened)
+    return store;
+  g_propagate_error (error, g_steal_pointer (&reason));
+  sl_store_unref (store);
+  return NULL;
+}
+
+SlStore *
+sl_store_ref (SlStore *store)
+{
+  g_atomic_int_inc (&store->refs);
+  return store;
+}
+
+void
+sl_store_unref (SlStore *store)
+{
+  if (!g_atomic_int_dec_and_test (&store->refs))
+    return;
+  sl_sql_close (&store->read);
+  sl_sql_close (&store->write);
+  g_free (store->folder);
+  g_free (store);
+}
+
+SlSql *
+sl_store_reader (SlStore *store)
+{
+  return store->folder != NULL ? &store->read : &store->write;
+}
+
+static gboolean
+add_words (SlStore *store, const SlNotes *notes, gint64 id, GError **error)
+{
+  for (guint i = 0; i < notes->words->len; i++) {
+    const SlWord *word = &g_array_index (notes->words, SlWord, i);
+    if (!sl_sql_do (&store->write, error, "INSERT OR IGNORE INTO word VALUES (?, ?, ?)", "isi",
+                    (gint64) word->kind, word->text, id))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+add_row (SlStore *store, const SlStoreClip *clip, const SlNotes *notes, gboolean is_clip,
+         GError **error)
+{
+  const gboolean boxed = notes->box[2] > 0 && notes->box[3] > 0;
+  return sl_sql_do (
+           &store->write, error,
+           "INSERT INTO event (stem, pipeline, time, event, region, label, object, confidence, "
+           "seconds, format, clip, picture, kept, bytes, color, x, y, w, h, text) VALUES (?, ?, ?, "
+           "?, ?, ?, nullif(?, 0), CASE WHEN ?8 >= 0 THEN ?8 END, nullif(?, 0), ?, ?, ?, ?, ?, ?, "
+           "?, ?, ?, ?, ?)",
+           "ssisssiddsiiiisdddds", clip->stem, clip->pipeline, notes->us,
+           notes->event != NULL ? notes->event : "event", notes->region, notes->label,
+           notes->object, notes->confidence, notes->seconds, notes->format, (gint64) is_clip,
+           (gint64) notes->picture, (gint64) clip->kept, (gint64) clip->bytes,
+           boxed ? clip->color : "", notes->box[0], notes->box[1], notes->box[2], notes->box[3],
+           notes->text->str)
+         && add_words (store, notes, sqlite3_last_insert_rowid (store->write.db), error);
+}
+
+gboolean
+sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes, GError **error)
+{
+  const gint64 begin = notes->us - (gint64) (CLAMP (notes->at, 0, 1e6) * G_USEC_PER_SEC) - LATE,
+               end =
+                 begin + LATE + (gint64) (CLAMP (notes->seconds, 0, 1e6) * G_USEC_PER_SEC) + LATE;
+  if (!sl_store_remove (store, clip->stem, error) || !add_row (store, clip, notes, TRUE, error))
+    return FALSE;
+  const gint64 id = sqlite3_last_insert_rowid (store->write.db);
+  return sl_sql_do (
+    &store->write, error,
+    "DELETE FROM event WHERE NOT clip AND time BETWEEN ? AND ? AND pipeline = ? AND "
+    "event IN (SELECT text FROM word WHERE kind = 0 AND event = ?)",
+    "iisi", begin, end, clip->pipeline, id);
+}
+
+static gboolean
+has_stem (SlStore *store, const char *stem)
+{
+  g_autoptr (sqlite3_stmt) statement =
+    sl_sql_query (&store->write, NULL, "SELECT 1 FROM event WHERE stem = ?", "s", stem);
+  return statement != NULL && sl_sql_next (&store->write, statement, NULL);
+}
+
+gboolean
+sl_store_add_event (SlStore *store, const char *pipeline, const SlNotes *notes, GError **error)
+{
+  g_autofree char *source = sl_clip_source (pipeline);
+  g_autofree char *stem = NULL;
+  for (gint64 us = notes->us; stem == NULL || has_stem (store, stem); us += 1000) {
+    g_autofree char *name = sl_clip_stem (source, us, notes->event);
+    g_free (stem);
+    stem = g_strconcat ("~", name, NULL);
+  }
+  const SlStoreClip clip = { .stem = stem, .pipeline = pipeline };
+  return add_row (store, &clip, notes, FALSE, error);
+}
+
+gboolean
+sl_store_remove (SlStore *store, const char *stem, GError **error)
+{
+  return sl_sql_do (&store->write, error, "DELETE FROM event WHERE stem = ?", "s", stem);
+}
+
+gboolean
+sl_store_set_kept (SlStore *store, const char *stem, gboolean kept, GError **error)
+{
+  return sl_sql_do (&store->write, error, "UPDATE event SET kept = ? WHERE stem = ?", "is",
+                    (gint64) kept, stem);
+}
+
+gboolean
+sl_store_set_color (SlStore *store, const char *stem, const char *color, GError **error)
+{
+  return sl_sql_do (&store->write, error, "UPDATE event SET color = ? WHERE stem = ?", "ss", color,
+                    stem);
+}
+
+gboolean
+sl_store_expire (SlStore *store, gint64 now, GError **error)
+{
+  const gint64 minutes = now - MINUTES_DAYS * DAY, hours = now - HOURS_DAYS * DAY;
+  SlSql *sql = &store->write;
+  return sl_sql_do (sql, error, "DELETE FROM event WHERE NOT clip AND time < ?", "i", hours)
+         && sl_sql_do (
+           sql, error,
+           "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE NOT clip ORDER BY "
+           "time DESC LIMIT -1 OFFSET ?)",
+           "i", (gint64) (store->folder != NULL ? BARE_MOST : MEMORY_MOST))
+         && sl_sql_do (sql, error,
+                       "DELETE FROM count WHERE start < CASE step WHEN 60 THEN ? ELSE ? END", "ii",
+                       minutes, hours)
+         && sl_sql_do (sql, error,
+                       "DELETE FROM flow WHERE start < CASE step WHEN 60 THEN ? ELSE ? END", "ii",
+                       minutes, hours)
+         && sl_sql_do (sql, error,
+                       "DELETE FROM heat WHERE start < CASE step WHEN 3600 THEN ? ELSE ? END", "ii",
+                       minutes, hours)
+         && sl_sql_do (sql, error, "DELETE FROM dwell WHERE start < ?", "i", hours);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The index of one folder of clips, and the history of pipelines, in a database beside the clips.
+ * What is in it of clips can be made again from their notes; one that is damaged is put aside, and
+ * a new one begins.
+ */
+#pragma once
+
+#include "tools/run/events/notes.h"
+#include "tools/run/events/sql.h"
+
+#define SL_STORE_FILE ".sightline-events.sqlite"
+/** What a damaged file is renamed to. */
+#define SL_STORE_DAMAGED ".sightline-events.damaged"
+
+/**
+ * SlStore:
+ * @folder: (nullable): of clips; NULL = in memory, where there is no folder for it
+ * @write, @read: connections, each used under its lock. In memory there is
+ * @write alone: see sl_store_reader()
+ */
+typedef struct
+{
+  gint refs; /* atomic */
+  char *folder;
+  SlSql write, read;
+  gboolean has_clips;
+} SlStore;
+
+/** sl_store_new: @damaged: (out) (transfer full) (nullable): why the file that was there was put
+ * aside. NULL with @error set. */
+SlStore *sl_store_new (const char *folder, char **damaged, GError **error);
+SlStore *sl_store_ref (SlStore *store);
+void sl_store_unref (SlStore *store);
+/** sl_store_reader: the connection for questions: to be locked. */
+SlSql *sl_store_reader (SlStore *store);
+
+/** SlStoreClip: @stem: of its files (plugins/record/names.h); @bytes: of all of them; @color:
+ * (nullable): a name, "" = none, NULL = not looked at yet */
+typedef struct
+{
+  const char *stem, *pipeline, *color;
+  gboolean kept;
+  guint64 bytes;
+} SlStoreClip;
+
+/* Writing: under the lock of @write. */
+
+/** sl_store_add_clip: takes the place of the same clip, and of events of the pipeline that happened
+ * while it was recorded. */
+gboolean sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes,
+                            GError **error);
+/** sl_store_add_event: one without a clip. */
+gboolean sl_store_add_event (SlStore *store, const char *pipeline, const SlNotes *notes,
+                             GError **error);
+gboolean sl_store_remove (SlStore *store, const char *stem, GError **error);
+gboolean sl_store_set_kept (SlStore *store, const char *stem, gboolean kept, GError **error);
+gboolean sl_store_set_color (SlStore *store, const char *stem, const char *color, GError **error);
+/** sl_store_expire: deletes what is older than its retention: events without clips and hours after
+ * 400 days, minutes after 14. @now: microseconds since 1970 */
+gboolean sl_store_expire (SlStore *store, gint64 now, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlStore, sl_store_unref)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Settings of a pipeline that act at the next frame: over its description, and kept over restarts
+ * and, in the state folder, over the end of the process. Main thread.
+ */
+#pragma once
+
+#include "pipelines/description/description.h"
+#include "tools/run/keep.h"
+
+typedef enum
+{
+  SL_LIVE_THRESHOLD,
+  SL_LIVE_CLASSES,
+  SL_LIVE_RATE,
+  SL_LIVE_RECORDING,
+  SL_LIVE_REDACTION,
+  SL_N_LIVE
+} SlLiveKind;
+
+/**
+ * SlLiveRow:
+ * @key, @title: for clients
+ * @factory, @property: of the element that has it; the first one in the launch line
+ * @part: (nullable): the element that has it where there is no @factory
+ */
+typedef struct
+{
+  const char *key, *title, *factory, *property, *part;
+} SlLiveRow;
+
+extern const SlLiveRow sl_live_rows[SL_N_LIVE];
+
+typedef enum
+{
+  SL_LIVE_NOTHING, /* the description's value */
+  SL_LIVE_NUMBER,
+  SL_LIVE_TEXT,
+  SL_LIVE_ON,
+  SL_LIVE_OFF,
+  SL_LIVE_OTHER /* what no setting can be */
+} SlLiveWishKind;
+
+/** SlLiveWish: what a client asks for. @text: (nullable) */
+typedef struct
+{
+  SlLiveWishKind kind;
+  gdouble number;
+  char *text;
+} SlLiveWish;
+
+typedef struct _SlLive SlLive;
+
+/** sl_live_new: @keep must live as long. */
+SlLive *sl_live_new (SlKeep *keep);
+void sl_live_free (SlLive *live);
+/** sl_live_apply: to @pipeline, which has not started. @name: for the log. Classes are forgotten
+ * when @launch is another than the one that they were set for, whose model may not have them. */
+void sl_live_apply (SlLive *live, GstElement *pipeline, const char *name, const char *launch);
+/** sl_live_find: (transfer full) (nullable): the element that has the setting. */
+GstElement *sl_live_find (GstElement *pipeline, SlLiveKind kind);
+/** sl_live_text: (transfer full): the value of the setting at @element; "" = none is stated. */
+char *sl_live_text (GstElement *element, SlLiveKind kind);
+/** sl_live_default: (transfer none): the value of the description. */
+const char *sl_live_default (const SlLive *live, SlLiveKind kind);
+/** sl_live_set: at @element, from the next frame on. @text: (nullable): NULL = the description's.
+ * FALSE with SL_ERROR_ARGUMENT. */
+gboolean sl_live_set (SlLive *live, GstElement *element, SlLiveKind kind, const char *text,
+                      GError **error);
+/** sl_live_frame_rate: frames a second at @element; 0 = unknown. */
+gdouble sl_live_frame_rate (GstElement *element);
+/** sl_live_why_not: (transfer full) (nullable): why the setting cannot be changed. @element:
+ * (nullable) */
+char *sl_live_why_not (SlLiveKind kind, GstElement *element, const SlDescription *description);
+/** sl_live_check: whether @wish is one for the setting of @element. @text: (out) (nullable): for
+ * sl_live_set(). FALSE with SL_ERROR_ARGUMENT. */
+gboolean sl_live_check (SlLiveKind kind, GstElement *element, const SlLiveWish *wish, char **text,
+                        GError **error);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What happened: a list with filters, and a timeline of days and of the hours of one day. */
+
+import { address, json, query, why } from "./api.js";
+import { bars } from "./bars.js";
+import { el, icon, keyed, labelled, say, setText } from "./dom.js";
+import { pipelines } from "./pictures.js";
+import { dayName, dayShort, happened, hourName, localDay, span, t, when } from "./text.js";
+
+const PAGE = 48, DAYS = 14, TYPING_MS = 300;
+const EVENTS = ["entered", "left", "in", "out", "dwell", "left-behind", "empty", "object", "record"];
+const COLOUR_NAMES = ["black", "white", "grey", "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown"];
+
+function option(value, text) { return el("option", { value }, text); }
+
+/** The address of the list that was seen last: a way back from one event. */
+export let listAddress = "#/events";
+
+/** What is asked for, as it stands in the address of the page: a list of events has an address of its own. */
+class Filter {
+  constructor(values, changed) {
+    this.values = values;
+    this.changed = changed;
+  }
+  set(values) {
+    this.values = Object.fromEntries(Object.entries({ ...this.values, ...values }).filter(([, v]) => v !== "" && v !== null));
+    listAddress = "#/events" + query(this.values);
+    history.replaceState(null, "", listAddress);
+    this.changed();
+  }
+  /** For the API: the day (and hour) as from and to. */
+  asked(withTime = true) {
+    const { day, hour, ...rest } = this.values;
+    if (!withTime || !day) return rest;
+    const from = new Date(day + "T00:00:00"), to = new Date(from);
+    if (hour !== undefined) {
+      from.setHours(Number(hour));
+      to.setHours(Number(hour) + 1);
+    } else to.setDate(to.getDate() + 1);
+    return { ...rest, from: from.toISOString(), to: to.toISOString() };
+  }
+}
+
+function chooser(filter, key, label, options) {
+  const select = el("select", {}, option("", t("events.any")), options);
+  select.value = filter.values[key] || "";
+  select.addEventListener("change", () => filter.set({ [key]: select.value }));
+  return labelled(label, select);
+}
+function typed(filter, key, label, type, life) {
+  const input = el("input", { type, value: filter.values[key] || "", autocomplete: "off" });
+  let timer;
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = life.after(TYPING_MS, () => filter.set({ [key]: input.value.trim() }));
+  });
+  return labelled(label, input);
+}
+
+function filterForm(filter, life, cameras) {
+  const camera = el("select"), day = el("input", { type: "date", value: filter.values.day || "", max: dayKey(new Date()) }), kept = el("input", { type: "checkbox", checked: filter.values.kept === "1" });
+  camera.append(option("", t("events.any")));
+  camera.addEventListener("change", () => filter.set({ pipeline: camera.value }));
+  cameras.then(list => {
+    camera.append(...list.map(p => option(p.name, p.name)));
+    camera.value = filter.values.pipeline || "";
+  }, () => {});
+  day.addEventListener("change", () => filter.set({ day: day.value, hour: "" }));
+  kept.addEventListener("change", () => filter.set({ kept: kept.checked ? "1" : "" }));
+  const form = el("form.filters", { role: "search", onsubmit: event => event.preventDefault() }, typed(filter, "text", t("events.text"), "search", life), labelled(t("events.camera"), camera),
+    chooser(filter, "event", t("events.event"), EVENTS.map(e => option(e, t("eventname." + e)))), typed(filter, "region", t("events.region"), "text", life),
+    typed(filter, "label", t("events.label"), "text", life), chooser(filter, "color", t("events.color"), COLOUR_NAMES.map(c => option(c, t("color." + c)))),
+    labelled(t("events.day"), day), el("label.check", {}, kept, el("span", {}, t("events.kept"))));
+  const open = matchMedia("(min-width: 48rem)").matches || Object.keys(filter.values).some(k => !["day", "hour"].includes(k));
+  return el("details.card.filterbox", { open }, el("summary", {}, icon("search"), t("events.filters")), form);
+}
+
+export function dayKey(date) {
+  return date.getFullYear() + "-" + String(date.getMonth() + 1).padStart(2, "0") + "-" + String(date.getDate()).padStart(2, "0");
+}
+/* Counts of buckets by what @slot makes of their time. */
+function slots(buckets, count, slot) {
+  const values = new Array(count).fill(0);
+  for (const bucket of buckets) {
+    const i = slot(new Date(bucket.from));
+    if (i >= 0 && i < count) values[i] += bucket.count;
+  }
+  return values;
+}
+async function days(filter, signal) {
+  const first = localDay(new Date());
+  first.setDate(first.getDate() - DAYS + 1);
+  const dates = Array.from({ length: DAYS }, (_, i) => { const date = new Date(first); date.setDate(date.getDate() + i); return date; });
+  /* By hours: the server's days are those of UTC, a shopkeeper's are not. */
+  const { buckets } = await json(address("events", "timeline") + query({ ...filter.asked(false), from: first.toISOString(), to: new Date(Date.now() + 60000).toISOString(), bucket: "hour" }), { signal });
+  const keys = dates.map(dayKey), values = slots(buckets, DAYS, date => keys.indexOf(dayKey(date)));
+  return bars(t("events.days"), dates.map(dayShort), [{ name: t("nav.events"), values }], { height: 120, chosen: keys.indexOf(filter.values.day),
+    choose: i => filter.set({ day: filter.values.day === keys[i] ? "" : keys[i], hour: "" }), tell: i => t("events.onDay", { day: dayName(dates[i]), n: values[i] }) });
+}
+async function hours(filter, signal) {
+  const { hour, ...day } = filter.values, asked = new Filter(day).asked();
+  const { buckets } = await json(address("events", "timeline") + query({ ...asked, bucket: "hour" }), { signal });
+  const values = slots(buckets, 24, date => date.getHours()), label = i => hourName(new Date(2000, 0, 1, i));
+  return bars(t("events.hours"), values.map((_, i) => label(i)), [{ name: t("nav.events"), values }], { height: 120, chosen: hour === undefined ? -1 : Number(hour),
+    choose: i => filter.set({ hour: hour === String(i) ? "" : String(i) }), tell: i => t("events.atHour", { hour: label(i), n: values[i] }) });
+}
+
+function card(event) {
+  const picture = event.picture ? el("img", { alt: "", loading: "lazy", src: address("events", event.id, "thumbnail.jpg") }) : el("span.none", {}, icon("events"));
+  return el("a.eventcard", { href: "#/events/" + encodeURIComponent(event.id) }, el("div.frame", {}, picture, event.clip && event.seconds ? el("span.length", {}, span(event.seconds)) : null, el("span.keptmark", {}, icon("keep"))),
+    el("div.body", {}, el("b", {}, [event.label, happened(event)].filter(Boolean).join(" ")), el("span.soft", {}, event.pipeline), el("time.soft", { datetime: event.time }, when(event.time))));
+}
+
+export async function showEvents(main, life, values) {
+  const grid = el("div.eventgrid"), count = el("p.soft", { role: "status" }), more = el("button", { hidden: true }, t("events.more")), time = el("div.timeline"), clear = el("button.quiet", {}, t("events.clear"));
+  let shown = [], next = null, turn = new AbortController();
+  const filter = new Filter(values, () => load());
+  listAddress = "#/events" + query(values);
+  const list = async (before, signal) => {
+    const answer = await json(address("events") + query({ ...filter.asked(), limit: PAGE, before }), { signal });
+    shown = before ? [...shown, ...answer.events] : answer.events;
+    next = answer.next;
+    keyed(grid, shown, e => e.id, card, (node, e) => node.classList.toggle("kept", Boolean(e.kept)));
+    setText(count, shown.length ? t("events.found", { n: answer.total ?? shown.length }) : t("events.none"));
+    more.hidden = !next;
+  };
+  const load = async () => {
+    turn.abort();
+    turn = new AbortController();
+    const signal = turn.signal;
+    clear.hidden = !Object.keys(filter.values).length;
+    try {
+      const [, first, second] = await Promise.all([list(null, signal), days(filter, signal), filter.values.day ? hours(filter, signal) : null]);
+      if (signal.aborted) return;
+      const held = document.activeElement?.closest?.(".column") ? [...time.querySelectorAll(".column")].indexOf(document.activeElement) : -1;
+      time.replaceChildren(first, ...(second ? [second] : []));
+      if (held >= 0) requestAnimationFrame(() => requestAnimationFrame(() => time.querySelectorAll(".column")[held]?.focus()));
+    } catch (error) {
+      if (!signal.aborted && error.status) setText(count, why(error));
+      if (!error.status) throw error;
+    }
+  };
+  more.onclick = () => list(next, turn.signal).catch(error => say(why(error), "bad"));
+  clear.onclick = () => { location.hash = "#/events"; };
+  main.replaceChildren(el("div.head", {}, el("h1", {}, t("nav.events"))), el("section.card", { "aria-label": t("events.days") }, time), filterForm(filter, life, pipelines()), el("div.row", {}, el("div.grow", {}, count), clear), grid, el("div.row.mid", {}, more));
+  life.signal.addEventListener("abort", () => turn.abort(), { once: true });
+  life.every(15000, async () => { if (shown.length <= PAGE && !grid.contains(document.activeElement)) await load(); });
+}
