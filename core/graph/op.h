@@ -26,6 +26,7 @@
   X (POW, pow)                                                   \
   X (FLOOR_DIV, floor_div)                                       \
   X (FLOOR_MOD, floor_mod)                                       \
+  X (ATAN2, atan2)                                               \
   X (EQUAL, equal)                                               \
   X (NOT_EQUAL, not_equal)                                       \
   X (LESS, less)                                                 \

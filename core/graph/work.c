@@ -134,6 +134,7 @@ per_element (const SlNode *node)
     case SL_OP_FLOOR_DIV:
     case SL_OP_FLOOR_MOD:
     case SL_OP_FMOD:
+    case SL_OP_ATAN2:
     case SL_OP_LOGISTIC:
     case SL_OP_ELU:
     case SL_OP_GELU:

@@ -16,7 +16,8 @@ check (SlGraph *graph, SlNode *node, GError **error)
                                 sl_node_output (graph, node, 0) };
   const gboolean bitwise =
     node->op == SL_OP_BITWISE_AND || node->op == SL_OP_BITWISE_OR || node->op == SL_OP_BITWISE_XOR;
-  const guint32 types = node->op == SL_OP_PRELU ? REAL_TYPES : bitwise ? SL_DTYPES_INDEX : TYPES;
+  const gboolean real = node->op == SL_OP_PRELU || node->op == SL_OP_ATAN2;
+  const guint32 types = real ? REAL_TYPES : bitwise ? SL_DTYPES_INDEX : TYPES;
   for (guint i = 0; i < 3; i++) {
     const char *role = i < 2 ? "input" : "output";
     if (!sl_node_check_dtype (node, role, tensors[i], types, error)
@@ -53,6 +54,7 @@ BINARY (sl_op_squared_difference, SQUARED_DIFFERENCE);
 BINARY (sl_op_pow, POW);
 BINARY (sl_op_floor_div, FLOOR_DIV);
 BINARY (sl_op_floor_mod, FLOOR_MOD);
+BINARY (sl_op_atan2, ATAN2);
 BINARY (sl_op_fmod, FMOD);
 BINARY (sl_op_bitwise_and, BITWISE_AND);
 BINARY (sl_op_bitwise_or, BITWISE_OR);

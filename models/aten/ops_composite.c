@@ -15,14 +15,6 @@ ts_composite (TsProgram *program, const TsCall *call)
   return program->run_body (program, call);
 }
 
-/* The angle of a point, from -pi to pi: atan of the slope, turned by a half where x is negative. */
-#define ATAN2                                                                                         \
-  "a = torch.atan(torch.div(self, torch.where(torch.eq(other, 0), torch.ones_like(other), other)))\n" \
-  "pi = 3.141592653589793\n"                                                                          \
-  "half = torch.where(torch.ge(self, 0), torch.add(a, pi), torch.sub(a, pi))\n"                       \
-  "b = torch.where(torch.lt(other, 0), half, a)\n"                                                    \
-  "return torch.where(torch.eq(other, 0), torch.mul(torch.sign(self), 1.5707963267948966), b)"
-
 /* Distances by products would lose digits where points are close. */
 #define CDIST                                                                    \
   "d = torch.abs(torch.sub(torch.unsqueeze(x1, -2), torch.unsqueeze(x2, -3)))\n" \
@@ -266,8 +258,6 @@ ts_composite (TsProgram *program, const TsCall *call)
   "return torch.where(torch.ne(other, other), other, y)"
 
 const TsOp ts_ops_composite[] = {
-  { "aten::atan2", "self,other", ts_composite, ATAN2 },
-  { "aten::arctan2", "self,other", ts_composite, ATAN2 },
   { "aten::cdist", "x1,x2,p=2,compute_mode=None", ts_composite, CDIST },
   { "aten::median", "self,dim=None,keepdim=False", ts_composite, MEDIAN },
   { "aten::one_hot", "self,num_classes=-1", ts_composite, ONE_HOT },

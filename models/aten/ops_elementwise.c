@@ -133,6 +133,17 @@ floor_operation (TsProgram *program, const TsCall *call)
                       operand (program, call->args[1], dtype), dtype);
 }
 
+/* atan2: whole numbers become real ones. */
+static TsValue
+angle (TsProgram *program, const TsCall *call)
+{
+  TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  if (category (dtype) < 2)
+    dtype = TS_FLOAT32;
+  return core_binary (program, SL_OP_ATAN2, operand (program, call->args[0], dtype),
+                      operand (program, call->args[1], dtype), dtype);
+}
+
 static TsValue
 compare (TsProgram *program, const TsCall *call)
 {
@@ -543,6 +554,8 @@ const TsOp ts_ops_elementwise[] = {
   { "aten::floor_divide", "self,other", floor_operation, NULL, SL_OP_FLOOR_DIV },
   { "aten::remainder", "self,other", floor_operation, NULL, SL_OP_FLOOR_MOD },
   { "aten::fmod", "self,other", floor_operation, NULL, SL_OP_FMOD },
+  { "aten::atan2", "self,other", angle },
+  { "aten::arctan2", "self,other", angle },
   { "aten::pow", "self,exponent", power },
   { "aten::addcmul", "self,tensor1,tensor2,value=1", add_product, "Mul" },
   { "aten::addcdiv", "self,tensor1,tensor2,value=1", add_product, "Div" },

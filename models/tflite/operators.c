@@ -349,6 +349,7 @@ static const TflOp table[] = {
   { 130, NULL, SL_OP_BROADCAST_TO, 0, NULL },
   { 150, NULL, SL_OP_GELU, 120, NULL },
   { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
+  { 156, NULL, SL_OP_ATAN2, 0, NULL },
   { 158, NULL, SL_OP_SIGN, 0, NULL },
   { TFL_BUILTIN_CUSTOM, "Convolution2DTransposeBias", SL_OP_TRANSPOSE_CONV, 0,
     parse_transpose_bias },

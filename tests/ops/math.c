@@ -175,6 +175,8 @@ binary_value (SlOpType op, double a, double b)
       return floor (a / b);
     case SL_OP_FLOOR_MOD:
       return a - floor (a / b) * b;
+    case SL_OP_ATAN2:
+      return atan2 (a, b);
     case SL_OP_PRELU:
       return a < 0 ? a * b : a;
     case SL_OP_EQUAL:
@@ -284,6 +286,8 @@ test_binary (void)
     }
   for (guint shape = 0; shape < 2; shape++)
     run_binary (SL_OP_PRELU, SL_DTYPE_F32, shape, 1e-6);
+  for (guint shape = 0; shape < 4; shape++)
+    run_binary (SL_OP_ATAN2, SL_DTYPE_F32, shape, 1e-6);
 }
 
 static void

@@ -83,6 +83,7 @@ static const struct
   [SL_OP_POW] = { 78, 56 },
   [SL_OP_FLOOR_DIV] = { 90, 66 },
   [SL_OP_FLOOR_MOD] = { 95, 72 },
+  [SL_OP_ATAN2] = { 156, 0 },
   [SL_OP_EQUAL] = { 71, 53 },
   [SL_OP_NOT_EQUAL] = { 72, 54 },
   [SL_OP_LESS] = { 58, 44 },

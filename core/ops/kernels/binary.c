@@ -200,6 +200,7 @@ static const struct
   [SL_OP_POW] = { powf, whole_power },
   [SL_OP_FLOOR_DIV] = { real_floor_divide, whole_floor_divide },
   [SL_OP_FLOOR_MOD] = { real_floor_modulo, whole_floor_modulo },
+  [SL_OP_ATAN2] = { atan2f, NULL },
   [SL_OP_FMOD] = { fmodf, whole_modulo },
   [SL_OP_BITWISE_AND] = { NULL, whole_and },
   [SL_OP_BITWISE_OR] = { NULL, whole_or },
