@@ -101,6 +101,7 @@
   X (PACK, pack)                                                 \
   X (UNPACK, unpack)                                             \
   X (TRANSPOSE, transpose)                                       \
+  X (REVERSE_V2, reverse_v2)                                     \
   X (TILE, tile)                                                 \
   X (BROADCAST_TO, broadcast_to)                                 \
   X (GATHER, gather)                                             \

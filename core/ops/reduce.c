@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MEAN, SUM, REDUCE_MAX, REDUCE_MIN and REDUCE_PROD over constant axes. */
+/* MEAN, SUM, REDUCE_MAX, REDUCE_MIN and REDUCE_PROD over constant axes. The maximum of booleans is
+ * whether any is true, the minimum whether all are. */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
@@ -14,7 +15,9 @@ check (SlGraph *graph, SlNode *node, GError **error)
   gint32 axes[SL_MAX_RANK];
   guint count = 0;
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  if (!sl_node_check_dtype (node, "input", input, TYPES, error)
+  const gboolean picks = node->op == SL_OP_REDUCE_MAX || node->op == SL_OP_REDUCE_MIN;
+  if (!sl_node_check_dtype (node, "input", input,
+                            TYPES | (picks ? SL_DTYPE_BIT (SL_DTYPE_BOOL) : 0), error)
       || !sl_node_check_same_dtype (node, input, output, error)
       || !sl_node_check_quant (node, "input", input, error)
       || !sl_node_check_quant (node, "output", output, error))

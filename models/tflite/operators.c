@@ -320,6 +320,7 @@ static const TflOp table[] = {
   { 88, NULL, SL_OP_UNPACK, 64, NULL },
   { 89, NULL, SL_OP_REDUCE_MIN, 27, NULL },
   { 90, NULL, SL_OP_FLOOR_DIV, 0, NULL },
+  { 91, NULL, SL_OP_REDUCE_MAX, 27, NULL }, /* REDUCE_ANY */
   { 92, NULL, SL_OP_SQUARE, 0, NULL },
   { 93, NULL, SL_OP_ZEROS_LIKE, 0, NULL },
   { 94, NULL, SL_OP_FILL, 0, NULL },
@@ -332,6 +333,7 @@ static const TflOp table[] = {
   { 101, NULL, SL_OP_ABS, 0, NULL },
   { 102, NULL, SL_OP_SPLIT_V, 79, NULL },
   { 104, NULL, SL_OP_CEIL, 0, NULL },
+  { 105, NULL, SL_OP_REVERSE_V2, 0, NULL },
   { 107, NULL, SL_OP_GATHER_ND, 0, NULL },
   { 108, NULL, SL_OP_COS, 0, NULL },
   { 109, NULL, SL_OP_WHERE, 0, NULL },
@@ -347,10 +349,12 @@ static const TflOp table[] = {
   { 126, NULL, SL_OP_BATCH_MATMUL, 101, NULL },
   { 128, NULL, SL_OP_CUMSUM, 102, NULL },
   { 130, NULL, SL_OP_BROADCAST_TO, 0, NULL },
+  { 140, NULL, SL_OP_REDUCE_MIN, 27, NULL }, /* REDUCE_ALL */
   { 150, NULL, SL_OP_GELU, 120, NULL },
   { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
   { 156, NULL, SL_OP_ATAN2, 0, NULL },
   { 158, NULL, SL_OP_SIGN, 0, NULL },
+  { 160, NULL, SL_OP_BITWISE_XOR, 0, NULL },
   { TFL_BUILTIN_CUSTOM, "Convolution2DTransposeBias", SL_OP_TRANSPOSE_CONV, 0,
     parse_transpose_bias },
   { TFL_BUILTIN_CUSTOM, "MaxPoolingWithArgmax2D", SL_OP_MAX_POOL_WITH_ARGMAX, 0,

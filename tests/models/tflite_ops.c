@@ -28,6 +28,11 @@ test_names (void)
                { -1, "UNKNOWN" },
                { 100000, "UNKNOWN" },
                { 97, "RESIZE_NEAREST_NEIGHBOR" },
+               { 91, "REDUCE_ANY" },
+               { 105, "REVERSE_V2" },
+               { 140, "REDUCE_ALL" },
+               { 156, "ATAN2" },
+               { 160, "BITWISE_XOR" },
                { 162, "STABLEHLO_LOGISTIC" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     g_assert_cmpstr (tfl_builtin_name (rows[i].builtin), ==, rows[i].name);
@@ -39,6 +44,8 @@ test_find (void)
   g_assert_cmpint (tfl_op_find (3, NULL)->op, ==, SL_OP_CONV_2D);
   g_assert_cmpint (tfl_op_find (32, "TFLite_Detection_PostProcess")->op, ==,
                    SL_OP_DETECTION_POSTPROCESS);
+  g_assert_cmpint (tfl_op_find (91, NULL)->op, ==, SL_OP_REDUCE_MAX);
+  g_assert_cmpint (tfl_op_find (140, NULL)->op, ==, SL_OP_REDUCE_MIN);
   g_assert_null (tfl_op_find (32, NULL));
   g_assert_null (tfl_op_find (32, "Other"));
   g_assert_null (tfl_op_find (3, "Other"));

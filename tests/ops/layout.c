@@ -294,6 +294,29 @@ test_tile (void)
 }
 
 static gboolean
+from_reversed (const OpModel *m, const gint32 *p, gint32 *from)
+{
+  from[0] = 2 - p[0];
+  from[1] = p[1];
+  from[2] = 4 - p[2];
+  return TRUE;
+}
+
+static void
+test_reverse (void)
+{
+  for (guint t = 0; t < G_N_ELEMENTS (dtypes); t++) {
+    OpModel m;
+    om_init (&m, SL_OP_REVERSE_V2, NULL, t);
+    add_input (&m, dtypes[t], 3, DIMS (3, 4, 5));
+    om_ints (&m, 2, DIMS (0, -1));
+    add_output (&m, dtypes[t], 3, DIMS (3, 4, 5));
+    expect_moved (&m, 0, from_reversed);
+    om_clear (&m);
+  }
+}
+
+static gboolean
 from_padded (const OpModel *m, const gint32 *p, gint32 *from)
 {
   from[0] = p[0];
@@ -501,6 +524,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/ops/split-many", test_split_many);
   g_test_add_func ("/ops/pack", test_pack);
   g_test_add_func ("/ops/tile", test_tile);
+  g_test_add_func ("/ops/reverse", test_reverse);
   g_test_add_func ("/ops/pad", test_pad);
   g_test_add_func ("/ops/space", test_space);
   g_test_add_func ("/ops/gather", test_gather);

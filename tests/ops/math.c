@@ -175,6 +175,8 @@ binary_value (SlOpType op, double a, double b)
       return floor (a / b);
     case SL_OP_FLOOR_MOD:
       return a - floor (a / b) * b;
+    case SL_OP_BITWISE_XOR:
+      return (double) ((gint64) a ^ (gint64) b);
     case SL_OP_ATAN2:
       return atan2 (a, b);
     case SL_OP_PRELU:
@@ -288,6 +290,10 @@ test_binary (void)
     run_binary (SL_OP_PRELU, SL_DTYPE_F32, shape, 1e-6);
   for (guint shape = 0; shape < 4; shape++)
     run_binary (SL_OP_ATAN2, SL_DTYPE_F32, shape, 1e-6);
+  for (guint shape = 0; shape < 4; shape++) {
+    run_binary (SL_OP_BITWISE_XOR, SL_DTYPE_I32, shape, 0);
+    run_binary (SL_OP_BITWISE_XOR, SL_DTYPE_I64, shape, 0);
+  }
 }
 
 static void
@@ -423,6 +429,10 @@ test_reduce (void)
       }
     }
   run_reduce (SL_OP_REDUCE_PROD, SL_DTYPE_F32, DIMS (1), 1, FALSE);
+  for (guint i = 2; i < G_N_ELEMENTS (ops); i++) { /* whether any is true, and all are */
+    run_reduce (ops[i], SL_DTYPE_BOOL, DIMS (1, 2), 2, FALSE);
+    run_reduce (ops[i], SL_DTYPE_BOOL, DIMS (-1), 1, TRUE);
+  }
 }
 
 static void

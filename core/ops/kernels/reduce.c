@@ -249,6 +249,10 @@ sl_kernel_reduce (const SlKernelCall *call)
         ((gint64 *) out)[i] =
           p->op == SL_OP_MEAN ? p->sums[i].whole / (gint64) p->count : p->sums[i].whole;
       break;
+    case SL_DTYPE_BOOL:
+      for (gsize i = 0; i < p->n_sums; i++)
+        ((guint8 *) out)[i] = p->sums[i].whole != 0;
+      break;
     default:
       store_quantised (p, out);
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TRANSPOSE by a constant permutation; TILE and BROADCAST_TO repeat a tensor. All three only move
- * elements. */
+/* TRANSPOSE by a constant permutation; REVERSE_V2 along constant axes; TILE and BROADCAST_TO repeat
+ * a tensor. All of them only move elements. */
 #include "core/ops/kernels/moves.h"
 #include "core/ops/ops.h"
 
@@ -58,6 +58,42 @@ transpose_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   transpose_order (graph, node, order);
   for (guint i = 0; i < output->rank; i++)
     sl_move_axis (move, (gsize) output->dims[i], from[order[i]], to[i]);
+  return sl_moves_done (moves);
+}
+
+static gboolean
+reverse_check (SlGraph *graph, SlNode *node, GError **error)
+{
+  gint32 axes[SL_MAX_RANK];
+  guint count = 0;
+  if (!sl_node_check_copy (graph, node, 0, 0, error)
+      || !sl_node_constant (graph, node, 1, "axes", axes, SL_MAX_RANK, &count, error))
+    return FALSE;
+  for (guint i = 0; i < count; i++)
+    if (!sl_node_axis (node, &axes[i], sl_node_input (graph, node, 0)->rank, error))
+      return FALSE;
+  return TRUE;
+}
+
+static void *
+reverse_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 axes[SL_MAX_RANK];
+  gssize from[SL_MAX_RANK], to[SL_MAX_RANK];
+  guint count = 0;
+  SlMove *move;
+  SlMoves *moves = sl_moves_one (graph, node, arena, &move, from, to);
+  sl_constant_ints (sl_node_input (graph, node, 1), axes, SL_MAX_RANK, &count);
+  for (guint i = 0; i < count; i++) {
+    const gint32 axis = axes[i] + (axes[i] < 0 ? (gint32) input->rank : 0);
+    if (from[axis] < 0) /* an axis that is named twice is reversed once */
+      continue;
+    move->from_at += (gsize) (input->dims[axis] - 1) * (gsize) from[axis];
+    from[axis] = -from[axis];
+  }
+  for (guint i = 0; i < input->rank; i++)
+    sl_move_axis (move, (gsize) input->dims[i], from[i], to[i]);
   return sl_moves_done (moves);
 }
 
@@ -157,3 +193,6 @@ const SlOp sl_op_tile = { SL_OP_ROW (TILE, 2, 2, 1, tile_check, tile_infer, tile
 
 const SlOp sl_op_broadcast_to = { SL_OP_ROW (BROADCAST_TO, 2, 2, 1, broadcast_check,
                                              broadcast_infer, broadcast_prepare, sl_kernel_moves) };
+
+const SlOp sl_op_reverse_v2 = { SL_OP_ROW (
+  REVERSE_V2, 2, 2, 1, reverse_check, sl_node_same_shape_infer, reverse_prepare, sl_kernel_moves) };
