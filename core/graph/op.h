@@ -106,6 +106,7 @@
   X (BROADCAST_TO, broadcast_to)                                 \
   X (GATHER, gather)                                             \
   X (GATHER_ND, gather_nd)                                       \
+  X (ONE_HOT, one_hot)                                           \
   X (RESIZE_BILINEAR, resize_bilinear)                           \
   X (RESIZE_NEAREST_NEIGHBOR, resize_nearest_neighbor)           \
   X (SPACE_TO_DEPTH, space_to_depth)                             \
@@ -390,6 +391,11 @@ typedef union
     gint32 batch_dims;   /* GATHER, GATHER_ND */
     SlIndexing indexing; /* GATHER, GATHER_ND */
   } axis;
+  struct
+  {
+    gint32 axis;       /* of the output */
+    gboolean from_end; /* indices from -depth to -1 count from the end; else they have no place */
+  } one_hot;
   struct
   {
     guint32 begin_mask, end_mask, ellipsis_mask, new_axis_mask,

@@ -42,11 +42,6 @@ ts_composite (TsProgram *program, const TsCall *call)
   "    r = (torch.select(a, dim, k), torch.select(b, dim, k))\n"                  \
   "return r"
 
-#define ONE_HOT                                                                                   \
-  "if torch.lt(num_classes, 1):\n"                                                                \
-  "  ops.prim.RaiseException(\"one_hot() without a number of classes depends on the picture\")\n" \
-  "return torch.to(torch.eq(torch.unsqueeze(self, -1), torch.arange(num_classes)), 4)"
-
 #define WEIGHT_NORM                 \
   "d = annotate(List[int], [])\n"   \
   "for i in range(torch.dim(v)):\n" \
@@ -260,7 +255,6 @@ ts_composite (TsProgram *program, const TsCall *call)
 const TsOp ts_ops_composite[] = {
   { "aten::cdist", "x1,x2,p=2,compute_mode=None", ts_composite, CDIST },
   { "aten::median", "self,dim=None,keepdim=False", ts_composite, MEDIAN },
-  { "aten::one_hot", "self,num_classes=-1", ts_composite, ONE_HOT },
   { "aten::_weight_norm", "v,g,dim=0", ts_composite, WEIGHT_NORM },
   { "aten::affine_grid_generator", "theta,size,align_corners", ts_composite, AFFINE_GRID },
   { "aten::bilinear", "input1,input2,weight,bias=None", ts_composite, BILINEAR },

@@ -343,6 +343,19 @@ embedding (TsProgram *program, const TsCall *call)
   return ts_new (program, ts_onnx (program, "Gather", inputs, 2, NULL, 0), TS_FLOAT32);
 }
 
+static TsValue
+one_hot (TsProgram *program, const TsCall *call)
+{
+  const gint64 depth = ts_to_int (program, call->args[1]), values[2] = { 0, 1 };
+  const LowerAttribute last = ts_attr_int ("axis", -1);
+  if (depth < 1)
+    return ts_refuse (program, SL_ERROR_SHAPE,
+                      "one_hot() without a number of classes depends on the picture");
+  LowerValue *inputs[3] = { ts_read (program, call->args[0]), ts_constant_ints (program, &depth, 1),
+                            ts_constant_ints (program, values, 2) };
+  return ts_new (program, ts_onnx (program, "OneHot", inputs, 3, &last, 1), TS_INT64);
+}
+
 const TsOp ts_ops_index[] = {
   { "aten::index_select", "self,dim,index", index_select },
   { "aten::gather", "self,dim,index,sparse_grad=False", gather },
@@ -356,5 +369,6 @@ const TsOp ts_ops_index[] = {
   { "aten::tril", "self,diagonal=0", triangle },
   { "aten::embedding", "weight,indices,padding_idx=-1,scale_grad_by_freq=False,sparse=False",
     embedding },
+  { "aten::one_hot", "self,num_classes=-1", one_hot },
   { NULL },
 };

@@ -46,26 +46,19 @@ lower_scatter (Lower *o)
   lower_set (o, 0, lower_emit (o, op, inputs, 3, &params, lower_tensor_type (o, inputs[0])), FALSE);
 }
 
-/* Whether the index is the place along the new dimension; @first = -depth for indices that count
- * from the end. */
-static gint32
-is_place (Lower *o, gint32 indices, gint64 first, gint64 end, const gint32 *dims, guint rank)
-{
-  const gint32 places = lower_reshape (o, lower_count (o, first, end), dims, rank);
-  return lower_emit (o, SL_OP_EQUAL, (const gint32[]){ indices, places }, 2, NULL, SL_DTYPE_BOOL);
-}
-
 void
 lower_one_hot (Lower *o)
 {
   LowerValue *indices = lower_required (o, 0), *values = lower_required (o, 2);
-  gint32 depth = 0, dims[SL_MAX_RANK + 1], places[SL_MAX_RANK + 1];
-  guint n = 0, from = 0;
+  gint32 depth = 0;
+  guint n = 0;
   lower_input_ints (o, 1, "depth", &depth, 1, &n);
   if (o->error != NULL)
     return;
-  const guint rank = indices->rank + 1,
-              axis = lower_norm_axis (o, lower_attr_int (o, "axis", -1), rank);
+  const guint rank = indices->rank + 1;
+  const SlOpParams params = { .one_hot = { .axis = (gint32) lower_norm_axis (
+                                             o, lower_attr_int (o, "axis", -1), rank),
+                                           .from_end = TRUE } };
   if (o->error != NULL)
     return;
   if (depth < 1 || rank > SL_MAX_RANK || values->rank != 1 || values->dims[0] != 2) {
@@ -75,20 +68,11 @@ lower_one_hot (Lower *o)
       indices->rank, depth, values->rank, SL_MAX_RANK - 1);
     return;
   }
-  for (guint i = 0; i < rank; i++) {
-    dims[i] = i == axis ? 1 : indices->dims[from++];
-    places[i] = i == axis ? depth : 1;
-  }
-  const gint32 index =
-    lower_reshape (o, lower_cast (o, lower_plain (o, indices), SL_DTYPE_I32), dims, rank);
-  const gint32 either[2] = { is_place (o, index, 0, depth, places, rank),
-                             is_place (o, index, -(gint64) depth, 0, places, rank) };
-  const gint32 pair = lower_plain (o, values), off = lower_cut (o, pair, 0, 0, 1),
-               on = lower_cut (o, pair, 0, 1, 2);
-  const gint32 set = lower_emit (o, SL_OP_LOGICAL_OR, either, 2, NULL, SL_DTYPE_BOOL);
-  lower_set (o, 0,
-             lower_emit (o, SL_OP_SELECT, (const gint32[]){ set, on, off }, 3, NULL,
-                         lower_tensor_type (o, pair)),
+  const gint32 pair = lower_plain (o, values);
+  const gint32 inputs[] = { lower_cast (o, lower_plain (o, indices), SL_DTYPE_I32),
+                            lower_ints_constant (o, &depth, 1), lower_cut (o, pair, 0, 1, 2),
+                            lower_cut (o, pair, 0, 0, 1) };
+  lower_set (o, 0, lower_emit (o, SL_OP_ONE_HOT, inputs, 4, &params, lower_tensor_type (o, pair)),
              FALSE);
 }
 

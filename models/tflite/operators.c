@@ -315,6 +315,7 @@ static const TflOp table[] = {
   { 82, NULL, SL_OP_REDUCE_MAX, 27, NULL },
   { 83, NULL, SL_OP_PACK, 59, NULL },
   { 84, NULL, SL_OP_LOGICAL_OR, 0, NULL },
+  { 85, NULL, SL_OP_ONE_HOT, 61, NULL },
   { 86, NULL, SL_OP_LOGICAL_AND, 0, NULL },
   { 87, NULL, SL_OP_LOGICAL_NOT, 0, NULL },
   { 88, NULL, SL_OP_UNPACK, 64, NULL },

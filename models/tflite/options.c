@@ -86,6 +86,7 @@ static const struct
   { 49, ABSENT, INTEGER, AT (window.dilation_h), NULL, 1 },
   /* PACK and UNPACK: how many there are, field 0, is counted, not believed. */
   { 59, 1, INTEGER, AT (axis.axis) },
+  { 61, 0, INTEGER, AT (one_hot.axis) },
   { 64, 1, INTEGER, AT (axis.axis) },
   { 74, 0, FLAG, AT (resize.align_corners) },
   { 74, 1, FLAG, AT (resize.half_pixel_centers) },

@@ -254,6 +254,12 @@ static const ProgramRow rows[] = {
     { 1.03077638f, 2.05775976f, 2.04633808f, 1.02316904f, 2.62202215f, 2.52178001f, 2.52487612f,
       2.39465547f, 8.25f,       8.25f,       6.5f,        7.5f,        0,           3,
       3,           0,           0,           -0.5f,       -0.25f,      0.25f,       -0.25f } },
+  { "one-hot",
+    "i = torch.to(torch.gt(torch.narrow(torch.flatten(x), 0, 0, 3), -100.), 3)\n"
+    "h = torch.one_hot(torch.add(i, 1), 4)\n"
+    "return torch.to(h, 6)",
+    12,
+    { 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0 } },
   { "angles",
     "y = torch.flip(x, [3])\n"
     "return torch.stack([torch.atan2(x, y), torch.atan(x), torch.sinh(x)])",

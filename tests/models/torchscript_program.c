@@ -579,7 +579,7 @@ static const Refusal refusals[] = {
   { "return torch.gru_cell(x, x, x, x)", SL_ERROR_SHAPE,
     "aten::gru_cell: expected an input and states of two dimensions" },
   { "return torch.one_hot(torch.argmax(x, 1))", SL_ERROR_SHAPE,
-    "code/__torch__.py:5: 'return torch.one_hot(torch.argmax(x, 1))': the model's own code refuses this input: one_hot() without" },
+    "aten::one_hot: one_hot() without a number of classes depends on the picture" },
   { "return CONSTANTS.c0", SL_ERROR_FORMAT, "CONSTANTS.c0 is not among the 0 constants" },
   { "return __torch__.other.f(x)", SL_ERROR_FORMAT,
     "the archive has nothing called __torch__.other.f" },

@@ -149,6 +149,7 @@ static const struct
   [SL_OP_BROADCAST_TO] = { 130, 0 },
   [SL_OP_GATHER] = { 36, 23 },
   [SL_OP_GATHER_ND] = { 107, 83 },
+  [SL_OP_ONE_HOT] = { 85, 61 },
   [SL_OP_RESIZE_BILINEAR] = { 23, 15 },
   [SL_OP_RESIZE_NEAREST_NEIGHBOR] = { 97, 74 },
   [SL_OP_SPACE_TO_DEPTH] = { 26, 19 },
