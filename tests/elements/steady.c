@@ -125,6 +125,7 @@ typedef struct
   const char *name, *model, *output;
   gint most;           /* allocations of GStreamer for a frame */
   const char *objects; /* (nullable): properties of slnormalize that choose objects */
+  const char *pattern; /* (nullable): of the pictures; NULL = green */
 } Case;
 
 #define SEGMENTATION "brightest_quarter.tflite decoder=segmentation"
@@ -150,6 +151,9 @@ static const Case cases[] = {
   { "objects/video", "brightest_channel.tflite", "video/x-raw", 24,
     "objects=true object-class=blue" },
   { "objects/boxes", "one_box.tflite", "application/x-json", 24, "objects=true" },
+  { "motion/none", "brightest_channel.tflite", "video/x-raw ! slmotion", 16 },
+  { "motion/some", "brightest_channel.tflite", "video/x-raw ! slmotion min-area=0", 32, NULL,
+    "ball" },
 };
 
 static void
@@ -163,9 +167,10 @@ test_case (gconstpointer data)
   }
   memset (&heap, 0, sizeof heap);
   g_autofree char *launch = g_strdup_printf (
-    "videotestsrc pattern=green num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48 ! slnormalize name=in %s ! slinfer "
+    "videotestsrc pattern=%s num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48 ! slnormalize name=in %s ! slinfer "
     "model=%s/%s ! slpostprocess ! %s ! fakesink name=sink sync=false enable-last-sample=false",
-    WARM_UP + FRAMES + 1, c->objects != NULL ? c->objects : "", models, c->model, c->output);
+    c->pattern != NULL ? c->pattern : "green", WARM_UP + FRAMES + 1,
+    c->objects != NULL ? c->objects : "", models, c->model, c->output);
   run_chain (launch, c->objects != NULL, &frames);
   g_test_message ("GStreamer: %.2f allocations a frame", heap.theirs / (double) FRAMES);
   g_assert_cmpint (frames, ==, WARM_UP + FRAMES + 1);
