@@ -34,17 +34,60 @@ allocate (size_t bytes)
   return memory;
 }
 
-/* 8-bit code of component @c where (x, y) is in pixels of the frame. */
-static double
-scene (int c, double x, double y, uint32_t *noise)
+/* A wave along an axis: sines and cosines of the samples, which are @step pixels apart. */
+typedef struct
 {
-  *noise = *noise * 1664525u + 1013904223u;
-  const double grain = (double) (*noise >> 28);
-  if (c > 0)
-    return 128.0 + 50.0 * sin (x * (c == 1 ? 0.010 : 0.002)) * cos (y * 0.015) + grain / 2.0;
-  const double checks = ((int) (x / 60.0) + (int) (y / 60.0)) % 2 != 0 ? 15.0 : 0.0;
-  return 110.0 + 60.0 * sin (x * 0.013) * cos (y * 0.017) + 30.0 * sin (x * 0.21 + y * 0.13)
-         + checks + grain;
+  double sin, cos;
+} Angle;
+
+static Angle *
+angles (int n, int step, double pace)
+{
+  Angle *wave = allocate ((size_t) n * sizeof *wave);
+  for (int i = 0; i < n; i++)
+    wave[i] = (Angle){ sin (i * step * pace), cos (i * step * pace) };
+  return wave;
+}
+
+/* The waves of a component: slow ones of every component, and fine ones of brightness alone. */
+typedef struct
+{
+  Angle *slow_x, *slow_y, *fine_x, *fine_y;
+} Waves;
+
+static void
+waves_init (Waves *waves, int c, int width, int height, int step_x, int step_y)
+{
+  waves->slow_x = angles (width, step_x, c == 0 ? 0.013 : c == 1 ? 0.010 : 0.002);
+  waves->slow_y = angles (height, step_y, c == 0 ? 0.017 : 0.015);
+  waves->fine_x = angles (width, step_x, 0.21);
+  waves->fine_y = angles (height, step_y, 0.13);
+}
+
+static void
+waves_clear (Waves *waves)
+{
+  free (waves->slow_x);
+  free (waves->slow_y);
+  free (waves->fine_x);
+  free (waves->fine_y);
+}
+
+/* 8-bit code of a sample of colour. */
+static double
+colour_at (const Waves *waves, int x, int y, double grain)
+{
+  return 128.0 + 50.0 * waves->slow_x[x].sin * waves->slow_y[y].cos + grain / 2.0;
+}
+
+/* 8-bit code of a pixel's brightness. The fine wave is the sine of a sum. */
+static double
+brightness_at (const Waves *waves, int x, int y, double grain)
+{
+  const Angle *along = &waves->fine_x[x], *down = &waves->fine_y[y];
+  const double checks = (x / 60 + y / 60) % 2 != 0 ? 15.0 : 0.0;
+  return 110.0 + 60.0 * waves->slow_x[x].sin * waves->slow_y[y].cos
+         + 30.0 * (along->sin * down->cos + along->cos * down->sin) + checks + grain;
 }
 
 static void
@@ -53,14 +96,22 @@ fill_component (SlBenchPicture *picture, int c, int shift_w, int shift_h, int bi
   const int width = (picture->info.width + shift_w) >> shift_w;
   const int height = (picture->info.height + shift_h) >> shift_h;
   uint32_t noise = (uint32_t) c + 1;
+  Waves waves;
   picture->width[c] = width;
   picture->height[c] = height;
   picture->sample[c] = allocate ((size_t) width * (size_t) height * sizeof (uint16_t));
+  waves_init (&waves, c, width, height, 1 << shift_w, 1 << shift_h);
   for (int y = 0; y < height; y++) {
-    for (int x = 0; x < width; x++)
-      picture->sample[c][(size_t) y * (size_t) width + (size_t) x] =
-        (uint16_t) (scene (c, x << shift_w, y << shift_h, &noise) * (1 << (bits - 8)));
+    uint16_t *row = picture->sample[c] + (size_t) y * (size_t) width;
+    for (int x = 0; x < width; x++) {
+      noise = noise * 1664525u + 1013904223u;
+      const double grain = (double) (noise >> 28);
+      const double code =
+        c > 0 ? colour_at (&waves, x, y, grain) : brightness_at (&waves, x, y, grain);
+      row[x] = (uint16_t) (code * (1 << (bits - 8)));
+    }
   }
+  waves_clear (&waves);
 }
 
 static void
