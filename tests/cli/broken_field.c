@@ -3,7 +3,7 @@
  * `sightline bench field` in a short time, with a kernel that is wrong on purpose: broken-field
  * KERNEL [OPTION...]. The kernel's function in the table of its instruction set is replaced by one
  * that calls it, and then changes one of the values that it wrote. Networks that do not use the
- * kernel's type do not run, and are right. "none" runs all of them.
+ * kernel's type do not run, and are right; neither do pictures. "none" runs all of them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "core/backends/float/isa.h"
 #include "core/backends/int8/isa.h"
 #include "tools/bench/field/field.h"
+#include "tools/bench/field/picture.h"
 #include "tools/bench/field/trial.h"
 
 /* In the place of the time after which no further run of a network begins. */
@@ -18,7 +19,7 @@
 
 static const char *broken;
 
-/* The linker gives these names: the function, and the one that field.c calls in its place. */
+/* The linker gives these names: the functions, and those that field.c calls in their places. */
 gboolean __real_sl_field_trial_run (SlFieldTrial *, double, gboolean (*) (void), GError **);
 gboolean __wrap_sl_field_trial_run (SlFieldTrial *, double, gboolean (*) (void), GError **);
 
@@ -33,6 +34,22 @@ __wrap_sl_field_trial_run (SlFieldTrial *trial, double most_ms, gboolean (*stopp
   trial->arena_bytes = trial->weight_bytes = 1;
   trial->right = TRUE;
   return TRUE;
+}
+
+void __real_sl_field_picture_run (guint, double, SlFieldPicture *);
+void __wrap_sl_field_picture_run (guint, double, SlFieldPicture *);
+
+/* Pictures pass through none of the kernels that are broken here. */
+void
+__wrap_sl_field_picture_run (guint i, double most_ms, SlFieldPicture *picture)
+{
+  static const SlFieldPicture right = {
+    .format = "NV12", .fit = "stretch", .type = "uint8", .size = 224, .right = TRUE
+  };
+  if (strcmp (broken, "none") == 0)
+    __real_sl_field_picture_run (i, most_ms, picture);
+  else
+    *picture = right;
 }
 
 static const SlInt8Isa *right_int8;
