@@ -50,11 +50,12 @@ sl_field_digest (const SlGraph *graph, void *const *outputs, SlFieldDigest *dige
 double
 sl_field_error (const SlFieldDigest *digest, const SlFieldExpected *expected)
 {
-  const double size = (double) expected->size;
+  const SlFieldValues *values = expected->values;
+  const double size = (double) values->size;
   if (expected->exact)
-    return digest->hash == expected->hash ? 0 : INFINITY;
+    return digest->hash == values->hash ? 0 : INFINITY;
   double error = fabs (digest->size - size) / size;
   for (guint i = 0; i < SL_FIELD_STRETCHES; i++)
-    error = MAX (error, fabs (digest->sums[i] - (double) expected->sums[i]) / size);
+    error = MAX (error, fabs (digest->sums[i] - (double) values->sums[i]) / size);
   return isfinite (digest->size) && isfinite (error) ? error : INFINITY;
 }

@@ -31,16 +31,24 @@ typedef struct
 } SlFieldDigest;
 
 /**
+ * SlFieldValues: what a digest is of plain kernels
+ */
+typedef struct
+{
+  guint64 hash;
+  gfloat size;
+  gfloat sums[SL_FIELD_STRETCHES];
+} SlFieldValues;
+
+/**
  * SlFieldExpected: how the digest of a network is judged
- * @exact: by the hash; else by @size and @sums, within @bound of @size
+ * @exact: by the hash; else by size and sums, within @bound of the size
  */
 typedef struct
 {
   gboolean exact;
   double bound;
-  guint64 hash;
-  gfloat size;
-  gfloat sums[SL_FIELD_STRETCHES];
+  const SlFieldValues *values;
 } SlFieldExpected;
 
 /** sl_field_digest: of the outputs of @graph, at @outputs. */
