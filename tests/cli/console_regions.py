@@ -150,7 +150,8 @@ def test_refused():
             answer = console.save("refused", regions, state["revision"])
             assert answer.status == status and words in answer.json["error"].replace("'martian'", "'martian'"), (regions, answer.status, answer.text)
         assert console.send("PUT", "/api/v1/pipelines/refused/regions", b"{").status == 400
-        assert console.save("nobody", [], "x").status == 404 and "there is no pipeline 'nobody'" in console.save("nobody", [], "x").text
+        for answer in console.save("nobody", [], "x"), console.get("/api/v1/pipelines/nobody/settings"), console.get("/api/v1/pipelines/nobody/snapshot.jpg"):
+            assert answer.status == 404 and answer.json["error"] == "there is no pipeline 'nobody'; GET /api/v1/pipelines lists them", answer.text
         inline = console.regions("inline")
         assert not inline["editable"] and "the regions are in regions= of slanalyze: move them into groups" in inline["why"], inline
         assert [r["name"] for r in inline["regions"]] == ["a"], inline

@@ -69,8 +69,7 @@ sl_api_channel (SlApiRequest *request)
 {
   SlChannel *channel = sl_run_site_channel (request->site, request->parts[0], NULL);
   if (channel == NULL)
-    sl_api_error (request, SOUP_STATUS_NOT_FOUND,
-                  "there is no pipeline '%s'; GET /api/v1/pipelines lists them", request->parts[0]);
+    sl_api_error (request, SOUP_STATUS_NOT_FOUND, SL_API_NO_PIPELINE, request->parts[0]);
   return channel;
 }
 

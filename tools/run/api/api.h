@@ -56,6 +56,9 @@ extern const SlApiRoute sl_api_events_routes[], sl_api_clips_routes[], sl_api_st
   sl_api_charts_routes[];
 extern const SlApiRoute sl_api_regions_routes[], sl_api_settings_routes[];
 
+/** SL_API_NO_PIPELINE: the error of a path with a name that no pipeline has; %s: the name */
+#define SL_API_NO_PIPELINE "there is no pipeline '%s'; GET /api/v1/pipelines lists them"
+
 /** sl_api_json: @json (transfer full) */
 void sl_api_json (SlApiRequest *request, guint status, GString *json);
 /** sl_api_error: {"error": a sentence}: what, where, expected, got, what to do. */

@@ -66,8 +66,7 @@ find_worker (SlApiRequest *request, Job *job)
 {
   SlWorker *worker = sl_run_site_worker (request->site, request->parts[0]);
   if (worker == NULL)
-    refuse (job, SOUP_STATUS_NOT_FOUND,
-            "there is no pipeline '%s'; /api/v1/pipelines has their names", request->parts[0]);
+    refuse (job, SOUP_STATUS_NOT_FOUND, SL_API_NO_PIPELINE, request->parts[0]);
   return worker;
 }
 
