@@ -147,10 +147,9 @@ json_contract (GString *out, const SlModelReport *report)
     }
     g_string_append_printf (out, ",\"dtype\":\"%s\",\"scale\":", sl_dtype_name (input->dtype));
     sl_json_append_double (out, (double) input->scale, 9);
-    g_string_append_printf (out, ",\"zero_point\":%d,\"already_quantised\":%s", input->zero_point,
-                            contract->skips_input_quantize ? "true" : "false");
-    g_string_append_printf (out, ",\"range_known\":%s",
-                            report->input_problem == NULL ? "true" : "false");
+    g_string_append_printf (out, ",\"zero_point\":%d", input->zero_point);
+    sl_json_append_boolean (out, "already_quantised", contract->skips_input_quantize);
+    sl_json_append_boolean (out, "range_known", report->input_problem == NULL);
     gint n = report->input_problem == NULL ? image->channels : 0;
     json_numbers (out, "mean", image->mean, n);
     json_numbers (out, "std", image->std, n);

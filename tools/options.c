@@ -129,8 +129,8 @@ append_entry (GString *json, const GOptionEntry *entry)
   sl_json_append_text (json, "short", short_name[0] != '\0' ? short_name : NULL);
   sl_json_append_text (json, "value",
                        entry->arg != G_OPTION_ARG_NONE ? entry->arg_description : NULL);
-  g_string_append_printf (json, ",\"file\":%s,\"many\":%s", file ? "true" : "false",
-                          many ? "true" : "false");
+  sl_json_append_boolean (json, "file", file);
+  sl_json_append_boolean (json, "many", many);
   append_choices (json, entry);
   sl_json_append_text (json, "help", entry->description);
   g_string_append_c (json, '}');

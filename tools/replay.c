@@ -171,13 +171,12 @@ print_json (const char *path, const char *model, const SlBlackBox *box, const Sl
   sl_json_append_text (out, "sightline", info->version);
   append_run (out, "recorded", info->threads, info->backends);
   append_run (out, "here", sl_session_threads (session), here);
-  g_string_append_printf (out,
-                          ",\"same\":%s,\"inferences\":%u,\"equal\":%" G_GUINT64_FORMAT
-                          ",\"different\":%" G_GUINT64_FORMAT ",\"unfinished\":%" G_GUINT64_FORMAT
-                          ",\"failed\":%" G_GUINT64_FORMAT ",\"first_difference\":",
-                          sum->different + sum->failed == 0 ? "true" : "false",
-                          sl_black_box_n_inferences (box), sum->equal, sum->different,
-                          sum->unfinished, sum->failed);
+  sl_json_append_boolean (out, "same", sum->different + sum->failed == 0);
+  g_string_append_printf (
+    out,
+    ",\"inferences\":%u,\"equal\":%" G_GUINT64_FORMAT ",\"different\":%" G_GUINT64_FORMAT
+    ",\"unfinished\":%" G_GUINT64_FORMAT ",\"failed\":%" G_GUINT64_FORMAT ",\"first_difference\":",
+    sl_black_box_n_inferences (box), sum->equal, sum->different, sum->unfinished, sum->failed);
   if (report->differs)
     append_difference (out, &report->first);
   else

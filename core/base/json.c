@@ -85,3 +85,10 @@ sl_json_append_count (GString *out, const char *key, guint64 count)
   sl_json_append_key (out, key);
   sl_json_append_printf (out, "%" G_GUINT64_FORMAT, count);
 }
+
+void
+sl_json_append_boolean (GString *out, const char *key, gboolean value)
+{
+  sl_json_append_key (out, key);
+  g_string_append (out, value ? "true" : "false");
+}

@@ -19,6 +19,8 @@ void sl_json_append_text (GString *out, const char *key, const char *text);
 void sl_json_append_number (GString *out, const char *key, double value, guint digits);
 /** sl_json_append_count: a member with a whole number. */
 void sl_json_append_count (GString *out, const char *key, guint64 count);
+/** sl_json_append_boolean: a member that is true or false. */
+void sl_json_append_boolean (GString *out, const char *key, gboolean value);
 /** sl_json_append_printf: g_string_append_printf() for text up to 255 bytes, which asks the heap
  * for nothing. */
 void sl_json_append_printf (GString *out, const char *format, ...) G_GNUC_PRINTF (2, 3);

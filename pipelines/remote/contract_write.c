@@ -93,8 +93,7 @@ append_image (GString *json, const SlImageContract *image)
     sl_json_append_number (json, "crop-share", image->crop_share, ALL_DIGITS);
   if (image->pad_known)
     append_integer (json, "pad-value", image->pad_value);
-  sl_json_append_key (json, "range-known");
-  g_string_append (json, image->range_known ? "true" : "false");
+  sl_json_append_boolean (json, "range-known", image->range_known);
   append_numbers (json, "mean", image->mean, n);
   append_numbers (json, "std", image->std, n);
   append_numbers (json, "gain", image->gain, n);

@@ -183,7 +183,9 @@ sl_trail_part_append_json (GString *out, const SlTrailPart *part, GstClockTime z
     g_string_append (out, i > 0 ? "," : "");
     sl_json_append_string (out, part->labels->pdata[i]);
   }
-  g_string_append_printf (out, "],\"cut\":%s,\"frames\":[", part->cut ? "true" : "false");
+  g_string_append_c (out, ']');
+  sl_json_append_boolean (out, "cut", part->cut);
+  g_string_append (out, ",\"frames\":[");
   for (guint i = 0; i < part->cells->len;) {
     const Cell *cell = &g_array_index (part->cells, Cell, i);
     g_string_append (out, i > 0 ? ",[" : "[");

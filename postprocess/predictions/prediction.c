@@ -128,7 +128,7 @@ append_code (GString *out, const SlObjectView *object)
   if (code->add_on != NULL) {
     sl_json_append_text (out, "add_on", code->add_on);
   }
-  g_string_append (out, code->is_checked ? ",\"checked\":true" : ",\"checked\":false");
+  sl_json_append_boolean (out, "checked", code->is_checked);
   sl_json_append_printf (out, ",\"quality\":%d,\"corners\":[", code->quality);
   for (guint i = 0; i < 4; i++) {
     g_string_append (out, i > 0 ? ",{" : "{");

@@ -181,8 +181,7 @@ append_row (GString *json, const SlAdviceRow *row)
 {
   sl_json_append_text (json, "model", row->candidate->model);
   sl_json_append_text (json, "numbers", row->candidate->eight_bits ? "int8" : "float");
-  sl_json_append_key (json, "trial");
-  g_string_append (json, row->candidate->is_trial ? "true" : "false");
+  sl_json_append_boolean (json, "trial", row->candidate->is_trial);
   sl_json_append_count (json, "threads", row->times.threads);
   sl_json_append_number (json, "preprocess_ms", row->times.preprocess, 6);
   sl_json_append_number (json, "inference_ms", row->times.inference, 6);
@@ -190,8 +189,7 @@ append_row (GString *json, const SlAdviceRow *row)
   sl_json_append_count (json, "interval", row->plan.interval);
   sl_json_append_number (json, "processors", row->plan.load, 6);
   sl_json_append_number (json, "most_rate", row->plan.most_rate, 6);
-  sl_json_append_key (json, "fits");
-  g_string_append (json, row->plan.fits ? "true" : "false");
+  sl_json_append_boolean (json, "fits", row->plan.fits);
 }
 
 static void

@@ -61,7 +61,7 @@ print_json (const Row *row)
   }
   if (row->compared) {
     sl_json_append_number (out, "difference", row->difference, 6);
-    g_string_append_printf (out, ",\"agrees\":%s", row->agrees ? "true" : "false");
+    sl_json_append_boolean (out, "agrees", row->agrees);
   }
   g_string_append (out, "}\n");
   fwrite (out->str, 1, out->len, stdout);

@@ -15,7 +15,8 @@ print_json (const char *path, guint threads, SlPrecision precision, const SlBack
                           sl_precision_name (precision));
   sl_json_append_double (out, trial->apart, 6);
   sl_json_append_number (out, "relative_difference", trial->difference, 6);
-  g_string_append_printf (out, ",\"top1_same\":%s}\n", trial->same_top ? "true" : "false");
+  sl_json_append_boolean (out, "top1_same", trial->same_top);
+  g_string_append (out, "}\n");
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);
 }

@@ -35,13 +35,6 @@ print_text (const GPtrArray *facts)
   }
 }
 
-static void
-append_bool (GString *json, const char *key, gboolean value)
-{
-  sl_json_append_key (json, key);
-  g_string_append (json, value ? "true" : "false");
-}
-
 /* Names may come twice, so it is a list. */
 static void
 append_statements (GString *json, const SlCard *card)
@@ -69,12 +62,12 @@ append_understood (GString *json, const SlCard *card)
     contract != NULL && contract->image.valid && !sl_contract_may_be_vectors (contract);
   sl_json_append_key (json, "understood");
   g_string_append_c (json, '{');
-  append_bool (json, "operators", contract != NULL);
-  append_bool (json, "picture", picture);
-  append_bool (json, "range", picture && report->input_problem == NULL);
-  append_bool (json, "fit", picture && sl_card_fit_known (card));
-  append_bool (json, "decoder", report->decoder != NULL);
-  append_bool (json, "labels", contract != NULL && contract->labels != NULL);
+  sl_json_append_boolean (json, "operators", contract != NULL);
+  sl_json_append_boolean (json, "picture", picture);
+  sl_json_append_boolean (json, "range", picture && report->input_problem == NULL);
+  sl_json_append_boolean (json, "fit", picture && sl_card_fit_known (card));
+  sl_json_append_boolean (json, "decoder", report->decoder != NULL);
+  sl_json_append_boolean (json, "labels", contract != NULL && contract->labels != NULL);
   g_string_append_c (json, '}');
 }
 

@@ -254,8 +254,9 @@ print_json (const SlFinding *finding, const char *model)
   sl_json_append_string (json, model);
   g_string_append (json, ",\"decoder\":");
   sl_json_append_string (json, sl_trial_decoder (finding->trial));
-  g_string_append_printf (json, ",\"chosen\":%s,\"sure\":%s,\"readings\":[",
-                          finding->chosen ? "true" : "false", finding->sure ? "true" : "false");
+  sl_json_append_boolean (json, "chosen", finding->chosen);
+  sl_json_append_boolean (json, "sure", finding->sure);
+  g_string_append (json, ",\"readings\":[");
   for (guint i = 0; i < finding->readings->len; i++) {
     const SlReading *reading = finding->readings->pdata[i];
     g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading),

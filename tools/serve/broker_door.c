@@ -142,8 +142,10 @@ write_report (SlServeWorker *self)
   g_string_append (json, ",\"busy\":");
   sl_json_append_double (
     json, (gdouble) (self->computed_us - self->busy_before) / (gdouble) passed / self->n_jobs, 3);
-  g_string_append_printf (json, ",\"takes\":%s,\"marker\":%u,\"version\":\"" SL_VERSION "\"}",
-                          self->state == SL_SERVE_SERVING ? "true" : "false", self->marker);
+  sl_json_append_boolean (json, "takes", self->state == SL_SERVE_SERVING);
+  sl_json_append_count (json, "marker", self->marker);
+  sl_json_append_text (json, "version", SL_VERSION);
+  g_string_append_c (json, '}');
   self->reported = now;
   self->busy_before = self->computed_us;
   self->answered_before = answered;

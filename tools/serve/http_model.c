@@ -118,8 +118,8 @@ sl_http_model_free (SlHttpModel *model)
 GString *
 sl_http_begin_json (gboolean success, guint status, const char *command, const char *module)
 {
-  GString *json = g_string_new ("{\"success\":");
-  g_string_append (json, success ? "true" : "false");
+  GString *json = g_string_new ("{");
+  sl_json_append_boolean (json, "success", success);
   sl_json_append_count (json, "code", status);
   sl_json_append_text (json, "command", command);
   sl_json_append_text (json, "moduleId", "Sightline");

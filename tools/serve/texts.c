@@ -20,7 +20,9 @@ static gboolean
 append_health (GString *out, const SlServeReport *report)
 {
   g_autoptr (GPtrArray) reasons = sl_serve_report_health (report, g_get_monotonic_time ());
-  g_string_append_printf (out, "{\"ok\":%s,\"reasons\":[", reasons->len == 0 ? "true" : "false");
+  g_string_append_c (out, '{');
+  sl_json_append_boolean (out, "ok", reasons->len == 0);
+  g_string_append (out, ",\"reasons\":[");
   for (guint i = 0; i < reasons->len; i++) {
     if (i > 0)
       g_string_append_c (out, ',');

@@ -64,13 +64,6 @@ append_text (GString *json, const char *key, const char *text)
 }
 
 static void
-append_bool (GString *json, const char *key, gboolean value)
-{
-  sl_json_append_key (json, key);
-  g_string_append (json, value ? "true" : "false");
-}
-
-static void
 print_json (const SlZooRow *row, const Options *options)
 {
   const gdouble measured = options->measure && is_here (row) ? sl_zoo_measure (row) : -1;
@@ -96,9 +89,9 @@ print_json (const SlZooRow *row, const Options *options)
   append_text (json, "agreement", row->agreement);
   append_text (json, "int8", row->int8);
   append_text (json, "quantize", row->quantize);
-  append_bool (json, "tried", row->tried);
-  append_bool (json, "decoded", sl_zoo_row_decodes (row));
-  append_bool (json, "here", is_here (row));
+  sl_json_append_boolean (json, "tried", row->tried);
+  sl_json_append_boolean (json, "decoded", sl_zoo_row_decodes (row));
+  sl_json_append_boolean (json, "here", is_here (row));
   g_string_append_c (json, '}');
   puts (json->str);
 }

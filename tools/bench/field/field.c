@@ -60,13 +60,6 @@ append_heat (GString *json, const char *key, const SlHeat *heat)
 }
 
 static void
-append_flag (GString *json, const char *key, gboolean flag)
-{
-  sl_json_append_key (json, key);
-  g_string_append (json, flag ? "true" : "false");
-}
-
-static void
 append_picture (GString *json, const SlFieldPicture *picture)
 {
   g_string_append_c (json, '{');
@@ -79,7 +72,7 @@ append_picture (GString *json, const SlFieldPicture *picture)
     sl_json_append_number (json, "median_us", picture->median_us, 5);
   }
   sl_json_append_number (json, "error", picture->error, 3);
-  append_flag (json, "right", picture->right);
+  sl_json_append_boolean (json, "right", picture->right);
   g_string_append_c (json, '}');
 }
 
@@ -100,7 +93,7 @@ append_digest (GString *json, const SlFieldTrial *trial)
   const SlFieldExpected *expected = sl_field_expected (trial->network, trial->type);
   g_autofree char *hash = g_strdup_printf ("%016" G_GINT64_MODIFIER "x", trial->digest.hash);
   sl_json_append_text (json, "hash", hash);
-  append_flag (json, "exact", expected->exact);
+  sl_json_append_boolean (json, "exact", expected->exact);
   sl_json_append_number (json, "size", trial->digest.size, 9);
   sl_json_append_key (json, "sums");
   g_string_append_c (json, '[');
@@ -111,7 +104,7 @@ append_digest (GString *json, const SlFieldTrial *trial)
   g_string_append_c (json, ']');
   sl_json_append_number (json, "error", trial->error, 3);
   sl_json_append_number (json, "bound", expected->exact ? 0 : expected->bound, 3);
-  append_flag (json, "right", trial->right);
+  sl_json_append_boolean (json, "right", trial->right);
 }
 
 static void
@@ -225,7 +218,7 @@ append_head (Field *field, const SlHeat *before)
   sl_json_append_count (json, "format", FORMAT);
   sl_json_append_text (json, "version", SL_VERSION);
   sl_json_append_text (json, "commit", SL_COMMIT[0] != '\0' ? SL_COMMIT : NULL);
-  append_flag (json, "emulated", field->emulated);
+  sl_json_append_boolean (json, "emulated", field->emulated);
   sl_field_append_machine (json, field->root, field->timed);
   append_heat (json, "before", before);
 }
@@ -241,7 +234,7 @@ append_tail (Field *field, const SlHeat *after, const char *warning, double seco
   sl_json_append_number (json, "peak_rss_mb", (double) usage.ru_maxrss / 1024, 5);
   if (field->timed)
     sl_json_append_number (json, "seconds", seconds, 4);
-  append_flag (json, "right", field->wrong->len == 0);
+  sl_json_append_boolean (json, "right", field->wrong->len == 0);
   g_string_append (json, "}\n");
 }
 

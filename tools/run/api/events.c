@@ -12,13 +12,6 @@
 #define MINUTE (60 * (gint64) G_USEC_PER_SEC)
 
 static void
-append_bool (GString *json, const char *key, gboolean value)
-{
-  sl_json_append_key (json, key);
-  g_string_append (json, value ? "true" : "false");
-}
-
-static void
 append_known (GString *json, const char *key, gdouble value)
 {
   if (value >= 0)
@@ -41,9 +34,9 @@ append_event (GString *json, const SlEventRow *row)
   append_known (json, "object", row->object > 0 ? (gdouble) row->object : -1);
   append_known (json, "confidence", row->confidence);
   append_known (json, "seconds", row->seconds);
-  append_bool (json, "clip", row->clip);
-  append_bool (json, "picture", row->picture);
-  append_bool (json, "kept", row->kept);
+  sl_json_append_boolean (json, "clip", row->clip);
+  sl_json_append_boolean (json, "picture", row->picture);
+  sl_json_append_boolean (json, "kept", row->kept);
   sl_json_append_count (json, "bytes", row->bytes);
   sl_json_append_text (json, "color",
                        row->color != NULL && *row->color != '\0' ? row->color : NULL);

@@ -27,13 +27,6 @@ append_comma (GString *json)
     g_string_append_c (json, ',');
 }
 
-static void
-append_boolean (GString *json, const char *key, gboolean value)
-{
-  sl_json_append_key (json, key);
-  g_string_append (json, value ? "true" : "false");
-}
-
 /* (transfer full) (nullable): the camera that does not play. */
 static char *
 camera_words (const SlReportPipeline *pipeline)
@@ -198,7 +191,7 @@ append_outputs (GString *json, const SlReportPipeline *pipeline)
     sl_json_append_text (json, "element", output->name);
     sl_json_append_count (json, "published", output->published);
     sl_json_append_count (json, "lost", output->lost);
-    append_boolean (json, "connected", output->connected);
+    sl_json_append_boolean (json, "connected", output->connected);
     g_string_append_c (json, '}');
   }
   g_string_append (json, "],\"recorders\":[");
@@ -231,7 +224,7 @@ append_pipeline (GString *json, SlApiCall *call, const SlReport *report, guint i
   sl_json_append_text (json, "words", words);
   sl_json_append_text (json, "level", levels[level]);
   const gboolean healthy = append_reasons (json, reasons, report, pipeline->name);
-  append_boolean (json, "healthy", healthy);
+  sl_json_append_boolean (json, "healthy", healthy);
   sl_json_append_number (json, "frames_per_second", out, 3);
   sl_json_append_key (json, "frame_age_ms");
   if (age >= 0)
@@ -250,7 +243,7 @@ append_pipeline (GString *json, SlApiCall *call, const SlReport *report, guint i
   append_outputs (json, pipeline);
   sl_json_append_count (json, "width", pipeline->width);
   sl_json_append_count (json, "height", pipeline->height);
-  append_boolean (json, "editable", call->request.role >= SL_ROLE_CONFIGURE);
+  sl_json_append_boolean (json, "editable", call->request.role >= SL_ROLE_CONFIGURE);
   g_string_append_c (json, '}');
 }
 

@@ -198,8 +198,7 @@ describe (SlApiRequest *request, Job *job, SlWorker *worker, const char *problem
   if (problem != NULL)
     sl_json_append_text (job->json, "error", problem);
   sl_json_append_text (job->json, "revision", sl_edit_revision (edit));
-  sl_json_append_key (job->json, "editable");
-  g_string_append (job->json, why == NULL ? "true" : "false");
+  sl_json_append_boolean (job->json, "editable", why == NULL);
   sl_json_append_text (job->json, "why", why);
   sl_json_append_text (job->json, "file", file);
   append_labels (job->json, analyzer);

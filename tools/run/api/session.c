@@ -30,9 +30,9 @@ answer_session (SlApiRequest *request)
   sl_json_append_text (json, "user", named ? request->user : NULL);
   sl_json_append_text (json, "role", sl_role_name (request->role));
   sl_json_append_text (json, "csrf", call->session);
-  g_string_append_printf (json, ",\"users\":%s,\"login\":%s}",
-                          call->api->who->users != NULL ? "true" : "false",
-                          asks_for_login (call->api) ? "true" : "false");
+  sl_json_append_boolean (json, "users", call->api->who->users != NULL);
+  sl_json_append_boolean (json, "login", asks_for_login (call->api));
+  g_string_append_c (json, '}');
   sl_api_json (request, SOUP_STATUS_OK, json);
 }
 

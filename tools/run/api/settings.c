@@ -68,7 +68,7 @@ append_value (GString *json, const char *key, SlLiveKind kind, GstElement *eleme
   if (kind == SL_LIVE_CLASSES)
     sl_json_append_text (json, key, text[0] != '\0' ? text : NULL);
   else if (kind == SL_LIVE_RECORDING || kind == SL_LIVE_REDACTION)
-    append_member (json, key, strcmp (text, "true") == 0 ? "true" : "false");
+    sl_json_append_boolean (json, key, strcmp (text, "true") == 0);
   else if (kind == SL_LIVE_THRESHOLD ? number < 0 : fps <= 0 || number < 1)
     append_member (json, key, "null"); /* the model's own; unknown */
   else
@@ -103,7 +103,7 @@ append_setting (GString *json, SlLiveKind kind, GstElement *element, const SlLiv
     append_member (json, "min", "null");
     append_member (json, "max", "null");
   }
-  append_member (json, "editable", why == NULL ? "true" : "false");
+  sl_json_append_boolean (json, "editable", why == NULL);
   sl_json_append_text (json, "why", why);
   g_string_append_c (json, '}');
 }

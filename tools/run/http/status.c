@@ -46,7 +46,8 @@ static gboolean
 append_health (GString *out, const SlReport *report, guint stall)
 {
   g_autoptr (GPtrArray) reasons = sl_report_health (report, g_get_monotonic_time (), stall);
-  g_string_append_printf (out, "\"ok\":%s,\"reasons\":[", reasons->len == 0 ? "true" : "false");
+  sl_json_append_boolean (out, "ok", reasons->len == 0);
+  g_string_append (out, ",\"reasons\":[");
   for (guint i = 0; i < reasons->len; i++) {
     append_comma (out);
     sl_json_append_string (out, reasons->pdata[i]);
@@ -115,7 +116,7 @@ append_output (GString *out, gconstpointer item)
   sl_json_append_text (out, "location", output->location);
   sl_json_append_count (out, "published", output->published);
   sl_json_append_count (out, "lost", output->lost);
-  g_string_append_printf (out, ",\"connected\":%s", output->connected ? "true" : "false");
+  sl_json_append_boolean (out, "connected", output->connected);
 }
 
 static void
@@ -129,7 +130,7 @@ append_remote (GString *out, gconstpointer item)
   sl_json_append_count (out, "local", remote->local);
   sl_json_append_count (out, "workers", remote->workers);
   sl_json_append_count (out, "silence_ms", remote->silence);
-  g_string_append_printf (out, ",\"connected\":%s", remote->connected ? "true" : "false");
+  sl_json_append_boolean (out, "connected", remote->connected);
 }
 
 static void
