@@ -189,18 +189,36 @@ sum_before (const Row *row, double x)
   return row->sums[i] + (x - i) * (row->sums[i + 1] - row->sums[i]);
 }
 
+/* The darkness of @n modules of one width, all of which are in the row. */
+static void
+take_even_modules (const Row *row, double left, double module, gint n, float *modules)
+{
+  double before = sum_before (row, left);
+  for (gint i = 0; i < n; i++) {
+    const double sum = sum_before (row, left + module * (i + 1));
+    modules[i] = (float) (before - sum);
+    before = sum;
+  }
+}
+
 /* The darkness of @n modules from @first on, each divided by how much wider than others it is,
  * nearly. */
 static void
 take_modules (const Row *row, const Place *place, double first, gint n, float *modules)
 {
+  const double growth = place->growth / MODULES, end = row->n;
+  const double left = place->left + place->module * first;
   double before = 0;
+  if (growth == 0 && left >= 0 && left + place->module * n <= end) {
+    take_even_modules (row, left, place->module, n, modules);
+    return;
+  }
   for (gint i = 0; i <= n; i++) {
-    const double at = first + i, wider = place->growth * (at / MODULES - 1);
-    const double sum =
-      sum_before (row, CLAMP (place->left + place->module * at * (1 + wider), 0, row->n));
+    const double at = first + i, wider = growth * at - place->growth;
+    const double x = place->left + place->module * at * (1 + wider);
+    const double sum = sum_before (row, CLAMP (x, 0, end));
     if (i > 0)
-      modules[i - 1] = (float) ((before - sum) * (1 - wider - place->growth * at / MODULES));
+      modules[i - 1] = (float) ((before - sum) * (1 - wider - growth * at));
     before = sum;
   }
 }
