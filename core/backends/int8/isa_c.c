@@ -31,25 +31,48 @@ dot (const guint8 *a, const gint8 *weights, guint8 flip)
   return sum;
 }
 
-static gint32
-sum_of (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, gint32 lane)
+/* The same values times the weights of a lane. */
+static inline __attribute__ ((always_inline)) guint32
+times (const gint32 *values, const gint8 *weights)
 {
-  const gint8 *weights = (const gint8 *) panel->weights + lane * UNIT;
-  guint32 sum = (guint32) gemm->bias[panel->channel + lane];
+  return (guint32) (values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2]
+                    + values[3] * weights[3]);
+}
+
+/* Without a loop, so that values and sums stay in registers. */
+static inline __attribute__ ((always_inline)) void
+add_dots (guint32 *sums, const guint8 *a, const gint8 *weights, guint8 flip)
+{
+  const gint32 values[UNIT] = { a[0] ^ flip, a[1] ^ flip, a[2] ^ flip, a[3] ^ flip };
+  sums[0] += times (values, weights);
+  sums[1] += times (values, weights + UNIT);
+  sums[2] += times (values, weights + 2 * UNIT);
+  sums[3] += times (values, weights + 3 * UNIT);
+}
+
+/* Of all lanes at once, so that values are read once. Weights of lanes without a channel are not
+ * used. */
+static void
+sums_of (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, gint32 *to)
+{
+  const gint8 *weights = panel->weights;
+  guint32 sums[LANES] = { 0 };
   for (gint32 k = 0; k < panel->steps; k++, weights += LANES * UNIT)
-    sum += (guint32) dot (a + k * UNIT, weights, gemm->flip);
+    add_dots (sums, a + k * UNIT, weights, gemm->flip);
   for (gint32 k = 0; k < panel->n_extra; k++, weights += LANES * UNIT)
-    sum += (guint32) dot (a + panel->extra[k], weights, gemm->flip);
-  return (gint32) sum;
+    add_dots (sums, a + panel->extra[k], weights, gemm->flip);
+  for (gint32 lane = 0; lane < panel->channels; lane++)
+    to[lane] = (gint32) (sums[lane] + (guint32) gemm->bias[panel->channel + lane]);
 }
 
 static void
 row (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, guint8 *c)
 {
+  gint32 sums[LANES];
+  sums_of (gemm, panel, a, sums);
   for (gint32 lane = 0; lane < panel->channels; lane++)
-    c[panel->channel + lane] =
-      to_byte (sum_of (gemm, panel, a, lane), gemm->scale[panel->channel + lane],
-               gemm->rest[panel->channel + lane], &gemm->output);
+    c[panel->channel + lane] = to_byte (sums[lane], gemm->scale[panel->channel + lane],
+                                        gemm->rest[panel->channel + lane], &gemm->output);
 }
 
 static void
@@ -105,9 +128,11 @@ static void
 float_row (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, const SlInt8Row *row,
            gfloat *c)
 {
+  gint32 sums[LANES];
+  sums_of (gemm, panel, a, sums);
   for (gint32 lane = 0; lane < panel->channels; lane++) {
     const gint32 i = panel->channel + lane;
-    const gfloat sum = (gfloat) sum_of (gemm, panel, a, lane) * gemm->scale[i];
+    const gfloat sum = (gfloat) sums[lane] * gemm->scale[i];
     const gfloat value = (sum + gemm->lean[i] * row->lean) * row->scale + gemm->rest[i];
     c[i] = value < gemm->lo ? gemm->lo : value > gemm->hi ? gemm->hi : value;
   }
