@@ -14,6 +14,7 @@ check_init (Check *check, guint32 seed)
   memset (check, 0, sizeof *check);
   check->graph = sl_graph_new (NULL);
   check->rand = g_rand_new_with_seed (seed);
+  check->seed = seed;
 }
 
 void
@@ -153,6 +154,16 @@ check_real (const SlTensor *tensor, const void *data, gsize i)
   return (code - sl_tensor_zero_point (tensor)) * (double) sl_tensor_scale (tensor);
 }
 
+static gboolean
+is_on_xnnpack (const SlSession *session)
+{
+  SlBackendUse use;
+  for (guint i = 0; sl_session_backend_use (session, i, &use); i++)
+    if (use.nodes > 0 && strcmp (use.name, "xnnpack") == 0)
+      return TRUE;
+  return FALSE;
+}
+
 void *
 check_run (Check *check, gboolean reference, guint threads)
 {
@@ -166,6 +177,7 @@ check_run (Check *check, gboolean reference, guint threads)
   else
     g_unsetenv ("SIGHTLINE_BACKEND");
   g_assert_no_error (error);
+  check->on_xnnpack = is_on_xnnpack (session);
   void *outputs[SL_MAX_IO];
   for (guint i = 0; i < check->n_outputs; i++) {
     const gsize bytes = sl_graph_output_tensor (check->graph, i)->bytes + SL_TENSOR_PADDING;
@@ -217,6 +229,8 @@ check_expect (Check *check, const double *expected, double tolerance, double tol
     void *data = check_run (check, FALSE, threads);
     compare (output, data, expected, tolerance, "xnnpack");
     sl_tensor_buffer_free (data);
+    if (check->on_xnnpack && check->seed % 8 != 0)
+      break;
   }
   void *data = check_run (check, TRUE, 1);
   compare (output, data, expected, tolerance_reference, "reference");

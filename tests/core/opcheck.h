@@ -18,6 +18,8 @@ typedef struct
   guint n_inputs, n_outputs;
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   void *input_data[SL_MAX_IO]; /* owned, filled by the test */
+  guint32 seed;
+  gboolean on_xnnpack; /* the last run, or a part of it */
 } Check;
 
 void check_init (Check *check, guint32 seed);
@@ -54,7 +56,8 @@ double check_real (const SlTensor *tensor, const void *data, gsize i);
 void *check_run (Check *check, gboolean reference, guint threads);
 /** check_expect: runs on both backends; element i of output 0 must be within @tolerance output
  * steps (codes, or absolute value for floats relative to max(1, |expected|)) of @expected[i], real
- * numbers before quantisation. Codes saturate. */
+ * numbers before quantisation. Codes saturate. Kernels of our own run on two threads, too.
+ * XNNPACK's pool spins for milliseconds in each session, so one seed of eight has that. */
 void check_expect (Check *check, const double *expected, double tolerance,
                    double tolerance_reference);
 
