@@ -15,6 +15,7 @@ from browser import Browser
 from camera import Camera
 from harness import Skip, model, run, work, write
 from media import encode_png, launch
+from posting import read
 from running import PATIENCE, eventually
 from served import Served
 
@@ -31,20 +32,19 @@ class Walk(Camera):
     WIDTH, HEIGHT = 160, 120
 
     def __init__(self):
-        self.pictures = [self.draw(i, feet / 100) for i, feet in enumerate(range(35, 90, 5))]
+        drawn = [write("walk%d.png" % i, self.draw(feet / 100)) for i, feet in enumerate(range(35, 90, 5))]
+        launch("multifilesrc", "location=" + work("walk%d.png"), "caps=image/png,framerate=1/1", "!", "pngdec", "!", "videoconvert", "!", "jpegenc", "quality=95", "!",
+               "multifilesink", "location=" + work("walk%d.jpg"))
+        self.pictures = [read(work("walk%d.jpg" % i)) for i in range(len(drawn))]
         super().__init__(self.pictures[0], [10 ** 6] * 99, rate=20)
 
-    def draw(self, number, feet):
+    def draw(self, feet):
         """The model's box has half the height and width; how bright the picture is says where."""
         mean = 255 * (0.45 + (feet - 0.75) / 8)
         top, bottom = max(0, round((feet - 0.5) * self.HEIGHT)), min(self.HEIGHT, round(feet * self.HEIGHT))
         figure = (bottom - top) * self.WIDTH // 4
         back = round((mean * self.WIDTH * self.HEIGHT - 30 * figure) / (self.WIDTH * self.HEIGHT - figure))
-        rows = [[(30 if top <= y < bottom and self.WIDTH * 3 <= x * 8 < self.WIDTH * 5 else back,) * 3 for x in range(self.WIDTH)] for y in range(self.HEIGHT)]
-        source, made = write("walk%d.png" % number, encode_png(rows)), work("walk%d.jpg" % number)
-        launch("filesrc", "location=" + source, "!", "pngdec", "!", "videoconvert", "!", "jpegenc", "quality=95", "!", "filesink", "location=" + made)
-        with open(made, "rb") as file:
-            return file.read()
+        return encode_png([[(30 if top <= y < bottom and self.WIDTH * 3 <= x * 8 < self.WIDTH * 5 else back,) * 3 for x in range(self.WIDTH)] for y in range(self.HEIGHT)])
 
     def walk(self):
         """Down, through whatever is there."""

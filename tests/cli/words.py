@@ -12,6 +12,7 @@ import harness
 from harness import model, png, png_of, run, work, write
 from running import Running, eventually
 
+WITHOUT_TORCH = 77  # the status of words_models.py
 COLOURS = ((1, 0, 0), (0, 1, 0), (0.5, 0.5, 0.5))
 
 
@@ -66,12 +67,14 @@ def compare_boxes(name, wanted, got):
 
 def test_architectures():
     """Made models of each architecture: confidences and boxes of torch, with text models of open length, or inside."""
-    python = next((p for p in ("python3", "/usr/bin/python3") if shutil.which(p) and subprocess.run([p, "-c", "import torch, onnx"], capture_output=True).returncode == 0), None)
-    if python is None:
-        raise harness.Skip("no python3 here has torch and onnx")
-    folder = work("made")
+    folder, script = work("made"), os.path.join(harness.ROOT, "tests", "support", "words_models.py")
     os.mkdir(folder)
-    made = subprocess.run([python, os.path.join(harness.ROOT, "tests", "support", "words_models.py"), folder], capture_output=True, text=True)
+    for python in filter(shutil.which, ("python3", "/usr/bin/python3")):
+        made = subprocess.run([python, script, folder], capture_output=True, text=True)
+        if made.returncode != WITHOUT_TORCH:
+            break
+    else:
+        raise harness.Skip("no python3 here has torch and onnx")
     assert made.returncode == 0, made.stderr
     with open(os.path.join(folder, "expected.json")) as file:
         expected = json.load(file)
