@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import stat
 import sys
 import threading
@@ -18,6 +19,7 @@ sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "t
 import harness
 from harness import Skip, model, run, work, write
 from running import PATIENCE, STOPPED, Running, eventually
+from served import certificate
 
 ZONE = "[zone %s]\npoints=0,0 1,0 1,1 0,1\n"
 
@@ -25,7 +27,7 @@ ZONE = "[zone %s]\npoints=0,0 1,0 1,1 0,1\n"
 class Hook:
     """An HTTP server that answers with the next of `answers`, the last one for ever, and keeps what it got. An answer is a status, None to hang up, or an Event to wait for."""
 
-    def __init__(self, *answers, location=None):
+    def __init__(self, *answers, location=None, address="127.0.0.1"):
         self.got, left = [], list(answers)
         hook = self
 
@@ -50,7 +52,7 @@ class Hook:
 
             def log_message(self, *_):
                 pass
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = http.server.ThreadingHTTPServer((address, 0), Handler)
         self.server.daemon_threads = True
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -115,6 +117,32 @@ def test_refused():
             eventually(lambda: words + "; such lines are lost and counted in dropped" in log_of(running))
             assert [told["event"]["zone"] for told in hook.notices()] == ["a", "b"]
     assert other.got == []
+
+
+def secured(address="127.0.0.1"):
+    """A hook behind TLS, and the path of its certificate, which is for localhost and 127.0.0.1."""
+    hook, (certified, key) = Hook(200, address=address), certificate("hook-" + address)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certified, key)
+    hook.server.socket = context.wrap_socket(hook.server.socket, server_side=True)
+    return hook, certified
+
+
+def test_tls():
+    """The server's certificate is checked: by the authorities of ca-file, and for the address."""
+    (hook, ours), (other, others) = secured(), secured("127.0.0.2")
+    with watching(describe("tls", "webhook=https://127.0.0.1:%d/SECRET\nca-file=%s\n" % (hook.port, ours))) as running:
+        eventually(lambda: hook.got)
+        assert hook.notices()[0]["event"]["zone"] == "way" and hook.got[0][0] == "/SECRET", hook.got
+        assert "SECRET" not in log_of(running)
+    hook.got.clear()
+    for address, port, more in (("127.0.0.1", hook.port, ""), ("127.0.0.1", hook.port, "ca-file=%s\n" % others), ("127.0.0.2", other.port, "ca-file=%s\n" % others)):
+        with watching(describe("untrusted", "webhook=https://%s:%d/SECRET\n%s" % (address, port, more))) as running:
+            eventually(lambda: "https://%s:%d/***: Unacceptable TLS certificate" % (address, port) in log_of(running))
+            assert "SECRET" not in log_of(running)
+    assert hook.got == [] == other.got
+    with watching(describe("no-authority", "webhook=https://127.0.0.1:1/x\nca-file=/none/there\n", more="restart=no\n")) as running:
+        eventually(lambda: "ca-file=/none/there: " in log_of(running))
 
 
 def test_filters():
