@@ -199,8 +199,13 @@ def test_two_writers():
         write("shared.json", kept[:-40])
         told = one.post(FACE + "register", {"userid": "late", "image": face(GREEN)}, 500)
         assert gallery + ": line " in told["error"] and read(gallery) == kept[:-40], told
+        told = one.post(FACE + "recognize", {"image": face(GREEN)})
+        assert told["predictions"][0]["userid"].startswith("p") and told["warning"].startswith(gallery + ": line "), told
+        assert told["warning"].endswith("; faces are compared with the people who were known before"), told
+        eventually(lambda: any(gallery in line and "line " in line for line in one.all("trouble")))
         write("shared.json", kept)
         one.post(FACE + "register", {"userid": "late", "image": face(GREEN)})
+        assert "warning" not in one.post(FACE + "recognize", {"image": face(GREEN)})
         os.unlink(gallery)
         assert listed(one) == [] == listed(two)
         assert one.stop() == 0 == two.stop()

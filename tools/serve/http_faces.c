@@ -297,6 +297,19 @@ append_person (GString *json, const SlHttpFaces *faces, const Face *face, const 
   return name != NULL ? name : g_strdup (UNKNOWN);
 }
 
+/* (transfer full) (nullable): what is wrong with the gallery's file; those whom it had before are
+ * known still. */
+static char *
+find_damage (const SlHttpDoor *door)
+{
+  g_autoptr (GError) error = NULL;
+  if (sl_face_gallery_refresh (door->faces->gallery, &error))
+    return NULL;
+  sl_serve_complain_some (door->worker, door->faces->embedder->served->name, error->message);
+  return g_strdup_printf ("%s; faces are compared with the people who were known before",
+                          error->message);
+}
+
 static gboolean
 recognize (SlHttpDoor *door, SlHttpRequest *request, guint *status, GError **error)
 {
@@ -307,9 +320,9 @@ recognize (SlHttpDoor *door, SlHttpRequest *request, guint *status, GError **err
   g_autoptr (GdkPixbuf) pixels = sl_http_picture_decode (&request->pictures[0], status, error);
   sl_http_request_drop_body (request);
   if (pixels == NULL || !find_faces (door, request, pixels, status, error)
-      || !embed (door, request, pixels, 0, errand->n, status, error)
-      || !sl_face_gallery_refresh (faces->gallery, error))
+      || !embed (door, request, pixels, 0, errand->n, status, error))
     return FALSE;
+  g_autofree char *damage = find_damage (door);
   GString *json = begin_json (request, door);
   g_autoptr (GString) found = g_string_new (NULL);
   sl_json_append_key (json, "predictions");
@@ -323,6 +336,8 @@ recognize (SlHttpDoor *door, SlHttpRequest *request, guint *status, GError **err
   g_string_append_c (json, ']');
   sl_json_append_count (json, "count", errand->n);
   sl_json_append_text (json, "message", found->len > 0 ? found->str : "No faces found");
+  if (damage != NULL)
+    sl_json_append_text (json, "warning", damage);
   deliver (request, json);
   return TRUE;
 }
