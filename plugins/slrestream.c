@@ -334,7 +334,7 @@ sl_restream_encoded_event (GstPad *pad, GstObject *parent, GstEvent *event)
     gst_event_parse_caps (event, &caps);
     sl_restream_mount_set_caps (sl_restream_path_mount (self->camera), caps);
   } else if (gst_event_has_name (event, SL_CAMERA_ENCODED_NONE)) {
-    sl_restream_mount_set_caps (sl_restream_path_mount (self->camera), NULL);
+    sl_restream_mount_set_raw (sl_restream_path_mount (self->camera));
   }
   gst_event_unref (event);
   return TRUE;

@@ -17,6 +17,8 @@
 #define PATIENCE_US (3 * G_USEC_PER_SEC)
 /* It is encoded so long for a client that has asked and has no media yet. */
 #define WANTED_US (10 * G_USEC_PER_SEC)
+/* Data of a client: why it gets no stream. */
+#define REFUSAL "sl-refusal"
 /* What a media may keep. */
 #define QUEUE_TIME GST_SECOND
 #define QUEUE_BYTES (8 << 20)
@@ -41,7 +43,8 @@ struct _SlRestreamMount
   GDestroyNotify free_data;
   GMutex lock; /* of these */
   GCond changed;
-  GstCaps *caps; /* (nullable) */
+  GstCaps *caps;   /* (nullable) */
+  gboolean is_raw; /* none will come */
   GPtrArray *outlets;
   gint64 wanted; /* monotonic time until which it counts as watched */
 };
@@ -216,6 +219,46 @@ begin_metadata (GstAppSrc *source)
   gst_app_src_push_buffer (source, document_buffer (g_string_free_to_bytes (text), 0));
 }
 
+typedef struct
+{
+  GstRTSPStatusCode status;
+  char *reason;
+} Refusal;
+
+static void
+refusal_free (gpointer data)
+{
+  g_free (((Refusal *) data)->reason);
+  g_free (data);
+}
+
+/* Takes @reason. A client's thread, which sends the answer next. */
+static void
+refuse (GstRTSPStatusCode status, char *reason)
+{
+  const GstRTSPContext *context = gst_rtsp_context_get_current ();
+  if (context != NULL && context->client != NULL) {
+    Refusal *refusal = g_new0 (Refusal, 1);
+    refusal->status = status;
+    refusal->reason = g_steal_pointer (&reason);
+    g_object_set_data_full (G_OBJECT (context->client), REFUSAL, refusal, refusal_free);
+  }
+  g_free (reason);
+}
+
+char *
+sl_restream_mount_take_refusal (GstRTSPClient *client, GstRTSPStatusCode *status)
+{
+  Refusal *refusal = g_object_steal_data (G_OBJECT (client), REFUSAL);
+  char *reason = NULL;
+  if (refusal == NULL)
+    return NULL;
+  *status = refusal->status;
+  reason = g_steal_pointer (&refusal->reason);
+  refusal_free (refusal);
+  return reason;
+}
+
 /* (transfer full) (nullable) */
 static GstCaps *
 wait_for_caps (SlRestreamMount *mount)
@@ -223,10 +266,20 @@ wait_for_caps (SlRestreamMount *mount)
   const gint64 now = g_get_monotonic_time ();
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&mount->lock);
   mount->wanted = now + WANTED_US;
-  while (mount->caps == NULL)
+  while (mount->caps == NULL && !mount->is_raw)
     if (!g_cond_wait_until (&mount->changed, &mount->lock, now + PATIENCE_US))
-      return NULL;
-  return gst_caps_ref (mount->caps);
+      break;
+  if (mount->caps != NULL)
+    return gst_caps_ref (mount->caps);
+  if (mount->is_raw)
+    refuse (
+      GST_RTSP_STS_NOT_FOUND,
+      g_strdup (
+        "Not Found: the camera sends raw frames; the path without /camera has the encoded picture"));
+  else
+    refuse (GST_RTSP_STS_SERVICE_UNAVAILABLE,
+            g_strdup ("Service Unavailable: no frame has come; try again later"));
+  return NULL;
 }
 
 static GstElement *
@@ -262,6 +315,10 @@ construct (GstRTSPMediaFactory *factory, const GstRTSPUrl *url)
   if (self->caps != NULL && has_payloader (self->caps))
     media =
       GST_RTSP_MEDIA_FACTORY_CLASS (sl_restream_factory_parent_class)->construct (factory, url);
+  else if (self->caps != NULL)
+    refuse (GST_RTSP_STS_SERVICE_UNAVAILABLE,
+            g_strdup_printf ("Service Unavailable: no payloader for %s is here",
+                             gst_structure_get_name (gst_caps_get_structure (self->caps, 0))));
   gst_clear_caps (&self->caps);
   return media;
 }
@@ -317,10 +374,20 @@ sl_restream_mount_set_caps (SlRestreamMount *mount, GstCaps *caps)
     outlet->flows = FALSE;
   }
   gst_caps_replace (&mount->caps, caps);
+  mount->is_raw = FALSE;
   g_cond_broadcast (&mount->changed);
   g_mutex_unlock (&mount->lock);
   if (other)
     mount->reject (mount->data);
+}
+
+void
+sl_restream_mount_set_raw (SlRestreamMount *mount)
+{
+  sl_restream_mount_set_caps (mount, NULL);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&mount->lock);
+  mount->is_raw = TRUE;
+  g_cond_broadcast (&mount->changed);
 }
 
 /* FALSE while the media does not play. */

@@ -25,6 +25,11 @@ gboolean sl_restream_mount_is_watched (SlRestreamMount *mount);
 gboolean sl_restream_mount_has_clients (SlRestreamMount *mount);
 /** sl_restream_mount_set_caps: of the frames that follow; NULL: none are known. */
 void sl_restream_mount_set_caps (SlRestreamMount *mount, GstCaps *caps);
+/** sl_restream_mount_set_raw: none will come, as the camera's frames are not encoded. */
+void sl_restream_mount_set_raw (SlRestreamMount *mount);
+/** sl_restream_mount_take_refusal: (transfer full) (nullable): the status and the reason for
+ * @client, of whose last request no stream was made; once. Its thread. */
+char *sl_restream_mount_take_refusal (GstRTSPClient *client, GstRTSPStatusCode *status);
 /** sl_restream_mount_frame: refers to @frame, whose timestamps are running time of the caller's
  * pipeline. */
 void sl_restream_mount_frame (SlRestreamMount *mount, GstBuffer *frame);

@@ -165,6 +165,22 @@ on_closed (GstRTSPClient *client, gpointer data)
   g_atomic_int_add (visit->connections, -1);
 }
 
+/* gst-rtsp-server has one status for all that goes wrong, and no words. */
+static void
+on_message (GstRTSPClient *client, GstRTSPSession *session, GstRTSPMessage *message, gpointer data)
+{
+  GstRTSPStatusCode status = GST_RTSP_STS_OK;
+  if (message->type != GST_RTSP_MESSAGE_RESPONSE
+      || message->type_data.response.code < GST_RTSP_STS_BAD_REQUEST)
+    return;
+  char *reason = sl_restream_mount_take_refusal (client, &status);
+  if (reason == NULL)
+    return;
+  g_free (message->type_data.response.reason);
+  message->type_data.response.code = status;
+  message->type_data.response.reason = reason;
+}
+
 /* Who says nothing takes no other client's place. */
 static GstRTSPFilterResult
 close_silent (GstRTSPServer *rtsp, GstRTSPClient *client, gpointer data)
@@ -208,6 +224,7 @@ on_connected (GstRTSPServer *rtsp, GstRTSPClient *client, gpointer data)
   g_mutex_init (&visit->lock);
   g_object_set_data_full (G_OBJECT (client), VISIT, visit, visit_free);
   g_signal_connect (client, "new-session", G_CALLBACK (on_session), visit);
+  g_signal_connect (client, "send-message", G_CALLBACK (on_message), NULL);
   g_signal_connect (client, "closed", G_CALLBACK (on_closed), visit);
   if (before >= g_atomic_int_get (&server->most) + REFUSED_MOST)
     close_soon (server, client);

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "plugins/camera/encoded.h"
 #include "plugins/elements.h"
 #include "tests/elements/restream/support.h"
 #include "tests/support/program.h"
@@ -136,6 +137,34 @@ test_unknown_path (void)
   TestStream stream = test_stream_open (0, "encoder=jpegenc", NULL);
   expect_refusal (&stream, "", "/door/camera", "ot found");
   expect_refusal (&stream, "", "/window", "ot found");
+  test_stream_close (&stream);
+}
+
+/* Clients of the camera's own stream are told why there is none. */
+static void
+test_no_camera_stream (void)
+{
+  TestStream stream = test_stream_new (0, "encoder=jpegenc", NULL);
+  g_autoptr (GstPad) pad = gst_element_request_pad_simple (stream.element, "encoded");
+  g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-h265,stream-format=hvc1,alignment=au");
+  g_autoptr (GstPluginFeature) payloader =
+    gst_registry_lookup_feature (gst_registry_get (), "rtph265pay");
+  gst_element_set_state (stream.pipeline, GST_STATE_PLAYING);
+  stream.port = (guint) test_stream_count (&stream, "port");
+  expect_refusal (&stream, "", "/door/camera",
+                  "Service Unavailable: no frame has come; try again later (503)");
+  gst_pad_send_event (pad, gst_event_new_stream_start ("camera"));
+  gst_pad_send_event (pad, gst_event_new_caps (caps));
+  if (payloader != NULL)
+    gst_registry_remove_feature (gst_registry_get (), payloader);
+  expect_refusal (&stream, "", "/door/camera",
+                  "Service Unavailable: no payloader for video/x-h265 is here (503)");
+  gst_pad_send_event (pad, gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB,
+                                                 gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
+  expect_refusal (
+    &stream, "", "/door/camera",
+    "Not Found: the camera sends raw frames; the path without /camera has the encoded "
+    "picture (404)");
   test_stream_close (&stream);
 }
 
@@ -289,6 +318,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slrestream/camera", test_camera);
   g_test_add_func ("/slrestream/password", test_password);
   g_test_add_func ("/slrestream/unknown-path", test_unknown_path);
+  g_test_add_func ("/slrestream/no-camera-stream", test_no_camera_stream);
   g_test_add_func ("/slrestream/limit", test_limit);
   g_test_add_func ("/slrestream/mistakes", test_mistakes);
   g_test_add_func ("/slrestream/taken", test_taken);
