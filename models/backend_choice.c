@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The choice of a backend for backend=auto. Both run the model on the same noise, and the faster
- * one is chosen if the results are the same. The choice is stored in ~/.cache/sightline/backends, a
- * key file with a group for each model, machine and runtime.
+ * one is chosen if the results are the same. models/choice_cache.h keeps it.
  */
 #include "models/backend_choice.h"
 
 #include <math.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "core/base/half.h"
 #include "core/base/thread_count.h"
 #include "core/base/xxh64.h"
-#include "config.h"
-#include "models/backend.h"
+#include "models/choice_cache.h"
 #include "core/base/fail.h"
 
 #define TRIAL_MS 1000
 #define MAX_RUNS 50
-/* The runtime has to be faster by this factor: what is measured varies by as much. */
-#define GAIN 1.05
-#define MAX_REMEMBERED 256
 #define MIN_TOP 1e-3
 /* Items of a trial differ in how many neighbours are the same: 1, 30, 59 ... */
 #define COARSER 29
@@ -179,104 +172,72 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
   return TRUE;
 }
 
-/* (transfer full): a name for what was measured: any of it changed is another name. */
-static char *
-name_of (const char *path, const SlModelLoadOptions *options, const char *version,
-         const char *library)
+gboolean
+sl_backend_measure (SlModel *ours, const SlBackendSettings *backend, const SlLoadRequest *request,
+                    SlBackendTrial *trial, GError **error)
 {
-  SlFileStamp model = { 0 }, file = { 0 };
-  sl_file_stamp_read (path, &model);
-  sl_file_stamp_read (library, &file);
-  g_autofree char *cpu = NULL;
-  gsize length = 0;
-  g_file_get_contents ("/proc/cpuinfo", &cpu, &length, NULL);
-  const char *name = cpu != NULL ? strstr (cpu, "model name") : NULL;
-  g_autofree char *cpu_name = name != NULL ? g_strndup (name, strcspn (name, "\n")) : g_strdup ("");
-  const SlBackendSettings *backend = &options->backend;
-  g_autofree char *text = g_strdup_printf (
-    "%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT
-    "|%s|%s %" G_GINT64_FORMAT "|%s|%u|%u|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s",
-    path, model.device, model.inode, model.size, model.written, library, version, file.written,
-    cpu_name, g_get_num_processors (), sl_threads_resolve (options->threads), SL_VERSION,
-    backend->provider != NULL ? backend->provider : "",
-    backend->options != NULL ? backend->options : "",
-    backend->delegate != NULL ? backend->delegate : "",
-    backend->provider_library != NULL ? backend->provider_library : "",
-    backend->device != NULL ? backend->device : "",
-    backend->precision != NULL ? backend->precision : "",
-    options->input_shape != NULL ? options->input_shape : "",
-    options->fixed_inputs != NULL ? options->fixed_inputs : "",
-    options->state != NULL ? options->state : "",
-    options->handed_inputs != NULL ? options->handed_inputs : "");
-  return g_strdup_printf ("%016" G_GINT64_MODIFIER "x", sl_xxh64 (text, strlen (text), 0));
+  SlLoadRequest whole = *request;
+  g_autofree char *notice = NULL;
+  const guint threads = sl_threads_resolve (request->options.threads);
+  whole.options.skip_input_quantize = FALSE;
+  whole.by_file = FALSE;
+  whole.precision = SL_PRECISION_FLOAT;
+  whole.options.backend = *backend;
+  whole.options.backend.fallback = FALSE;
+  whole.options.backend.precision = NULL;
+  g_autoptr (SlModel) theirs = sl_backend_settings_check (&whole.options.backend, error)
+                                 ? sl_model_load_settled (sl_model_path (ours), NULL, &whole, error)
+                                 : NULL;
+  g_autoptr (SlSession) first =
+    theirs != NULL ? sl_session_new (sl_model_graph (ours), threads, error) : NULL;
+  g_autoptr (SlSession) second =
+    first != NULL ? sl_model_session_new (theirs, threads, &notice, error) : NULL;
+  return second != NULL
+         && sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, NULL, trial, error);
 }
 
-static char *
-cache_path (void)
+SlModel *
+sl_backend_load_ours (const char *path, const SlLoadRequest *request, GError **error)
 {
-  return g_build_filename (g_get_user_cache_dir (), "sightline", "backends", NULL);
-}
-
-/* (nullable): the backend that was measured before. */
-static const char *
-recall (const char *name, const char *runtime)
-{
-  g_autoptr (GKeyFile) file = g_key_file_new ();
-  g_autofree char *path = cache_path (), *backend = NULL;
-  if (!g_key_file_load_from_file (file, path, G_KEY_FILE_NONE, NULL))
-    return NULL;
-  backend = g_key_file_get_string (file, name, "backend", NULL);
-  return g_strcmp0 (backend, runtime) == 0           ? runtime
-         : g_strcmp0 (backend, SL_BACKEND_OURS) == 0 ? SL_BACKEND_OURS
-                                                     : NULL;
+  SlLoadRequest plain = *request;
+  plain.options.skip_input_quantize = FALSE;
+  plain.options.backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS,
+                                               .precision = request->options.backend.precision };
+  plain.by_file = FALSE;
+  return sl_model_load_settled (path, NULL, &plain, error);
 }
 
 /* A cache that cannot be written is measured again. */
 static void
 remember (const char *name, const char *model, const char *backend, const SlBackendTrial *trial)
 {
-  g_autoptr (GKeyFile) file = g_key_file_new ();
-  g_autofree char *path = cache_path (), *folder = g_path_get_dirname (path);
-  gsize n = 0;
-  if (g_key_file_load_from_file (file, path, G_KEY_FILE_NONE, NULL)) {
-    g_auto (GStrv) groups = g_key_file_get_groups (file, &n);
-    for (gsize i = 0; n >= MAX_REMEMBERED && i <= n - MAX_REMEMBERED; i++)
-      g_key_file_remove_group (file, groups[i], NULL);
-  }
-  g_key_file_set_string (file, name, "model", model);
-  g_key_file_set_string (file, name, "backend", backend);
-  g_key_file_set_double (file, name, "sightline-ms", trial->ours_ms);
-  g_key_file_set_double (file, name, "runtime-ms", trial->theirs_ms);
-  g_key_file_set_double (file, name, "difference", trial->difference);
-  if (g_mkdir_with_parents (folder, 0700) == 0)
-    g_key_file_save_to_file (file, path, NULL);
+  const SlChoiceNumber numbers[] = { { "sightline-ms", trial->ours_ms },
+                                     { "runtime-ms", trial->theirs_ms },
+                                     { "difference", trial->difference } };
+  const SlChoiceText texts[] = { { "model", model }, { "backend", backend } };
+  sl_choice_remember (name, texts, G_N_ELEMENTS (texts), numbers, G_N_ELEMENTS (numbers));
 }
 
 /* What is faster, of results that agree. */
 static const char *
 measure (SlModel *ours, const char *runtime, const SlLoadRequest *request, SlBackendTrial *trial)
 {
-  SlLoadRequest whole = *request;
-  SlBackendSettings *backend = &whole.options.backend;
-  g_autofree char *notice = NULL;
-  const guint threads = sl_threads_resolve (request->options.threads);
-  whole.options.skip_input_quantize = FALSE;
-  whole.by_file = FALSE;
-  whole.precision = SL_PRECISION_FLOAT;
-  backend->backend = runtime;
-  backend->fallback = FALSE;
-  backend->precision = NULL;
-  g_autoptr (SlModel) theirs = sl_backend_settings_check (backend, NULL)
-                                 ? sl_model_load_settled (sl_model_path (ours), NULL, &whole, NULL)
-                                 : NULL;
-  g_autoptr (SlSession) first =
-    theirs != NULL ? sl_session_new (sl_model_graph (ours), threads, NULL) : NULL;
-  g_autoptr (SlSession) second =
-    first != NULL ? sl_model_session_new (theirs, threads, &notice, NULL) : NULL;
-  if (second == NULL
-      || !sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, NULL, trial, NULL))
-    return SL_BACKEND_OURS;
-  return trial->agrees && trial->theirs_ms * GAIN < trial->ours_ms ? runtime : SL_BACKEND_OURS;
+  SlBackendSettings backend = request->options.backend;
+  backend.backend = runtime;
+  return sl_backend_measure (ours, &backend, request, trial, NULL) && trial->agrees
+             && trial->theirs_ms * SL_BACKEND_GAIN < trial->ours_ms
+           ? runtime
+           : SL_BACKEND_OURS;
+}
+
+/* (nullable): the backend that was measured before. */
+static const char *
+recall (const char *name, const char *runtime)
+{
+  g_autofree char *backend = sl_choice_recall (name, "backend");
+  return g_strcmp0 (backend, runtime) == 0           ? runtime
+         : g_strcmp0 (backend, SL_BACKEND_OURS) == 0 ? SL_BACKEND_OURS
+                                                     : NULL;
 }
 
 const char *
@@ -285,20 +246,15 @@ sl_backend_choose (const char *path, const SlLoadRequest *request)
   const char *format = sl_model_probe_format (path),
              *runtime = format != NULL ? sl_external_for_format (format) : NULL, *library = NULL;
   const char *version = runtime != NULL ? sl_external_open (runtime, &library, NULL) : NULL;
-  SlLoadRequest plain = *request;
   g_autoptr (GError) error = NULL;
   SlBackendTrial trial = { 0 };
-  plain.options.skip_input_quantize = FALSE;
-  plain.options.backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS,
-                                               .precision = request->options.backend.precision };
-  plain.by_file = FALSE;
   if (version == NULL)
     return SL_BACKEND_OURS;
-  g_autofree char *name = name_of (path, &request->options, version, library);
+  g_autofree char *name = sl_choice_name (path, &request->options, version, library);
   const char *known = recall (name, runtime);
   if (known != NULL)
     return known;
-  g_autoptr (SlModel) ours = sl_model_load_settled (path, NULL, &plain, &error);
+  g_autoptr (SlModel) ours = sl_backend_load_ours (path, request, &error);
   if (ours == NULL)
     return g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED) ? runtime : SL_BACKEND_OURS;
   const char *backend = measure (ours, runtime, request, &trial);

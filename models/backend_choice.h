@@ -2,7 +2,12 @@
 /* The backend of a model that is left to Sightline. */
 #pragma once
 
+#include "models/backend.h"
 #include "models/loader.h"
+
+/** SL_BACKEND_GAIN: another runtime or device has to be faster by this factor: what is measured
+ * varies by as much. */
+#define SL_BACKEND_GAIN 1.05
 
 /**
  * sl_backend_choose: what backend=auto means for a model on this machine: the runtime for its
@@ -15,3 +20,9 @@
  * Returns: (transfer none): the backend's name
  */
 const char *sl_backend_choose (const char *path, const SlLoadRequest *request);
+/** sl_backend_load_ours: (transfer full): the model as @request has it, but in Sightline. */
+SlModel *sl_backend_load_ours (const char *path, const SlLoadRequest *request, GError **error);
+/** sl_backend_measure: runs @ours of sl_backend_load_ours() and the same model in @backend, for
+ * about a second. FALSE with @error set where that does not run it. */
+gboolean sl_backend_measure (SlModel *ours, const SlBackendSettings *backend,
+                             const SlLoadRequest *request, SlBackendTrial *trial, GError **error);

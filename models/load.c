@@ -12,6 +12,7 @@
 #include "models/backend.h"
 #include "models/backend_choice.h"
 #include "models/default.h"
+#include "models/device_choice.h"
 #include "models/model_private.h"
 #include "models/prompts.h"
 #include "models/zoo/cache.h"
@@ -119,6 +120,31 @@ settle_backend (SlLoadRequest *request, const char *info, GPtrArray *texts)
   settled->backend.fallback |= g_strcmp0 (falls_back, "true") == 0;
 }
 
+/* @request, whose device is auto, with a device, or in Sightline. */
+static SlModel *
+load_on_device (const char *path, const SlModelSettings *overrides, SlLoadRequest *request,
+                GError **error)
+{
+  SlBackendSettings *backend = &request->options.backend;
+  g_autofree char *why = NULL, *device = sl_device_choose (path, request, &why);
+  if (device != NULL)
+    backend->backend = sl_external_for_format (sl_model_probe_format (path));
+  else
+    *backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS, .precision = backend->precision };
+  backend->device = device;
+  request->by_choice = TRUE;
+  SlModel *model = sl_model_load_settled (path, overrides, request, error);
+  if (model == NULL && device == NULL)
+    g_prefix_error (error, "device=auto compares devices with Sightline, which refuses the model: "
+                           "state the device; ");
+  if (model == NULL)
+    return NULL;
+  if (device == NULL && model->notice == NULL)
+    model->notice = g_strdup (why);
+  model->device_choice = g_steal_pointer (&why);
+  return model;
+}
+
 /* @request, whose backend is auto or a name, with a name. */
 static SlModel *
 load_chosen (const char *path, const SlModelSettings *overrides, const SlLoadRequest *request,
@@ -129,6 +155,8 @@ load_chosen (const char *path, const SlModelSettings *overrides, const SlLoadReq
   if (!sl_backend_settings_check (backend, error)
       || !sl_precision_parse (backend->precision, &named.precision, error))
     return NULL;
+  if (g_strcmp0 (backend->device, SL_DEVICE_AUTO) == 0)
+    return load_on_device (path, overrides, &named, error);
   if (g_strcmp0 (backend->backend, SL_BACKEND_AUTO) == 0) {
     backend->backend = sl_backend_choose (path, &named);
     named.by_choice = TRUE; /* not before: the trial runs the runtime alone */
@@ -235,6 +263,7 @@ sl_model_unref (SlModel *model)
   g_clear_pointer (&model->graph, sl_graph_unref);
   g_clear_pointer (&model->external, sl_external_model_unref);
   g_free (model->notice);
+  g_free (model->device_choice);
   g_free (model->input_shape);
   g_free (model->state);
   g_free (model->path);
@@ -312,6 +341,12 @@ const char *
 sl_model_notice (const SlModel *model)
 {
   return model->notice;
+}
+
+const char *
+sl_model_device_choice (const SlModel *model)
+{
+  return model->device_choice;
 }
 
 const SlFileStamp *

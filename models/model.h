@@ -111,6 +111,9 @@ gboolean sl_model_falls_back (const SlModel *model);
 /** sl_model_notice: (transfer none) (nullable): a sentence where something else runs the model than
  * was asked for. */
 const char *sl_model_notice (const SlModel *model);
+/** sl_model_device_choice: (transfer none) (nullable): with device=auto, what runs the model, and
+ * why. */
+const char *sl_model_device_choice (const SlModel *model);
 /** sl_model_probe_format: (transfer none) (nullable): the format that the file @path begins as. */
 const char *sl_model_probe_format (const char *path);
 /** sl_model_stamp: (transfer none): the state of the file that was read. */

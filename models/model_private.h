@@ -29,7 +29,8 @@ struct _SlModel
   SlExternalModel *external;  /* (nullable) */
   gboolean falls_back, backend_by_file;
   SlPrecision precision;
-  char *notice; /* (nullable) */
+  char *notice;        /* (nullable) */
+  char *device_choice; /* (nullable) */
   SlModelLoadOptions
     options; /* what a graph of a batch is read by; of its texts @input_shape and @state */
   char *input_shape, *state; /* (nullable) */

@@ -229,8 +229,8 @@ enum
 /**
  * SlPredictor:device:
  *
- * Which device of #SlPredictor:provider-library: cpu, gpu or npu, or its number, from 0 on. Unset,
- * the first one.
+ * Which device of #SlPredictor:provider-library: cpu, gpu or npu, its number, from 0 on, or auto,
+ * the fastest one whose results agree. Unset, the first one.
  *
  * Since: 0.1
  */

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/printable.h"
 #include "core/external/external.h"
+#include "models/model.h"
 #include "tools/command.h"
 #include "tools/options.h"
 
@@ -15,7 +16,7 @@
 typedef struct
 {
   gboolean json;
-  char *library;
+  char *library, *model;
 } Options;
 
 /* The devices of a list, as they are told. */
@@ -97,6 +98,20 @@ print_runtime (const Options *options, const char *runtime, gboolean is_first)
   printf ("%s%s,\"devices\":[%s]}", is_first ? "" : ",", json->str, devices->str);
 }
 
+/* What device=auto means for the model: @choice is a sentence. */
+static gboolean
+choose_device (const Options *options, char **choice, GError **error)
+{
+  const SlModelLoadOptions how = { .backend = { .backend = SL_BACKEND_AUTO,
+                                                .provider_library = options->library,
+                                                .device = SL_DEVICE_AUTO } };
+  g_autoptr (SlModel) model = sl_model_load_with (options->model, NULL, &how, error);
+  if (model == NULL)
+    return FALSE;
+  *choice = sl_printable_message (sl_model_device_choice (model));
+  return TRUE;
+}
+
 static int
 print_library (const Options *options)
 {
@@ -105,7 +120,18 @@ print_library (const Options *options)
   List list = { options->json, devices, 0 };
   if (!sl_external_list_devices ("onnxruntime", options->library, take_device, &list, &error))
     return sl_complain (NAME, "%s", error->message);
-  printf (options->json ? "{\"devices\":[%s]}\n" : "%s", devices->str);
+  g_autofree char *choice = NULL;
+  if (options->model != NULL && !choose_device (options, &choice, &error))
+    return sl_complain (NAME, "%s", error->message);
+  if (!options->json) {
+    printf ("%s%s%s", devices->str, choice != NULL ? choice : "", choice != NULL ? "\n" : "");
+    return SL_EXIT_OK;
+  }
+  g_autoptr (GString) json = g_string_new (NULL);
+  g_string_append_printf (json, "{\"devices\":[%s]", devices->str);
+  if (choice != NULL)
+    sl_json_append_text (json, "auto", choice);
+  printf ("%s}\n", json->str);
   return SL_EXIT_OK;
 }
 
@@ -132,21 +158,26 @@ run_backends (int argc, char **argv)
   const GOptionEntry entries[] = {
     { "provider-library", 0, 0, G_OPTION_ARG_FILENAME, &options.library,
       "List the devices of this library with an execution provider of ONNX Runtime", "FILE.so" },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model,
+      "Measure this model on these devices: what device=auto takes, and why", "MODEL" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
-  int status =
-    sl_options_parse (NAME, "", "Lists the runtimes that can run models, and their devices.",
-                      "Exit status: 0 listed, 1 the provider's library cannot be used.", argc, argv,
-                      entries, NULL, &rest);
+  int status = sl_options_parse (
+    NAME, "", "Lists the runtimes that can run models, and their devices.",
+    "Exit status: 0 listed, 1 the provider's library or the model cannot be used.", argc, argv,
+    entries, NULL, &rest);
   if (status < 0 && rest[0] != NULL)
     status = sl_options_usage (NAME, "expected no arguments, got '%s'", rest[0]);
+  if (status < 0 && options.model != NULL && options.library == NULL)
+    status = sl_options_usage (NAME, "--model goes with --provider-library; state that, too");
   if (status < 0 && options.library != NULL && !SL_KEEPS (runtime, onnxruntime))
     status = sl_complain (
       NAME, "the runtimes of others are left out of this build, by meson's option runtimes");
   if (status < 0)
     status = options.library != NULL ? print_library (&options) : list_all (&options);
   g_free (options.library);
+  g_free (options.model);
   return status;
 }
 

@@ -15,7 +15,8 @@
 /** The names of backends, for messages. */
 #define SL_BACKEND_NAMES "auto, sightline, onnxruntime or tflite"
 /** The types of devices, for messages. */
-#define SL_DEVICE_TYPES "cpu, gpu or npu"
+#define SL_DEVICE_TYPES "auto, cpu, gpu or npu"
+#define SL_DEVICE_AUTO "auto"
 #define SL_BACKEND_OURS "sightline"
 #define SL_BACKEND_AUTO "auto"
 
@@ -28,7 +29,7 @@
  * @delegate: (nullable): path of an external delegate of TensorFlow Lite
  * @provider_library: (nullable): path of a library with a provider of ONNX Runtime
  * @device: (nullable): which device of @provider_library: one of SL_DEVICE_TYPES or a number, from
- * 0 on; NULL or "" = the first one
+ * 0 on; NULL or "" = the first one. Only models/load.c takes auto
  * @precision: (nullable): one of SL_PRECISION_NAMES, for what Sightline runs itself; NULL or "" =
  * float
  * @fallback: Sightline runs the model where the runtime cannot be opened, refuses the model, or

@@ -39,7 +39,7 @@ sl_backend_options_check (const char *options, GError **error)
 gboolean
 sl_backend_device_check (const char *device, GError **error)
 {
-  static const char *const types[] = { "cpu", "gpu", "npu", NULL };
+  static const char *const types[] = { SL_DEVICE_AUTO, "cpu", "gpu", "npu", NULL };
   if (!is_set (device) || g_strv_contains (types, device)
       || g_ascii_string_to_unsigned (device, 10, 0, G_MAXINT32, NULL, NULL))
     return TRUE;

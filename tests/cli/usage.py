@@ -293,7 +293,7 @@ MALFORMED = {
     "fixed-inputs": (("foo", "1=", "=1", "1=0.5;;2=1"), "--fixed-inputs: expected INPUT=VALUE with ';' between, "),
     "state": (("foo", "a=", "=b", "a=b,c"), "--state: expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or none, got '%s'"),
     "backend": (("foo", "TFLITE"), "--backend=%s: expected auto, sightline, onnxruntime or tflite"),
-    "device": (("tpu", "-1", "GPU"), "--device=%s: expected cpu, gpu or npu, or a number of sightline backends"),
+    "device": (("tpu", "-1", "GPU"), "--device=%s: expected auto, cpu, gpu or npu, or a number of sightline backends"),
     "provider-options": (("foo", "=1", "a=1,b"), "--provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '"),
     "precision": (("foo", "FP16"), "--precision=%s: expected float, bf16 or fp16"),
     "threads": (("x", "65", "-1"), "--threads: expected 1..64 or auto (0 = auto), got '%s'"),
@@ -363,6 +363,7 @@ def test_backends():
     told = json.loads(run("backends", "--json", env=env).expect(0).out)
     assert [r["name"] for r in told["runtimes"]] == ["onnxruntime", "tflite"] and all(r["missing"] and r["devices"] == [] for r in told["runtimes"]), told
     run("backends", "--provider-library", "/nowhere/p.so", env=env).expect(1, "/nowhere/o.so, which the environment variable SIGHTLINE_ONNXRUNTIME names")
+    run("backends", "--model", "m.onnx").expect(2, "--model goes with --provider-library; state that, too")
     run("backends", "x").expect(2, "expected no arguments, got 'x'")
 
 
