@@ -29,6 +29,7 @@ struct SlNormalizer
   SlMix mix[3];
   SlStore store;
   size_t element; /* bytes */
+  bool copies;    /* the tensor has the frame's bytes as they are */
   size_t row_ints;
   uint8_t *pad; /* a row of border: channels in turn, or one after another for NCHW */
   void *scratch;
@@ -66,6 +67,20 @@ static bool
 interleaved (const SlNormalizer *self)
 {
   return self->spec.layout == SL_LAYOUT_NHWC && self->channels == 3;
+}
+
+/* Whether each byte of the tensor is one of the frame, in the same order. */
+static bool
+is_copy (const SlNormalizer *self, const SlImageInfo *image)
+{
+  const SlNormalizeSpec *spec = &self->spec;
+  bool same = spec->type == SL_OUT_U8 && interleaved (self) && !self->turn.transpose
+              && !self->turn.flip_x && !self->turn.flip_y && spec->crop.width == spec->width
+              && spec->crop.height == spec->height && (spec->share == 0 || spec->share == 1)
+              && image->format == (spec->colour == SL_COLOUR_RGB ? SL_PIXEL_RGB : SL_PIXEL_BGR);
+  for (int i = 0; i < 3; i++)
+    same = same && spec->gain[i] == 1 && spec->offset[i] == 0;
+  return same;
 }
 
 /* The border goes through the same kernel: a row of pictures whose mix is the pad value whatever
@@ -147,6 +162,7 @@ sl_normalizer_set (SlNormalizer *self, const SlImageInfo *image, const SlNormali
                   spec->height);
   sl_affine_zoom (&self->map, self->spec.share, spec->width, spec->height);
   const int components = init_colours (self, image);
+  self->copies = is_copy (self, image);
   return init_source (self, image, components) && init_memory (self) ? SL_NORMALIZE_OK
                                                                      : SL_NORMALIZE_NO_MEMORY;
 }
@@ -232,11 +248,25 @@ has_content (const SlNormalizer *self, int y)
 }
 
 static void
+copy_row (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int y)
+{
+  const SlRect *crop = &self->spec.crop;
+  const size_t bytes = (size_t) crop->width * 3;
+  memcpy (tensor + (size_t) y * bytes,
+          image->plane[0] + (ptrdiff_t) (crop->y + y) * image->stride[0] + (ptrdiff_t) crop->x * 3,
+          bytes);
+}
+
+static void
 make_row (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int y, void *scratch)
 {
   const SlAxis *columns = &self->source.grid[0].columns;
   const int right = columns->first + columns->count;
   int32_t *rows[3];
+  if (self->copies) {
+    copy_row (self, image, tensor, y);
+    return;
+  }
   if (!has_content (self, y)) {
     fill_border (self, tensor, 0, y, self->spec.width);
     return;

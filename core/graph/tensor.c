@@ -92,13 +92,22 @@ sl_tensor_describe (const SlTensor *tensor)
 }
 
 void *
-sl_tensor_buffer_new (gsize bytes)
+sl_tensor_buffer_new_unset (gsize bytes)
 {
   void *buffer = NULL;
   if (bytes > G_MAXSIZE - 2 * SL_TENSOR_PADDING
       || posix_memalign (&buffer, SL_TENSOR_ALIGN, bytes + SL_TENSOR_PADDING) != 0)
     return NULL;
-  memset (buffer, 0, bytes + SL_TENSOR_PADDING);
+  memset ((guint8 *) buffer + bytes, 0, SL_TENSOR_PADDING);
+  return buffer;
+}
+
+void *
+sl_tensor_buffer_new (gsize bytes)
+{
+  void *buffer = sl_tensor_buffer_new_unset (bytes);
+  if (buffer != NULL)
+    memset (buffer, 0, bytes);
   return buffer;
 }
 

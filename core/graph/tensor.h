@@ -78,6 +78,8 @@ char *sl_tensor_describe (const SlTensor *tensor);
 /** sl_tensor_buffer_new: zeroed memory for @bytes and padding, aligned; free with
  * sl_tensor_buffer_free(). NULL when there is none. */
 void *sl_tensor_buffer_new (gsize bytes);
+/** sl_tensor_buffer_new_unset: the same, but only the padding is zeroed. */
+void *sl_tensor_buffer_new_unset (gsize bytes);
 void sl_tensor_buffer_free (void *buffer);
 /** sl_tensor_alloc: the same in @arena, never NULL. */
 void *sl_tensor_alloc (SlArena *arena, gsize bytes);

@@ -321,6 +321,39 @@ test_identity_is_exact (void)
   }
 }
 
+/* A part of a picture at the tensor's size, with the channels as they are: the same bytes. */
+static void
+test_copy (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (11);
+  const SlRect crop = { 5, 3, 31, 17 };
+  for (int i = 0; i < 2 * 3 * 4 * 2; i++) {
+    int choice = i;
+    const gboolean is_bgr = take (&choice, 2);
+    const SlImageInfo info = {
+      .format = is_bgr ? SL_PIXEL_BGR : SL_PIXEL_RGB, .width = 53, .height = 29, .full_range = 1
+    };
+    SlNormalizeSpec spec = { .width = crop.width,
+                             .height = crop.height,
+                             .crop = crop,
+                             .colour = is_bgr ? SL_COLOUR_BGR : SL_COLOUR_RGB,
+                             .gain = { 1, 1, 1 } };
+    spec.fit = take (&choice, 3);
+    spec.filter = take (&choice, 4);
+    spec.share = take (&choice, 2);
+    g_autoptr (TestFrame) frame = test_frame_new (rand, &info, TEST_STRIDE_RANDOM);
+    const SlImage *image = &frame->image;
+    g_autofree guint8 *tensor = g_malloc (31 * 17 * 3);
+    SlNormalizer *normalizer;
+    g_assert_cmpint (sl_normalizer_new (&normalizer, &info, &spec), ==, SL_NORMALIZE_OK);
+    sl_normalizer_run (normalizer, image, tensor);
+    sl_normalizer_free (normalizer);
+    for (int y = 0; y < crop.height; y++)
+      g_assert_cmpmem (tensor + y * 31 * 3, 31 * 3,
+                       image->plane[0] + (y + crop.y) * image->stride[0] + crop.x * 3, 31 * 3);
+  }
+}
+
 static void
 test_half_to_even (void)
 {
@@ -582,6 +615,7 @@ TEST_MAIN (int argc, char **argv)
   }
   g_test_add_func ("/normalize/long-axes", test_long_axes);
   g_test_add_func ("/normalize/identity-is-exact", test_identity_is_exact);
+  g_test_add_func ("/normalize/copy", test_copy);
   g_test_add_func ("/normalize/half-to-even", test_half_to_even);
   g_test_add_func ("/normalize/int8-is-uint8", test_int8_is_uint8);
   g_test_add_func ("/normalize/letterbox-borders", test_letterbox_borders);

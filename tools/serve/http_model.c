@@ -61,6 +61,8 @@ learn (SlHttpModel *model, guint threads, GError **error)
   g_autoptr (SlSession) session =
     sl_session_new (sl_model_graph (model->served->model), threads, error);
   SlWork *work = session != NULL ? sl_work_new (model->served, NULL, 0, error) : NULL;
+  for (guint i = 0; work != NULL && i < model->served->contract->n_inputs; i++)
+    memset (work->inputs[i], 0, model->served->contract->inputs[i].bytes);
   const gboolean good = work != NULL && try_model (model, session, work, outputs, error);
   for (guint i = 0; i < SL_MAX_IO; i++)
     sl_tensor_buffer_free (outputs[i]);

@@ -102,7 +102,7 @@ sl_work_new (SlServedModel *served, char *client, gint64 life_us, GError **error
   work->arrived = g_get_monotonic_time ();
   work->until = work->arrived + life_us;
   for (guint i = 0; i < contract->n_inputs; i++)
-    if ((work->inputs[i] = sl_tensor_buffer_new (contract->inputs[i].bytes)) == NULL) {
+    if ((work->inputs[i] = sl_tensor_buffer_new_unset (contract->inputs[i].bytes)) == NULL) {
       sl_work_free (work);
       return sl_fail_null (error, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
     }

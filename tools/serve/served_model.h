@@ -88,6 +88,6 @@ void sl_served_model_free (SlServedModel *served);
 void sl_served_model_announce_less (SlServedModel *served, guint encodings);
 
 /** sl_work_new: (transfer full): a request of @client (transfer full) that came now, with memory
- * for its inputs. NULL with @error set where there is none. */
+ * for its inputs, which the caller fills. NULL with @error set where there is none. */
 SlWork *sl_work_new (SlServedModel *served, char *client, gint64 life_us, GError **error);
 void sl_work_free (SlWork *work);

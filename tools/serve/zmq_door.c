@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The door for clients of ZeroMQ, which send pictures and get objects: Frigate's detector of type
- * zmq. One thread has the socket: it makes tensors of pictures as they come, and sends answers,
- * which the computing threads hand to it in a queue. A picture whose client has given up is not
+ * zmq. One thread takes pictures from the socket and makes tensors of them. The computing threads
+ * send answers themselves, since each wake-up of a thread costs as much as a copy of the picture.
+ * A lock lets one thread at a time use the socket. A picture whose client has given up is not
  * computed; so a model that is too slow does not fall behind further.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -43,22 +45,18 @@
 /* Classes without a number of the client's that a message names. */
 #define MAX_NAMED 5
 
-typedef struct
-{
-  SlZmqRoute route;
-  char *text; /* (nullable): the answer about a model */
-  gfloat rows[SL_ZMQ_ROWS][SL_ZMQ_COLUMNS];
-} Reply;
+typedef gfloat Rows[SL_ZMQ_ROWS][SL_ZMQ_COLUMNS];
 
 struct _SlZmqDoor
 {
   SlServeWorker *worker;
   SlServedModel *served;
   void *context, *socket;
+  GMutex socket_lock;
   gboolean bound;
-  int wake; /* an eventfd: there are replies, or the end has come */
+  int wake;   /* an eventfd: there may be messages, or the end has come */
+  int signal; /* the socket's file descriptor */
   GThread *thread;
-  GAsyncQueue *replies;
   gint closing; /* atomic */
   gint64 patience_us;
   /* Of the thread: */
@@ -78,43 +76,41 @@ struct _SlZmqDoor
 };
 
 static void
-free_reply (gpointer data)
-{
-  Reply *reply = data;
-  g_free (reply->text);
-  g_free (reply);
-}
-
-static void
 wake (SlZmqDoor *door)
 {
   const guint64 one = 1;
   const gssize written G_GNUC_UNUSED = write (door->wake, &one, sizeof one);
 }
 
-/* Takes @text (nullable). */
-static Reply *
-new_reply (const SlZmqRoute *route, char *text)
+/* Under the socket's lock. */
+static gboolean
+has_message (const SlZmqDoor *door)
 {
-  Reply *reply = g_new0 (Reply, 1);
-  reply->route = *route;
-  reply->text = text;
-  return reply;
+  int events = 0;
+  size_t size = sizeof events;
+  return zmq_getsockopt (door->socket, ZMQ_EVENTS, &events, &size) == 0
+         && (events & ZMQ_POLLIN) != 0;
 }
 
-/* The door's thread. A client that is gone, or does not read, gets nothing. */
+/* Sends @text (nullable), or @rows (nullable), without them rows without an object. Any thread. A
+ * client that is gone, or does not read, gets nothing. */
 static void
-send_reply (SlZmqDoor *door, Reply *reply)
+send_reply (SlZmqDoor *door, const SlZmqRoute *route, const char *text, const Rows *rows)
 {
-  const char *header = reply->text != NULL ? reply->text : SL_ZMQ_ANSWER_HEADER;
+  static const Rows none = { { 0 } };
+  const char *header = text != NULL ? text : SL_ZMQ_ANSWER_HEADER;
   const int more = ZMQ_SNDMORE | ZMQ_DONTWAIT;
-  if (zmq_send (door->socket, reply->route.bytes, reply->route.size, more) >= 0
+  g_mutex_lock (&door->socket_lock);
+  if (zmq_send (door->socket, route->bytes, route->size, more) >= 0
       && zmq_send (door->socket, "", 0, more) >= 0
-      && zmq_send (door->socket, header, strlen (header), reply->text != NULL ? ZMQ_DONTWAIT : more)
-           >= 0
-      && reply->text == NULL)
-    zmq_send (door->socket, reply->rows, sizeof reply->rows, ZMQ_DONTWAIT);
-  free_reply (reply);
+      && zmq_send (door->socket, header, strlen (header), text != NULL ? ZMQ_DONTWAIT : more) >= 0
+      && text == NULL)
+    zmq_send (door->socket, rows != NULL ? rows : &none, sizeof none, ZMQ_DONTWAIT);
+  /* Sending takes the signal of a message that has come, for which the door's thread waits. */
+  const gboolean came = has_message (door);
+  g_mutex_unlock (&door->socket_lock);
+  if (came)
+    wake (door);
 }
 
 static gboolean
@@ -186,7 +182,7 @@ refuse (SlZmqDoor *door, const SlZmqRoute *route, const char *sentence)
   door->served->figures.refused++;
   g_mutex_unlock (&door->worker->lock);
   sl_serve_complain_some (door->worker, door->served->name, sentence);
-  send_reply (door, new_reply (route, NULL));
+  send_reply (door, route, NULL, NULL);
 }
 
 static void
@@ -205,8 +201,8 @@ answer_about_model (SlZmqDoor *door, const SlZmqHeader *header, const SlZmqRoute
     g_free (door->told);
     door->told = g_strdup (name);
   }
-  send_reply (
-    door, new_reply (route, sl_zmq_model_answer (header->kind, header->name, door->served->file)));
+  g_autofree char *text = sl_zmq_model_answer (header->kind, header->name, door->served->file);
+  send_reply (door, route, text, NULL);
 }
 
 /* @parts: route, delimiter, and what is there of header and picture; @n of them. */
@@ -248,7 +244,8 @@ receive (SlZmqDoor *door)
 {
   zmq_msg_t parts[N_PARTS], rest;
   guint n = 0;
-  gboolean more = TRUE;
+  g_mutex_lock (&door->socket_lock);
+  gboolean more = has_message (door);
   while (more) {
     zmq_msg_t *part = n < N_PARTS ? &parts[n] : &rest;
     zmq_msg_init (part);
@@ -262,6 +259,7 @@ receive (SlZmqDoor *door)
     else
       zmq_msg_close (part);
   }
+  g_mutex_unlock (&door->socket_lock);
   if (n > 0)
     take_message (door, parts, n);
   for (guint i = 0; i < n; i++)
@@ -281,27 +279,23 @@ door_thread (gpointer data)
 {
   SlZmqDoor *door = data;
   while (!g_atomic_int_get (&door->closing)) {
-    zmq_pollitem_t items[] = { { NULL, door->wake, ZMQ_POLLIN, 0 },
-                               { door->socket, 0, ZMQ_POLLIN, 0 } };
+    struct pollfd items[] = { { door->wake, POLLIN, 0 }, { door->signal, POLLIN, 0 } };
+    const gboolean drains = is_draining (door->worker);
     guint64 count;
-    if (zmq_poll (items, is_draining (door->worker) ? 1 : 2, -1) < 0 && errno != EINTR)
+    if (!drains && receive (door))
+      continue;
+    if (poll (items, drains ? 1 : 2, -1) < 0 && errno != EINTR)
       break;
-    if (items[0].revents != 0)
-      while (read (door->wake, &count, sizeof count) > 0)
-        continue;
-    for (Reply *reply; (reply = g_async_queue_try_pop (door->replies)) != NULL;)
-      send_reply (door, reply);
-    if (items[1].revents != 0)
-      receive (door);
+    if (items[0].revents != 0) {
+      const gssize got G_GNUC_UNUSED = read (door->wake, &count, sizeof count);
+    }
   }
-  for (Reply *reply; (reply = g_async_queue_try_pop (door->replies)) != NULL;)
-    send_reply (door, reply);
   return NULL;
 }
 
 /* Under the door's lock: FALSE where the values contradict the decoder. */
 static gboolean
-decode (SlZmqDoor *door, const SlWork *work, void *const *outputs, Reply *reply, GError **error)
+decode (SlZmqDoor *door, const SlWork *work, void *const *outputs, Rows *rows, GError **error)
 {
   SlPredictionView prediction = { .source = NULL };
   const SlResult *result = sl_decoding_run (door->decoding, (const void *const *) outputs);
@@ -310,7 +304,7 @@ decode (SlZmqDoor *door, const SlWork *work, void *const *outputs, Reply *reply,
   sl_prediction_mapper_fill (door->mapper, result, door->labels,
                              sl_decoding_names (door->decoding, NULL), &work->reply.zmq.geometry, 1,
                              &prediction);
-  sl_zmq_rows (&prediction, door->ids, door->n_ids, reply->rows);
+  sl_zmq_rows (&prediction, door->ids, door->n_ids, *rows);
   return TRUE;
 }
 
@@ -320,17 +314,16 @@ answer (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *r
 {
   SlZmqDoor *door = worker->zmq;
   g_autoptr (GError) error = NULL;
-  Reply *reply = new_reply (&work->reply.zmq.route, NULL);
+  Rows rows = { { 0 } };
   gboolean good = refusal == NULL;
   if (good) {
     g_mutex_lock (&door->lock);
-    good = decode (door, work, outputs, reply, &error);
+    good = decode (door, work, outputs, &rows, &error);
     g_mutex_unlock (&door->lock);
   }
   if (!good)
     sl_serve_complain_some (worker, work->served->name, refusal != NULL ? refusal : error->message);
-  g_async_queue_push (door->replies, reply);
-  wake (door);
+  send_reply (door, &work->reply.zmq.route, NULL, good ? &rows : NULL);
   return good;
 }
 
@@ -373,6 +366,7 @@ static gboolean
 bind_socket (SlZmqDoor *door, const char *endpoint, GError **error)
 {
   const int one = HIGH_WATER, linger = LINGER_MS;
+  size_t size = sizeof door->signal;
   const gint64 most = MAX (
     (gint64) door->spec.width * door->spec.height * 3 * MAX_ENLARGED * MAX_ENLARGED, MIN_MESSAGE);
   const char *path = sl_zmq_endpoint_path (endpoint);
@@ -386,7 +380,8 @@ bind_socket (SlZmqDoor *door, const char *endpoint, GError **error)
     zmq_setsockopt (door->socket, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt (door->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
   }
-  door->bound = door->socket != NULL && zmq_bind (door->socket, endpoint) == 0;
+  door->bound = door->socket != NULL && zmq_bind (door->socket, endpoint) == 0
+                && zmq_getsockopt (door->socket, ZMQ_FD, &door->signal, &size) == 0;
   return door->bound
          || sl_fail (error, SL_ERROR_OPEN, "--zmq %s: %s", endpoint, zmq_strerror (zmq_errno ()));
 }
@@ -521,9 +516,9 @@ open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **erro
   door->worker = worker;
   door->served = g_ptr_array_index (worker->models, 0);
   door->patience_us = settings->patience_ms * G_TIME_SPAN_MILLISECOND;
-  door->replies = g_async_queue_new_full (free_reply);
   door->scratch = g_byte_array_new ();
   g_mutex_init (&door->lock);
+  g_mutex_init (&door->socket_lock);
   worker->address = g_strdup (settings->endpoint);
   door->wake = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (door->wake < 0)
@@ -579,13 +574,13 @@ close_door (SlServeWorker *worker)
     g_unlink (sl_zmq_endpoint_path (worker->address)); /* which the library leaves */
   if (door->wake >= 0)
     close (door->wake);
-  g_async_queue_unref (door->replies);
   g_byte_array_unref (door->scratch);
   g_clear_pointer (&door->normalizer, sl_normalizer_free);
   g_clear_pointer (&door->decoding, sl_decoding_free);
   g_clear_pointer (&door->labels, sl_labels_unref);
   g_clear_pointer (&door->mapper, sl_prediction_mapper_free);
   g_mutex_clear (&door->lock);
+  g_mutex_clear (&door->socket_lock);
   g_free (door->ids);
   g_free (door->told);
   g_free (door);
