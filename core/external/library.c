@@ -20,6 +20,7 @@ static const SlRuntime *const rows[] = { SL_KEEPS (runtime, onnxruntime) ? &sl_r
 /* A library that is open. */
 typedef struct
 {
+  const SlRuntime *row;
   gpointer functions;
   const char *version;
   char *file;
@@ -83,7 +84,9 @@ open_library (const SlRuntime *row, Opened *into, GError **error)
     return FALSE;
   g_autofree char *file = file_of (handle, name);
   g_autoptr (GError) failed = NULL;
-  into->functions = row->open (handle, &into->version, &failed);
+  const SlRuntime *next = row->successor;
+  into->row = next != NULL && dlsym (handle, next->marker) != NULL ? next : row;
+  into->functions = into->row->open (handle, &into->version, &failed);
   if (into->functions != NULL) {
     into->file = g_steal_pointer (&file);
     return TRUE;
@@ -96,16 +99,17 @@ open_library (const SlRuntime *row, Opened *into, GError **error)
 }
 
 gpointer
-sl_runtime_open (const SlRuntime *row, const char **version, const char **file, GError **error)
+sl_runtime_open (const SlRuntime **row, const char **version, const char **file, GError **error)
 {
   guint i = 0;
-  while (rows[i] != row)
+  while (rows[i] != *row)
     i++;
   g_mutex_lock (&lock);
-  const gboolean good = opened[i].functions != NULL || open_library (row, &opened[i], error);
+  const gboolean good = opened[i].functions != NULL || open_library (*row, &opened[i], error);
   g_mutex_unlock (&lock);
   if (!good)
     return NULL;
+  *row = opened[i].row;
   if (version != NULL)
     *version = opened[i].version;
   if (file != NULL)
@@ -131,9 +135,9 @@ sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, gui
 const char *
 sl_external_open (const char *name, const char **library, GError **error)
 {
+  const SlRuntime *row = sl_runtime_find (name);
   const char *version = NULL;
-  return sl_runtime_open (sl_runtime_find (name), &version, library, error) != NULL ? version
-                                                                                    : NULL;
+  return sl_runtime_open (&row, &version, library, error) != NULL ? version : NULL;
 }
 
 gboolean
@@ -141,7 +145,7 @@ sl_external_list_devices (const char *name, const char *path, SlExternalDeviceTa
                           gpointer data, GError **error)
 {
   const SlRuntime *row = sl_runtime_find (name);
-  const gpointer library = sl_runtime_open (row, NULL, NULL, error);
+  const gpointer library = sl_runtime_open (&row, NULL, NULL, error);
   return library != NULL
          && (row->list_devices == NULL || row->list_devices (library, path, take, data, error));
 }
@@ -165,5 +169,10 @@ sl_external_for_format (const char *format)
 const char *
 sl_external_title (const char *name)
 {
-  return sl_runtime_find (name)->title;
+  const SlRuntime *row = sl_runtime_find (name);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i] == row && opened[i].functions != NULL)
+      row = opened[i].row;
+  return row->title;
 }

@@ -25,6 +25,8 @@ typedef struct
  * @variable: of the environment, names its library
  * @libraries: file names that are tried else, up to NULL
  * @advice: where to get the library
+ * @successor: (nullable): the row of libraries with another interface, which are found in the same
+ * way; @marker: a function that only those of this row, which is a successor, export
  * @resizes: dimensions of inputs that are 1 may be others in a session, since an open one is 1 in
  * files of this format
  * @open: (transfer full): the functions of library @handle, kept as long as the process lives; NULL
@@ -36,9 +38,11 @@ typedef struct
  * @run: one at a time; FALSE with up to SL_FAILURE_SIZE bytes in @failure
  * @cancel: (nullable): any thread
  */
-typedef struct
+typedef struct _SlRuntime SlRuntime;
+struct _SlRuntime
 {
-  const char *name, *title, *format, *variable, *advice;
+  const char *name, *title, *format, *variable, *advice, *marker;
+  const SlRuntime *successor;
   const char *libraries[6];
   gboolean resizes;
   gpointer (*open) (void *handle, const char **version, GError **error);
@@ -52,9 +56,13 @@ typedef struct
   gboolean (*run) (gpointer runner, const void *const *inputs, void *const *outputs, char *failure);
   void (*cancel) (gpointer runner, gboolean cancelled);
   void (*stop) (gpointer runner);
-} SlRuntime;
+};
 
-extern const SlRuntime sl_runtime_onnxruntime, sl_runtime_tflite;
+extern const SlRuntime sl_runtime_onnxruntime, sl_runtime_tflite, sl_runtime_litert;
+
+/** sl_tflite_dtype: of an element type's number in TensorFlow Lite and LiteRT; SL_DTYPE_INVALID
+ * where there is none. */
+SlDtype sl_tflite_dtype (int type);
 
 /**
  * SlRuntimeFunction: a function of a library.

@@ -43,7 +43,7 @@ sl_external_model_new (const SlExternalRequest *request, GError **error)
 {
   const SlRuntime *row = sl_runtime_find (request->runtime);
   const char *version = NULL;
-  gpointer library = sl_runtime_open (row, &version, NULL, error);
+  gpointer library = sl_runtime_open (&row, &version, NULL, error);
   g_autofree char *device = NULL;
   if (library == NULL)
     return NULL;

@@ -109,6 +109,15 @@ static const int types[SL_DTYPE_COUNT] = {
   [SL_DTYPE_F64] = 11, [SL_DTYPE_U64] = 13, [SL_DTYPE_U32] = 16, [SL_DTYPE_U16] = 17,
 };
 
+SlDtype
+sl_tflite_dtype (int type)
+{
+  for (guint i = 0; i < SL_DTYPE_COUNT && type != 0; i++)
+    if (types[i] == type)
+      return (SlDtype) i;
+  return SL_DTYPE_INVALID;
+}
+
 /* Delegates of files that a compiler made for a device, whose one operator has that name. */
 static const struct
 {
@@ -331,10 +340,7 @@ read_tensor (Model *model, guint place, const TfTensor *from, SlTensor *tensor, 
   const Library *library = model->library;
   const int type = from != NULL ? library->type (from) : 0;
   const int32_t rank = from != NULL ? library->rank (from) : 0;
-  tensor->dtype = SL_DTYPE_INVALID;
-  for (guint i = 0; i < SL_DTYPE_COUNT && type != 0; i++)
-    if (types[i] == type)
-      tensor->dtype = (SlDtype) i;
+  tensor->dtype = sl_tflite_dtype (type);
   if (tensor->dtype == SL_DTYPE_INVALID || rank < 0 || rank > SL_MAX_RANK)
     return sl_fail (error, SL_ERROR_UNSUPPORTED,
                     "a tensor has elements of type %d and %d dimensions, which is not supported",
@@ -500,9 +506,10 @@ const SlRuntime sl_runtime_tflite = {
   .title = "TensorFlow Lite",
   .format = "tflite",
   .variable = "SIGHTLINE_TFLITE",
-  .libraries = { "libtensorflowlite_c.so", "libtensorflowlite_c.so.2", NULL },
+  .libraries = { "libtensorflowlite_c.so", "libtensorflowlite_c.so.2", "libLiteRt.so", NULL },
   .advice =
-    "build its C library (tensorflow/lite/c, target tensorflowlite_c), or take the one of npm's tfjs-tflite-node",
+    "build its C library (tensorflow/lite/c, target tensorflowlite_c), take the one of npm's tfjs-tflite-node, or LiteRT's libLiteRt.so",
+  .successor = &sl_runtime_litert,
   .resizes = TRUE,
   .open = open_library,
   .load = load,
