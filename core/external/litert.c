@@ -235,14 +235,11 @@ read_tensor (Model *model, gboolean output, guint i, SlTensor *into, GError **er
              "a tensor cannot be read", error)
       || !good (library, library->type (*tensor, type), "a tensor's type cannot be read", error))
     return FALSE;
-  const guint rank = type->rank & RANK_BITS;
-  into->dtype = sl_tflite_dtype (type->element);
-  if (into->dtype == SL_DTYPE_INVALID || rank > MIN (SL_MAX_RANK, MAX_RANK))
-    return sl_fail (error, SL_ERROR_UNSUPPORTED,
-                    "a tensor has elements of type %d and %u dimensions, which is not supported",
-                    (int) type->element, rank);
-  into->rank = rank;
-  for (guint k = 0; k < rank; k++)
+  G_STATIC_ASSERT (MAX_RANK <= SL_MAX_RANK);
+  if (!sl_tflite_read_kind (into, type->element, (int) MIN (type->rank & RANK_BITS, G_MAXINT),
+                            error))
+    return FALSE;
+  for (guint k = 0; k < into->rank; k++)
     into->dims[k] = MAX (type->dims[k], -1);
   library->name (*tensor, &name);
   into->name = g_strdup (name != NULL ? name : "");
@@ -271,11 +268,9 @@ read_edges (Model *model, SlRuntimeEdges *edges, GError **error)
       || !good (library, library->count_outputs (model->subgraph, &n[1]), "it has no outputs",
                 error))
     return FALSE;
-  if (n[0] < 1 || n[0] > SL_MAX_IO || n[1] < 1 || n[1] > SL_MAX_IO)
-    return sl_fail (error, SL_ERROR_LIMIT,
-                    "the model has %" G_GSIZE_FORMAT " inputs and %" G_GSIZE_FORMAT
-                    " outputs; expected 1 to %d each",
-                    (gsize) n[0], (gsize) n[1], SL_MAX_IO);
+  if (!sl_runtime_check_counts ((gint64) MIN (n[0], G_MAXINT), (gint64) MIN (n[1], G_MAXINT),
+                                error))
+    return FALSE;
   model->n[0] = (guint) n[0];
   model->n[1] = (guint) n[1];
   for (guint i = 0; i < model->n[0]; i++, edges->n_inputs++)
@@ -382,10 +377,7 @@ make_buffer (Runner *runner, gboolean output, guint i, const SlTensor *ours, GEr
                 "a tensor's size cannot be read", error))
     return FALSE;
   runner->bytes[output][i] = ours->bytes;
-  return bytes == ours->bytes
-         || sl_fail (error, SL_ERROR_SHAPE,
-                     "tensor '%s': expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT,
-                     ours->name, ours->bytes, (gsize) bytes);
+  return sl_runtime_check_bytes (ours, bytes, error);
 }
 
 static gpointer

@@ -215,11 +215,8 @@ read_edges (Model *model, SlRuntimeEdges *edges, GError **error)
   if (!sl_ort_good (model->ort, api->count_inputs (model->session, &n_inputs), error)
       || !sl_ort_good (model->ort, api->count_outputs (model->session, &n_outputs), error))
     return FALSE;
-  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO)
-    return sl_fail (error, SL_ERROR_LIMIT,
-                    "the model has %" G_GSIZE_FORMAT " inputs and %" G_GSIZE_FORMAT
-                    " outputs; expected 1 to %d each",
-                    (gsize) n_inputs, (gsize) n_outputs, SL_MAX_IO);
+  if (!sl_runtime_check_counts ((gint64) n_inputs, (gint64) n_outputs, error))
+    return FALSE;
   for (; edges->n_inputs < n_inputs; edges->n_inputs++, model->n_inputs++)
     if (!read_edge (model, FALSE, edges->n_inputs, &edges->inputs[edges->n_inputs], error))
       return FALSE;

@@ -60,9 +60,14 @@ struct _SlRuntime
 
 extern const SlRuntime sl_runtime_onnxruntime, sl_runtime_tflite, sl_runtime_litert;
 
-/** sl_tflite_dtype: of an element type's number in TensorFlow Lite and LiteRT; SL_DTYPE_INVALID
- * where there is none. */
-SlDtype sl_tflite_dtype (int type);
+/** sl_tflite_read_kind: gives @tensor the data type that has the number @type in TensorFlow Lite
+ * and LiteRT, and @rank. FALSE with @error set where there is none. */
+gboolean sl_tflite_read_kind (SlTensor *tensor, int type, int rank, GError **error);
+/** sl_runtime_check_counts: FALSE with @error set where a model has too many inputs or outputs, or
+ * none. */
+gboolean sl_runtime_check_counts (gint64 n_inputs, gint64 n_outputs, GError **error);
+/** sl_runtime_check_bytes: FALSE with @error set unless a runtime has @bytes for our @tensor. */
+gboolean sl_runtime_check_bytes (const SlTensor *tensor, gsize bytes, GError **error);
 
 /**
  * SlRuntimeFunction: a function of a library.

@@ -102,22 +102,6 @@ static const SlRuntimeFunction plugin_functions[] = {
   { "tflite_plugin_destroy_delegate", 0, G_STRUCT_OFFSET (Plugin, destroy) },
 };
 
-/* The library's element types, by SlDtype; 0 is none. */
-static const int types[SL_DTYPE_COUNT] = {
-  [SL_DTYPE_F32] = 1,  [SL_DTYPE_I32] = 2,  [SL_DTYPE_U8] = 3,   [SL_DTYPE_I64] = 4,
-  [SL_DTYPE_BOOL] = 6, [SL_DTYPE_I16] = 7,  [SL_DTYPE_I8] = 9,   [SL_DTYPE_F16] = 10,
-  [SL_DTYPE_F64] = 11, [SL_DTYPE_U64] = 13, [SL_DTYPE_U32] = 16, [SL_DTYPE_U16] = 17,
-};
-
-SlDtype
-sl_tflite_dtype (int type)
-{
-  for (guint i = 0; i < SL_DTYPE_COUNT && type != 0; i++)
-    if (types[i] == type)
-      return (SlDtype) i;
-  return SL_DTYPE_INVALID;
-}
-
 /* Delegates of files that a compiler made for a device, whose one operator has that name. */
 static const struct
 {
@@ -340,13 +324,9 @@ read_tensor (Model *model, guint place, const TfTensor *from, SlTensor *tensor, 
   const Library *library = model->library;
   const int type = from != NULL ? library->type (from) : 0;
   const int32_t rank = from != NULL ? library->rank (from) : 0;
-  tensor->dtype = sl_tflite_dtype (type);
-  if (tensor->dtype == SL_DTYPE_INVALID || rank < 0 || rank > SL_MAX_RANK)
-    return sl_fail (error, SL_ERROR_UNSUPPORTED,
-                    "a tensor has elements of type %d and %d dimensions, which is not supported",
-                    type, (int) rank);
+  if (!sl_tflite_read_kind (tensor, type, rank, error))
+    return FALSE;
   const TfQuantization quantization = library->quantization (from);
-  tensor->rank = (guint) rank;
   for (int32_t i = 0; i < rank; i++)
     tensor->dims[i] = library->dim (from, i);
   if (quantization.scale > 0) {
@@ -365,10 +345,8 @@ read_edges (Model *model, const Runner *runner, SlRuntimeEdges *edges, GError **
   const Library *library = model->library;
   const int32_t n_inputs = library->count_inputs (runner->interpreter),
                 n_outputs = library->count_outputs (runner->interpreter);
-  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO)
-    return sl_fail (error, SL_ERROR_LIMIT,
-                    "the model has %d inputs and %d outputs; expected 1 to %d each", (int) n_inputs,
-                    (int) n_outputs, SL_MAX_IO);
+  if (!sl_runtime_check_counts (n_inputs, n_outputs, error))
+    return FALSE;
   for (guint i = 0; i < (guint) (n_inputs + n_outputs); i++) {
     const gboolean output = i >= (guint) n_inputs;
     const guint k = output ? i - (guint) n_inputs : i;
@@ -440,17 +418,6 @@ settle (gpointer data, SlRuntimeEdges *edges, GError **error)
   return good;
 }
 
-static gboolean
-check_bytes (const Library *library, const TfTensor *tensor, const SlTensor *ours, GError **error)
-{
-  const gsize bytes = library->bytes (tensor);
-  if (bytes == ours->bytes)
-    return TRUE;
-  return sl_fail (error, SL_ERROR_SHAPE,
-                  "tensor '%s': expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT,
-                  ours->name, ours->bytes, bytes);
-}
-
 static gpointer
 start (gpointer data, const SlRuntimeEdges *edges, GError **error)
 {
@@ -459,8 +426,9 @@ start (gpointer data, const SlRuntimeEdges *edges, GError **error)
   gboolean good = runner != NULL;
   for (guint i = 0; good && i < edges->n_inputs; i++) {
     runner->input_bytes[i] = edges->inputs[i].bytes;
-    good = check_bytes (model->library, model->library->input (runner->interpreter, (int32_t) i),
-                        &edges->inputs[i], error);
+    good = sl_runtime_check_bytes (
+      &edges->inputs[i],
+      model->library->bytes (model->library->input (runner->interpreter, (int32_t) i)), error);
   }
   for (guint i = 0; good && i < edges->n_outputs; i++)
     runner->output_bytes[i] = edges->outputs[i].bytes;
