@@ -169,7 +169,11 @@ sl_vocabulary_finish (SlVocabulary *v)
     v->sorted[i] = i;
     v->n_ids = MAX (v->n_ids, (guint) entry_at (v, i)->id + 1);
   }
+#if GLIB_CHECK_VERSION(2, 82, 0)
+  g_sort_array (v->sorted, n, sizeof *v->sorted, compare, v);
+#else
   g_qsort_with_data (v->sorted, (gint) n, sizeof *v->sorted, compare, v);
+#endif
   v->by_id = g_new (guint32, MAX (v->n_ids, 1));
   memset (v->by_id, 0xff, MAX (v->n_ids, 1) * sizeof *v->by_id);
   for (guint i = 0; i < n; i++)
