@@ -8,6 +8,8 @@
 
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
+#include <math.h>
+#include <string.h>
 
 #include "plugins/meta/relations/read.h"
 #include "postprocess/result.h"
@@ -117,13 +119,58 @@ add_mask (GstAnalyticsRelationMeta *relations, const SlPredictionView *predictio
 }
 #endif
 
-static gboolean
-add_object (GstAnalyticsRelationMeta *relations, const SlObjectView *object, GstClockTime now,
-            SlBytePool *pool, GstAnalyticsODMtd *entry)
+/* The frame that objects are in, and the names of their points where they have none of their own
+ * (nullable). */
+typedef struct
 {
-  if (!gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label),
-                                               object->x, object->y, object->w, object->h,
-                                               (gfloat) object->confidence, entry))
+  gint width, height;
+  const SlSkeleton *skeleton;
+} Frame;
+
+#ifdef SL_HAVE_ORIENTED_OD_MTD
+/* A box that a decoder gave as four corners, in their order around it. FALSE for others. */
+static gboolean
+add_turned (GstAnalyticsRelationMeta *relations, const SlObjectView *object, const Frame *frame,
+            GstAnalyticsODMtd *entry)
+{
+  const SlSkeleton *skeleton = sl_object_skeleton (object, frame->skeleton);
+  if (skeleton == NULL || skeleton->n_points != sl_skeleton_corners.n_points
+      || strcmp (skeleton->names[0], sl_skeleton_corners.names[0]) != 0)
+    return FALSE;
+  double x[4], y[4], middle_x = 0, middle_y = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (x); i++) {
+    x[i] = object->points[i].x * frame->width;
+    y[i] = object->points[i].y * frame->height;
+    middle_x += x[i] / G_N_ELEMENTS (x);
+    middle_y += y[i] / G_N_ELEMENTS (y);
+  }
+  const double across[2] = { x[1] - x[0], y[1] - y[0] }, down[2] = { x[3] - x[0], y[3] - y[0] };
+  const double w = hypot (across[0], across[1]), h = hypot (down[0], down[1]);
+  const double farthest = MAX (fabs (middle_x), fabs (middle_y)) + w + h;
+  if (!(w > 0 && h > 0 && farthest < G_MAXINT / 2))
+    return FALSE;
+  return gst_analytics_relation_meta_add_oriented_od_mtd (
+    relations, g_quark_from_string (object->label), (gint) floor (middle_x - w / 2 + 0.5),
+    (gint) floor (middle_y - h / 2 + 0.5), (gint) floor (w + 0.5), (gint) floor (h + 0.5),
+    (gfloat) atan2 (across[1], across[0]), (gfloat) object->confidence, entry);
+}
+#else
+static gboolean
+add_turned (GstAnalyticsRelationMeta *relations, const SlObjectView *object, const Frame *frame,
+            GstAnalyticsODMtd *entry)
+{
+  return FALSE;
+}
+#endif
+
+static gboolean
+add_object (GstAnalyticsRelationMeta *relations, const SlObjectView *object, const Frame *frame,
+            GstClockTime now, SlBytePool *pool, GstAnalyticsODMtd *entry)
+{
+  if (!add_turned (relations, object, frame, entry)
+      && !gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label),
+                                                  object->x, object->y, object->w, object->h,
+                                                  (gfloat) object->confidence, entry))
     return FALSE;
   if (object->object_id > 0)
     add_tracking (relations, entry->id, object->object_id, object->tracked_since, now);
@@ -162,6 +209,7 @@ void
 sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
                              SlBytePool *pool)
 {
+  const Frame frame = { prediction->width, prediction->height, prediction->skeleton };
   GstAnalyticsODMtd object;
   GstAnalyticsClsMtd labels;
   if (prediction->n_objects + prediction->n_labels + prediction->mask.width == 0)
@@ -170,7 +218,7 @@ sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *predicti
   if (relations == NULL)
     return;
   for (guint i = 0; i < prediction->n_objects; i++)
-    add_object (relations, &prediction->objects[i], GST_BUFFER_PTS (buffer), pool, &object);
+    add_object (relations, &prediction->objects[i], &frame, GST_BUFFER_PTS (buffer), pool, &object);
   if (prediction->n_labels > 0)
     add_labels (relations, prediction->labels, prediction->n_labels, &labels);
   add_mask (relations, prediction, pool);
@@ -223,10 +271,11 @@ sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height,
                        const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
 {
   GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
+  const Frame frame = { width, height, NULL };
   GstAnalyticsODMtd entry;
   guint object;
   if (relations == NULL || !ensure_object (buffer, width, height, relations, whole, &object)
-      || !add_object (relations, part, GST_BUFFER_PTS (buffer), NULL, &entry))
+      || !add_object (relations, part, &frame, GST_BUFFER_PTS (buffer), NULL, &entry))
     return;
   gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN, object,
                                             entry.id);

@@ -406,6 +406,55 @@ test_oriented (void)
   g_assert_nonnull (strstr (json, "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"c\""));
   through_all (frame);
 }
+
+/* A prediction's box with four corners is written as a turned one, and is read as one object. */
+static void
+test_oriented_written (void)
+{
+  g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0);
+  const double middle[2] = { 0.5 * WIDTH, 0.5 * HEIGHT }, angle = G_PI / 6;
+  const double c = cos (angle), s = sin (angle);
+  static const double sides[4][2] = { { -6, -3 }, { 6, -3 }, { 6, 3 }, { -6, 3 } };
+  SlPoint points[4] = { { 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS (points); i++)
+    points[i] = (SlPoint){ (middle[0] + sides[i][0] * c - sides[i][1] * s) / WIDTH,
+                           (middle[1] + sides[i][0] * s + sides[i][1] * c) / HEIGHT, 1 };
+  const double across = 6 * c + 3 * s, down = 6 * s + 3 * c;
+  const SlObjectView object = { .x = (gint) floor (middle[0] - across),
+                                .y = (gint) floor (middle[1] - down),
+                                .w = (gint) ceil (2 * across),
+                                .h = (gint) ceil (2 * down),
+                                .x_min = (middle[0] - across) / WIDTH,
+                                .y_min = (middle[1] - down) / HEIGHT,
+                                .x_max = (middle[0] + across) / WIDTH,
+                                .y_max = (middle[1] + down) / HEIGHT,
+                                .confidence = 0.75,
+                                .label = "ship",
+                                .points = points,
+                                .n_points = 4,
+                                .skeleton = &sl_skeleton_corners };
+  const SlPredictionView prediction = {
+    .width = WIDTH, .height = HEIGHT, .n_objects = 1, .objects = &object
+  };
+  GstAnalyticsODMtd entry;
+  gint x, y, w, h;
+  gfloat turned, sure;
+  sl_buffer_add_prediction (frame, &prediction, NULL);
+  g_assert_true (gst_analytics_relation_meta_get_od_mtd (
+    gst_buffer_get_analytics_relation_meta (frame), 0, &entry));
+  g_assert_true (
+    gst_analytics_od_mtd_get_oriented_location (&entry, &x, &y, &w, &h, &turned, &sure));
+  g_assert_cmpint (w, ==, 12);
+  g_assert_cmpint (h, ==, 6);
+  g_assert_cmpfloat_with_epsilon (turned, angle, 1e-5);
+  g_assert_cmpfloat_with_epsilon (x + w / 2.0, middle[0], 0.5);
+  g_assert_cmpfloat_with_epsilon (y + h / 2.0, middle[1], 0.5);
+  g_assert_cmpfloat_with_epsilon (sure, 0.75, 1e-6);
+  g_autofree char *json = json_of (frame);
+  const char *first = strstr (json, "\"roi_type\":\"ship\"");
+  g_assert_nonnull (first);
+  g_assert_null (strstr (first + 1, "\"roi_type\":\"ship\""));
+}
 #endif
 
 /* The id that is related to the only object detection called @type, 0 = none is; the detection is
@@ -714,6 +763,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/others/relations/random", test_random_relations);
 #ifdef SL_HAVE_ORIENTED_OD_MTD
   g_test_add_func ("/others/relations/oriented", test_oriented);
+  g_test_add_func ("/others/relations/oriented-written", test_oriented_written);
 #endif
 #ifdef SL_HAVE_SEGMENTATION_MTD
   g_test_add_func ("/others/masks/object", test_object_masks);
