@@ -182,6 +182,20 @@ read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region,
   g_array_append_val (reader->ids, ids);
 }
 
+/* The corners of a turned box, as decoders give them. */
+static void
+read_corners (SlPredictionReader *reader, const SlRelatedObject *found,
+              const SlPredictionView *prediction, SlObjectView *object)
+{
+  for (guint i = 0; found->turned && i < G_N_ELEMENTS (found->corners); i++) {
+    const SlPoint point = { found->corners[i][0] / MAX (prediction->width, 1),
+                            found->corners[i][1] / MAX (prediction->height, 1), found->confidence };
+    g_array_append_val (reader->points, point);
+  }
+  object->n_points = found->turned ? G_N_ELEMENTS (found->corners) : 0;
+  object->skeleton = found->turned ? &sl_skeleton_corners : NULL;
+}
+
 /* The @i-th related object, unless a region stands for it. */
 static void
 read_unclaimed (SlPredictionReader *reader, guint i, const SlPredictionView *prediction)
@@ -201,6 +215,7 @@ read_unclaimed (SlPredictionReader *reader, guint i, const SlPredictionView *pre
     object.parent = parent;
   }
   read_related (reader, found, first, &object);
+  read_corners (reader, found, prediction, &object);
   object.n_labels = reader->object_labels->len - first;
   g_array_append_val (reader->objects, object);
   g_array_append_val (reader->ids, ids);

@@ -139,6 +139,32 @@ region_type (const GstVideoRegionOfInterestMeta *region)
   return type_name (region->roi_type);
 }
 
+#ifdef SL_HAVE_ORIENTED_OD_MTD
+static gboolean
+read_corners (const GstAnalyticsODMtd *object, double corners[4][2])
+{
+  static const double sides[4][2] = { { -0.5, -0.5 }, { 0.5, -0.5 }, { 0.5, 0.5 }, { -0.5, 0.5 } };
+  gint x, y, w, h;
+  gfloat sure, angle = 0;
+  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &w, &h, &angle, &sure)
+      || !isfinite (angle) || angle == 0)
+    return FALSE;
+  const double c = cos (angle), s = sin (angle);
+  for (guint i = 0; i < G_N_ELEMENTS (sides); i++) {
+    const double across = sides[i][0] * w, down = sides[i][1] * h;
+    corners[i][0] = x + w / 2.0 + across * c - down * s;
+    corners[i][1] = y + h / 2.0 + across * s + down * c;
+  }
+  return TRUE;
+}
+#else
+static gboolean
+read_corners (const GstAnalyticsODMtd *object, double corners[4][2])
+{
+  return FALSE;
+}
+#endif
+
 static void
 list_objects (SlRelated *related)
 {
@@ -150,6 +176,7 @@ list_objects (SlRelated *related)
         || !sl_related_read_box (&entry, object.box, &object.confidence))
       continue;
     object.label = type_name (gst_analytics_od_mtd_get_obj_type (&entry));
+    object.turned = read_corners (&entry, object.corners);
     g_array_append_val (related->objects, object);
     g_array_index (related->places, guint, id) = related->objects->len;
   }
