@@ -118,12 +118,16 @@ choose (const char *path, const SlLoadRequest *request, const char *name, char *
     return -1;
   }
   SlDeviceTrial *devices = (SlDeviceTrial *) (gpointer) trials->data;
-  for (guint i = 0; i < trials->len; i++)
+  gboolean all_ran = TRUE;
+  for (guint i = 0; i < trials->len; i++) {
     measure (ours, i, request, &devices[i]);
+    all_ran = all_ran && devices[i].failure == NULL;
+  }
   const gint chosen = sl_device_judge (devices, trials->len, sentence);
   g_autofree char *number = g_strdup_printf ("%d", chosen);
   const SlChoiceText texts[] = { { "model", path }, { "device", number }, { "why", *sentence } };
-  sl_choice_remember (name, texts, G_N_ELEMENTS (texts), NULL, 0);
+  if (all_ran) /* else another start may find another device */
+    sl_choice_remember (name, texts, G_N_ELEMENTS (texts), NULL, 0);
   return chosen;
 }
 
