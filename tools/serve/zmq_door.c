@@ -32,9 +32,10 @@
  * a picture of uint8. */
 #define MAX_ENLARGED 4
 #define MIN_MESSAGE (1 << 20)
-/* Messages of a client that wait in the socket, each way; a client that keeps to the protocol has
- * one. */
-#define HIGH_WATER 2
+/* Pictures and answers of a client that wait in the socket; a client that keeps to the protocol has
+ * one. The library wakes the other side each time half of them have been taken, so few are dear. */
+#define WAITING_PICTURES 4
+#define WAITING_ANSWERS 64
 /* Parts of a message that are read: route, delimiter, header, picture. */
 #define N_PARTS 4
 #define LINGER_MS 500
@@ -365,7 +366,7 @@ check_path (const char *endpoint, const char *path, GError **error)
 static gboolean
 bind_socket (SlZmqDoor *door, const char *endpoint, GError **error)
 {
-  const int one = HIGH_WATER, linger = LINGER_MS;
+  const int pictures = WAITING_PICTURES, answers = WAITING_ANSWERS, linger = LINGER_MS;
   size_t size = sizeof door->signal;
   const gint64 most = MAX (
     (gint64) door->spec.width * door->spec.height * 3 * MAX_ENLARGED * MAX_ENLARGED, MIN_MESSAGE);
@@ -375,8 +376,8 @@ bind_socket (SlZmqDoor *door, const char *endpoint, GError **error)
   door->context = zmq_ctx_new ();
   door->socket = door->context != NULL ? zmq_socket (door->context, ZMQ_ROUTER) : NULL;
   if (door->socket != NULL) {
-    zmq_setsockopt (door->socket, ZMQ_RCVHWM, &one, sizeof one);
-    zmq_setsockopt (door->socket, ZMQ_SNDHWM, &one, sizeof one);
+    zmq_setsockopt (door->socket, ZMQ_RCVHWM, &pictures, sizeof pictures);
+    zmq_setsockopt (door->socket, ZMQ_SNDHWM, &answers, sizeof answers);
     zmq_setsockopt (door->socket, ZMQ_LINGER, &linger, sizeof linger);
     zmq_setsockopt (door->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
   }
