@@ -339,6 +339,13 @@ sl_batch_stream_cancel (SlBatchStream *stream, gboolean cancelled)
 }
 
 void
+sl_batch_stream_expect (SlBatchStream *stream)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);
+  stream->last = g_get_monotonic_time ();
+}
+
+void
 sl_batch_stream_rest (SlBatchStream *stream)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&stream->batcher->lock);

@@ -44,6 +44,8 @@ gint64 sl_batch_stream_waited (const SlBatchStream *stream);
 /** sl_batch_stream_cancel: any thread: a run that waits for others returns SL_STATUS_CANCELLED at
  * once, and later ones, until called with FALSE. */
 void sl_batch_stream_cancel (SlBatchStream *stream, gboolean cancelled);
+/** sl_batch_stream_expect: any thread: others wait for this stream, which runs soon. */
+void sl_batch_stream_expect (SlBatchStream *stream);
 /** sl_batch_stream_rest: any thread: others do not wait for this stream until its next run: it has
  * ended, or pauses. */
 void sl_batch_stream_rest (SlBatchStream *stream);
