@@ -19,11 +19,9 @@
  * then offered upstream next to the running model. The CAPS event that accepts the offer is the
  * switch. Frames before that event go to the old model, also those in queues.
  *
- * plugins/tensor/held_inputs.h keeps the state that the model carries from frame to frame, and the
- * inputs that come through their own pads.
+ * plugins/tensor/held_inputs.h keeps the model's state, and the inputs that have pads of their own.
  *
- * This is one file, because the transform, its caps and the swap of models share one lock and one
- * state.
+ * This is one file: the transform, its caps and the swap of models share one lock and one state.
  */
 #include "plugins/elements.h"
 
@@ -46,6 +44,7 @@
 #include "plugins/base/report.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/mapping.h"
+#include "plugins/tensor/turn.h"
 #include "plugins/tensor/buffer_pool.h"
 #include "plugins/tensor/caps_probe.h"
 #include "plugins/video/caps.h"
@@ -72,6 +71,7 @@ typedef struct
   SlHeldInputs *held;
   gboolean refused;
   SlStageLatency latency;
+  SlInferTurn turn;
 } SlInfer;
 
 typedef GstBaseTransformClass SlInferClass;
@@ -110,17 +110,6 @@ fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatu
   return GST_FLOW_ERROR;
 }
 
-/* Something else runs the model than was asked for. @notice: (transfer full) (nullable) */
-static void
-warn_of_backend (SlInfer *self, char *notice)
-{
-  if (notice == NULL)
-    return;
-  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_PRINTABLE_MESSAGE);
-  GST_ELEMENT_WARNING (self, LIBRARY, FAILED, ("%s: %s", model, notice), (NULL));
-  g_free (notice);
-}
-
 /* The inputs are recorded before the model runs, so that those are there which it crashes on. */
 static SlStatus
 run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
@@ -136,9 +125,11 @@ run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
   const SlStatus status = self->batch != NULL
                             ? sl_batch_stream_run (self->batch, self->inputs.data, outputs)
                             : sl_session_run (self->session, self->inputs.data, outputs);
-  warn_of_backend (self, sl_session_take_notice (self->session));
+  sl_infer_tell_notice (GST_ELEMENT (self), sl_model_path (self->model),
+                        sl_session_take_notice (self->session));
   if (self->batch != NULL)
-    warn_of_backend (self, sl_batch_stream_take_notice (self->batch));
+    sl_infer_tell_notice (GST_ELEMENT (self), sl_model_path (self->model),
+                          sl_batch_stream_take_notice (self->batch));
   if (recorder != NULL && status == SL_STATUS_OK
       && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
     sl_infer_tell_recorder_failed (GST_ELEMENT (self), &error);
@@ -169,11 +160,10 @@ run_into (SlInfer *self, GstBuffer *out, SlStatus *status)
   return *status == SL_STATUS_OK ? RUN_OK : RUN_FAILED;
 }
 
+/* @start: when the wait for its turn began */
 static GstFlowReturn
-sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
+run_frame (SlInfer *self, gint64 start, GstBuffer *in, GstBuffer *out)
 {
-  SlInfer *self = (SlInfer *) base;
-  gint64 start = g_get_monotonic_time ();
   SlStatus run_status = SL_STATUS_OK;
   SlTensorMappingStatus map_status = sl_tensor_mapping_read (&self->inputs, in);
   if (map_status != SL_TENSOR_MAPPING_OK)
@@ -201,12 +191,26 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   return GST_FLOW_OK;
 }
 
+static GstFlowReturn
+sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
+{
+  SlInfer *self = (SlInfer *) base;
+  const gint64 start = g_get_monotonic_time ();
+  GstFlowReturn flow = sl_infer_turn_take (&self->turn, base->sinkpad, in);
+  if (flow == GST_FLOW_OK) {
+    flow = run_frame (self, start, in, out);
+    sl_infer_turn_done (&self->turn, base->sinkpad, in, flow == GST_FLOW_OK);
+  }
+  return flow;
+}
+
 /* A frame without a tensor passes by. */
 static GstFlowReturn
 sl_infer_generate_output (GstBaseTransform *base, GstBuffer **out)
 {
   if (base->queued_buf == NULL || !sl_buffer_is_empty_frame (base->queued_buf))
     return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->generate_output (base, out);
+  sl_infer_turn_end (&((SlInfer *) base)->turn, TRUE);
   *out = g_steal_pointer (&base->queued_buf);
   return GST_FLOW_OK;
 }
@@ -262,26 +266,13 @@ sl_infer_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps
   return gst_caps_can_intersect (caps, template) || sl_video_caps_is_raw (caps);
 }
 
-/* Video where tensors were expected. */
-static gboolean
-is_video (GstEvent *event, GError **error)
-{
-  GstCaps *caps;
-  gst_event_parse_caps (event, &caps);
-  if (!gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw"))
-    return FALSE;
-  sl_fail (
-    error, SL_ERROR_ARGUMENT,
-    "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)");
-  return TRUE;
-}
-
-/* While it is @cancelled no frame waits for those of other streams. */
+/* While it is @cancelled no frame waits for those of other streams, or for its turn. */
 static void
 set_cancelled (SlInfer *self, gboolean cancelled)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   self->cancelled = cancelled;
+  sl_budget_stream_cancel (self->turn.stream, cancelled);
   if (self->batch != NULL)
     sl_batch_stream_cancel (self->batch, cancelled);
 }
@@ -290,14 +281,16 @@ static gboolean
 sl_infer_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   SlInfer *self = (SlInfer *) base;
+  const GstEventType type = GST_EVENT_TYPE (event);
   GError *error = NULL;
   sl_held_inputs_take_event (self->held, event);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START
-      || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
-    set_cancelled (self, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && self->batch != NULL)
+  if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
+    set_cancelled (self, type == GST_EVENT_FLUSH_START);
+  if (type == GST_EVENT_EOS || type == GST_EVENT_FLUSH_STOP)
+    sl_infer_turn_end (&self->turn, FALSE);
+  if (type == GST_EVENT_EOS && self->batch != NULL)
     sl_batch_stream_rest (self->batch);
-  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS || !is_video (event, &error))
+  if (type != GST_EVENT_CAPS || !sl_model_caps_are_video (event, &error))
     return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->sink_event (base, event);
   gst_event_unref (event);
   return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
@@ -338,12 +331,7 @@ file_changed (gpointer user)
     return FALSE;
   g_autoptr (SlContract) contract = get_contract (self);
   if (contract != NULL)
-    GST_ELEMENT_WARNING (
-      self, RESOURCE, SETTINGS,
-      ("%s: the file has changed since the model was loaded; the model goes on as it was: set model again, or send SIGHUP "
-       "to sightline run, to load the new one",
-       contract->model),
-      (NULL));
+    sl_infer_tell_file_changed (GST_ELEMENT (self), contract->model);
   return TRUE;
 }
 
@@ -394,12 +382,15 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   if (self->batch != NULL)
     sl_batch_stream_cancel (self->batch, self->cancelled);
   GST_OBJECT_UNLOCK (self);
+  sl_infer_turn_set (&self->turn, self->active.promised_rate, (guint) self->active.priority,
+                     sl_session_threads (self->session), self->batch);
   g_clear_pointer (&before, sl_contract_unref);
   sl_loaded_model_clear (&old);
   self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model),
                                    file_changed, self);
   sl_infer_tell_recorder_place (GST_ELEMENT (self), self->recorder);
-  warn_of_backend (self, g_steal_pointer (&loaded->notice));
+  sl_infer_tell_notice (GST_ELEMENT (self), sl_model_path (self->model),
+                        g_steal_pointer (&loaded->notice));
   g_autofree char *summary = sl_contract_summary (contract);
   GST_INFO_OBJECT (self, "%s: %s", sl_model_path (self->model), summary);
 }
@@ -418,10 +409,7 @@ switch_model (SlInfer *self)
   sl_model_swap_go_on (self->swap);
   use_model (self, &loaded);
   sl_loaded_model_clear (&loaded);
-  GstStructure *structure =
-    gst_structure_new ("model-changed", "model", G_TYPE_STRING, sl_model_path (self->model),
-                       "before", G_TYPE_STRING, before, NULL);
-  sl_element_post (GST_ELEMENT (self), structure);
+  sl_infer_tell_model_changed (GST_ELEMENT (self), sl_model_path (self->model), before);
 }
 
 /* A model that is read anew and wants the same as before changes no caps, so it is taken here. */
@@ -523,6 +511,7 @@ unload (SlInfer *self)
   old.batch = g_steal_pointer (&self->batch);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&contract, sl_contract_unref);
+  sl_infer_turn_set (&self->turn, 0, 1, 1, NULL);
   sl_tensor_mapping_clear (&self->inputs);
   sl_loaded_model_clear (&old);
 }
@@ -611,8 +600,9 @@ sl_infer_dispatch_properties_changed (GObject *object, guint n, GParamSpec **psp
 static void
 set_playing (SlInfer *self, gboolean playing)
 {
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  GST_OBJECT_LOCK (self);
   self->playing = playing;
+  GST_OBJECT_UNLOCK (self);
 }
 
 /* A model that was loaded, but not taken, is loaded again at the next start. */
@@ -621,6 +611,7 @@ forget_swap (SlInfer *self, gboolean given_up)
 {
   SlLoadedModel loaded;
   const gboolean any = sl_model_swap_take (self->swap, &loaded);
+  sl_infer_turn_end (&self->turn, FALSE);
   sl_loaded_model_clear (&loaded);
   sl_model_swap_go_on (self->swap);
   if (!any && !given_up)
@@ -727,6 +718,18 @@ sl_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpe
 }
 
 static void
+sl_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  guint n;
+  const SlProperty *properties = sl_infer_settings_properties (AT_SETTINGS, &n);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (object));
+  if (id > n)
+    g_value_take_boxed (value, sl_infer_turn_figures (&((SlInfer *) object)->turn));
+  else
+    sl_property_get (object, &properties[id - 1], value);
+}
+
+static void
 sl_infer_finalize (GObject *object)
 {
   SlInfer *self = (SlInfer *) object;
@@ -736,6 +739,7 @@ sl_infer_finalize (GObject *object)
   sl_infer_settings_clear (&self->active);
   sl_infer_settings_clear (&self->settings);
   sl_held_inputs_free (self->held);
+  sl_infer_turn_clear (&self->turn);
   G_OBJECT_CLASS (sl_infer_parent_class)->finalize (object);
 }
 
@@ -751,7 +755,9 @@ sl_infer_class_init (SlInferClass *klass)
   object_class->dispatch_properties_changed = sl_infer_dispatch_properties_changed;
   object_class->finalize = sl_infer_finalize;
   sl_properties_install (object_class, properties, n);
+  sl_infer_turn_install (object_class, n + 1);
   object_class->set_property = sl_infer_set_property;
+  object_class->get_property = sl_infer_get_property;
   sl_infer_signals_add (G_TYPE_FROM_CLASS (klass), G_CALLBACK (sl_infer_dump),
                         G_CALLBACK (sl_infer_reset_state));
   gst_element_class_add_static_pad_template (element_class, &input_template);
@@ -787,6 +793,7 @@ sl_infer_init (SlInfer *self)
   guint n;
   const SlProperty *properties = sl_infer_settings_properties (AT_SETTINGS, &n);
   sl_properties_init (self, properties, n);
+  sl_infer_turn_init (&self->turn);
   self->held = sl_held_inputs_new (GST_ELEMENT (self));
   self->swap = sl_model_swap_new (load_beside, loaded_beside, self);
 }

@@ -25,6 +25,7 @@
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/tensor/turn.h"
 #include "plugins/video/part.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_predict_debug);
@@ -82,6 +83,7 @@ enum
   PROP_READ,
   PROP_DROPPED,
   PROP_DAMAGED,
+  PROP_BUDGET,
   PROP_FORWARDED /* the first of @forwarded */
 };
 
@@ -106,6 +108,7 @@ static const Forwarded named[] = {
   { NORMALIZE, "corrupted" },
 };
 #define OF_PADS "input-wait"
+#define FIGURES "budget"
 
 static GArray *forwarded; /* of Forwarded; made with the class */
 
@@ -118,7 +121,7 @@ forwarded_of (guint id)
 static gboolean
 is_named (const char *name)
 {
-  gboolean found = strcmp (name, OF_PADS) == 0;
+  gboolean found = strcmp (name, OF_PADS) == 0 || strcmp (name, FIGURES) == 0;
   for (guint i = 0; i < G_N_ELEMENTS (named) && !found; i++)
     found = strcmp (name, named[i].name) == 0;
   return found;
@@ -504,8 +507,10 @@ sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *p
       g_value_set_double (value, -1);
     return;
   }
-  if (id == PROP_DAMAGED) {
-    g_object_get_property (G_OBJECT (self->children[NORMALIZE]), "damaged", value);
+  if (id == PROP_DAMAGED || id == PROP_BUDGET) {
+    const gboolean damaged = id == PROP_DAMAGED;
+    g_object_get_property (G_OBJECT (self->children[damaged ? NORMALIZE : INFER]),
+                           damaged ? "damaged" : FIGURES, value);
     return;
   }
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
@@ -604,6 +609,7 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
     g_param_spec_uint64 ("damaged", "Damaged frames",
                          "Frames since the start that corrupted=drop left out", 0, G_MAXUINT64, 0,
                          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  sl_infer_turn_install (object_class, PROP_BUDGET);
   gst_type_mark_as_plugin_api (drop_get_type (), 0);
 }
 

@@ -135,6 +135,13 @@ sl_budget_stream_enter (SlBudgetStream *stream, guint n, gboolean need)
   return turn;
 }
 
+gboolean
+sl_budget_stream_has_turn (SlBudgetStream *stream)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
+  return sl_turn_stream_has_turn (stream->turn);
+}
+
 void
 sl_budget_stream_skip (SlBudgetStream *stream)
 {

@@ -35,6 +35,8 @@ void sl_budget_stream_set (SlBudgetStream *stream, gdouble rate, guint priority,
 /** sl_budget_stream_enter: waits for its turn; at once when it has one already. @n, @need: as of
  * sl_turn_stream_arrive() and sl_turn_stream_wait(). FALSE: cancelled. Allocates nothing. */
 gboolean sl_budget_stream_enter (SlBudgetStream *stream, guint n, gboolean need);
+/** sl_budget_stream_has_turn: FALSE also without a part in the budget. */
+gboolean sl_budget_stream_has_turn (SlBudgetStream *stream);
 /** sl_budget_stream_skip: the frame gives way to a newer one, which has its turn. */
 void sl_budget_stream_skip (SlBudgetStream *stream);
 /** sl_budget_stream_leave: its turn is over; legal without one. @ran, @more: as of

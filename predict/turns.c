@@ -54,7 +54,7 @@ struct _SlTurnStream
   gint64 since, asked;  /* waits since; has its turn since */
   gint64 left_at, away; /* its last turn's end, 0 = never; mean time from there to its next frame */
   gint64 expected;      /* it fetches its next frame, until this time at most; 0 = it does not */
-  gdouble due;         /* us */
+  gdouble due;          /* us */
   Place promised, left;
   Run *run; /* (nullable): of its turn */
   gint64 costs[COSTS], waited[SL_TURNS_WAITS];
@@ -64,9 +64,9 @@ struct _SlTurnStream
 
 struct _SlTurns
 {
-  gdouble cores, saved; /* saved: processor us; less than 0 = in debt */
-  gint64 refilled;      /* 0 = never */
-  guint threads;        /* of all runs */
+  gdouble cores, saved;   /* saved: processor us; less than 0 = in debt */
+  gint64 refilled;        /* 0 = never */
+  guint threads;          /* of all runs */
   gdouble promised, left; /* virtual times: the starts of those that had the last turns */
   SlTurnStream *streams;
   GPtrArray *rest; /* of Run: those that are not in use; as many as streams, with those in use */
@@ -358,6 +358,24 @@ next_due (const SlTurns *turns, gint64 now)
   return at < G_MAXDOUBLE ? MAX ((gint64) ceil (at), now + 1) : G_MAXINT64;
 }
 
+/* Until when streams that run with @first fetch their next frames, 0 = none does; no more are
+ * waited for than run together. */
+static gint64
+group_comes (const SlTurns *turns, const SlTurnStream *first, gint64 now)
+{
+  gint64 until = 0;
+  guint n = 0;
+  for (const SlTurnStream *stream = turns->streams; stream != NULL && first->most > 1;
+       stream = stream->next) {
+    if (stream->group != first->group)
+      continue;
+    n += stream->waits;
+    if (!stream->waits && stream->expected > now)
+      until = until == 0 ? stream->expected : MIN (until, stream->expected);
+  }
+  return n < first->most ? until : 0;
+}
+
 guint
 sl_turns_give (SlTurns *turns, gint64 now, SlTurnStream **given, guint most, gint64 *look)
 {
@@ -367,8 +385,9 @@ sl_turns_give (SlTurns *turns, gint64 now, SlTurnStream **given, guint most, gin
   SlTurnStream *stream = choose (turns, NULL, now);
   if (stream == NULL || !has_room (turns))
     return 0;
-  if (!stream->waits) {
-    *look = MIN (stream->expected, next_due (turns, now));
+  const gint64 comes = stream->waits ? group_comes (turns, stream, now) : stream->expected;
+  if (comes > 0) {
+    *look = MIN (comes, next_due (turns, now));
     return 0;
   }
   const gdouble lacks = price (stream, now) - turns->saved;

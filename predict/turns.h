@@ -74,7 +74,7 @@ void sl_turn_stream_skip (SlTurnStream *stream);
 gboolean sl_turn_stream_has_turn (const SlTurnStream *stream);
 /** sl_turn_stream_done: its turn is over. @ran: the model ran. @more: its next frame is there
  * already, so no turn that it should have is given to another while it fetches that frame, if it is
- * quick. */
+ * quick; and streams of its group wait for it. */
 void sl_turn_stream_done (SlTurnStream *stream, gboolean ran, gboolean more, gint64 now);
 
 /**

@@ -12,7 +12,9 @@ typedef struct
 {
   SlModelSettings model;
   char *handed_inputs, *black_box;
-  gint input_wait, black_box_seconds, black_box_limit, black_box_files, batch, batch_timeout;
+  gint input_wait, black_box_seconds, black_box_limit, black_box_files, batch, batch_timeout,
+    priority;
+  gdouble promised_rate;
 } SlInferSettings;
 
 /** sl_infer_settings_properties: (transfer none): the properties of slinfer, of which there is one

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "plugins/tensor/infer_signals.h"
 
+#include "core/base/printable.h"
+#include "plugins/base/report.h"
+
 static guint dumped;
 
 void
@@ -68,4 +71,33 @@ sl_infer_tell_recorder_failed (GstElement *element, GError **error)
   GST_ELEMENT_WARNING (element, RESOURCE, WRITE,
                        ("recording for black boxes: %s", (*error)->message), (NULL));
   g_clear_error (error);
+}
+
+void
+sl_infer_tell_notice (GstElement *element, const char *path, char *notice)
+{
+  if (notice == NULL)
+    return;
+  g_autofree char *model = sl_printable (path, SL_PRINTABLE_MESSAGE);
+  GST_ELEMENT_WARNING (element, LIBRARY, FAILED, ("%s: %s", model, notice), (NULL));
+  g_free (notice);
+}
+
+void
+sl_infer_tell_file_changed (GstElement *element, const char *path)
+{
+  GST_ELEMENT_WARNING (
+    element, RESOURCE, SETTINGS,
+    ("%s: the file has changed since the model was loaded; the model goes on as it was: set model again, or send SIGHUP "
+     "to sightline run, to load the new one",
+     path),
+    (NULL));
+}
+
+void
+sl_infer_tell_model_changed (GstElement *element, const char *path, const char *before)
+{
+  GstStructure *structure = gst_structure_new ("model-changed", "model", G_TYPE_STRING, path,
+                                               "before", G_TYPE_STRING, before, NULL);
+  sl_element_post (element, structure);
 }

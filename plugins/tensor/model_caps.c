@@ -170,3 +170,16 @@ sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, g
   return sl_fail (error, SL_ERROR_SHAPE, "%s: expected %s, got %s: %s", contract->model, expected,
                   got, remedy);
 }
+
+gboolean
+sl_model_caps_are_video (GstEvent *event, GError **error)
+{
+  GstCaps *caps;
+  gst_event_parse_caps (event, &caps);
+  if (!gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw"))
+    return FALSE;
+  sl_fail (
+    error, SL_ERROR_ARGUMENT,
+    "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)");
+  return TRUE;
+}

@@ -30,6 +30,9 @@ GstCaps *sl_model_caps_keep_inputs (GstCaps *caps, SlContract *contracts[2]);
  * no common caps and fail without a word: it may go on to its CAPS event, which is refused with
  * expected and got. */
 void sl_model_caps_answer (GstQuery *query, SlContract *contracts[2]);
+/** sl_model_caps_are_video: whether @event, of CAPS, has video where tensors are expected; then
+ * @error is set. */
+gboolean sl_model_caps_are_video (GstEvent *event, GError **error);
 /** sl_model_caps_refuse: sets @error to the sentence for tensors that @contract does not ask for;
  * @element: its factory's name. Returns FALSE. */
 gboolean sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, guint n,

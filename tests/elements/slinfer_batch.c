@@ -133,6 +133,24 @@ test_together (void)
   g_assert_cmpint (g_get_monotonic_time () - start, <, SECONDS (8));
 }
 
+/* With a part in the budget they have their turns together. Frames are those that were sent. */
+static void
+test_budget (void)
+{
+  Stream streams[STREAMS];
+  open_streams (streams, LONG " promised-rate=100");
+  push_both (streams, 40, "batch");
+  for (guint i = 0; i < STREAMS; i++) {
+    g_autoptr (GstStructure) figures = NULL;
+    guint64 ran = 0;
+    g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
+    g_object_get (streams[i].infer, "budget", &figures, NULL);
+    g_assert_true (gst_structure_get_uint64 (figures, "frames", &ran));
+    g_assert_cmpuint (ran, >=, streams[i].frames);
+    close_stream (&streams[i]);
+  }
+}
+
 /* Streams of a model that the runtime alone takes share one, too, and its batches. */
 static void
 test_foreign (void)
@@ -336,6 +354,7 @@ TEST_MAIN (int argc, char **argv)
   g_usleep (100000);
   g_test_add_func ("/slinfer-batch/refused", test_refused);
   g_test_add_func ("/slinfer-batch/together", test_together);
+  g_test_add_func ("/slinfer-batch/budget", test_budget);
   g_test_add_func ("/slinfer-batch/foreign", test_foreign);
   g_test_add_func ("/slinfer-batch/fell-back", test_fell_back);
   g_test_add_func ("/slinfer-batch/stop-proof", test_stop_proof);

@@ -221,7 +221,8 @@ test_too_much (void)
 static void
 test_fetch (void)
 {
-  Camera two[] = { { 8, 1, 30, 100000, 1, .fetch = 3000 }, { 1.5, 1, 30, 100000, 1, .fetch = 3000 } };
+  Camera two[] = { { 8, 1, 30, 100000, 1, .fetch = 3000 },
+                   { 1.5, 1, 30, 100000, 1, .fetch = 3000 } };
   check_shares (two, G_N_ELEMENTS (two), 1, 200 * SECOND);
   Camera over[] = { { 10, 3, 30, 50000, 1, .fetch = 500 }, { 20, 1, 30, 50000, 1, .fetch = 500 } };
   check_shares (over, G_N_ELEMENTS (over), 0.98, 200 * SECOND);
@@ -298,6 +299,12 @@ test_group (void)
     g_assert_cmpuint (cameras[i].ran, >=, 450);
   g_assert_cmpuint (cameras[3].ran, >=, 300);
   g_assert_cmpint (course.busy, <=, 102 * SECOND);
+  /* Two that fetch their frames one after the other run together all the same. */
+  Camera two[] = { { 8, 1, 30, 100000, 1, .group = "a", .fetch = 500 },
+                   { 8, 1, 30, 100000, 1, .group = "a", .fetch = 800 } };
+  Course both = { 0 };
+  play (two, 2, 1, 100 * SECOND, &both);
+  g_assert_cmpuint (two[0].ran + two[1].ran, >=, both.runs * 19 / 10);
 }
 
 static void
@@ -359,8 +366,7 @@ test_prediction (void)
       costs[i] = (gdouble) cameras[i].cost / SECOND;
     }
     share (cameras, n, cores, shares);
-    const gboolean kept =
-      sl_turns_predict (rates, priorities, costs, most, n, cores, got);
+    const gboolean kept = sl_turns_predict (rates, priorities, costs, most, n, cores, got);
     for (guint i = 0; i < n; i++) {
       g_assert_cmpfloat_with_epsilon (got[i], shares[i], 1e-3);
       all = all && shares[i] >= rates[i] - 1e-3;

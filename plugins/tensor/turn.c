@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "plugins/tensor/turn.h"
+
+#include <gst/base/gstbasetransform.h>
+#include <string.h>
+
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/motion_meta.h"
+
+#define LEAKY_DOWNSTREAM 2
+
+void
+sl_infer_turn_init (SlInferTurn *turn)
+{
+  turn->stream = sl_budget_stream_new ();
+}
+
+void
+sl_infer_turn_clear (SlInferTurn *turn)
+{
+  g_clear_pointer (&turn->stream, sl_budget_stream_free);
+}
+
+void
+sl_infer_turn_set (SlInferTurn *turn, gdouble rate, guint priority, guint threads, SlBatchStream *batch)
+{
+  sl_budget_stream_leave (turn->stream, FALSE, FALSE);
+  sl_budget_stream_set (turn->stream, rate, priority, threads, batch);
+  turn->batch = batch != NULL;
+}
+
+/* Whether a frame waits in a queue directly upstream. @replaces: frames there replace each other. */
+static gboolean
+has_next (GstPad *sink, gboolean *replaces)
+{
+  g_autoptr (GstPad) peer = gst_pad_get_peer (sink);
+  g_autoptr (GstElement) queue = peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
+  guint level = 0;
+  gint leaky = 0;
+  if (queue != NULL && strcmp (G_OBJECT_TYPE_NAME (queue), "GstQueue") == 0)
+    g_object_get (queue, "current-level-buffers", &level, "leaky", &leaky, NULL);
+  *replaces = leaky == LEAKY_DOWNSTREAM;
+  return level > 0;
+}
+
+/* How many frames came since the last one, as far as slpredict numbers them. */
+static guint
+count_frames (SlInferTurn *turn, const SlFrameMeta *meta)
+{
+  const guint64 serial = meta != NULL ? meta->serial : 0, before = turn->serial;
+  turn->serial = serial;
+  return before > 0 && serial > before ? (guint) MIN (serial - before, G_MAXUINT / 2) : 1;
+}
+
+static gboolean
+shows_motion (const SlFrameMeta *meta)
+{
+  const SlMotionMeta *motion =
+    meta != NULL && meta->frame != NULL ? sl_buffer_get_motion (meta->frame) : NULL;
+  return motion != NULL && motion->n > 0;
+}
+
+/* Parts of a frame belong together, and where frames have no tensor in between, the newer one may
+ * be one of those. */
+static gboolean
+gives_way (const SlInferTurn *turn, GstPad *sink, const SlFrameMeta *meta)
+{
+  gboolean replaces;
+  return !turn->gaps && (meta == NULL || meta->content == SL_FRAME_WHOLE)
+         && has_next (sink, &replaces) && replaces;
+}
+
+GstFlowReturn
+sl_infer_turn_take (SlInferTurn *turn, GstPad *sink, GstBuffer *in)
+{
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (in);
+  if (turn->parts)
+    return GST_FLOW_OK;
+  if (!sl_budget_stream_enter (turn->stream, count_frames (turn, meta), shows_motion (meta)))
+    return GST_FLOW_FLUSHING;
+  const gboolean gives = sl_budget_stream_has_turn (turn->stream) && gives_way (turn, sink, meta);
+  turn->gaps = FALSE;
+  if (gives)
+    sl_budget_stream_skip (turn->stream);
+  return gives ? GST_BASE_TRANSFORM_FLOW_DROPPED : GST_FLOW_OK;
+}
+
+void
+sl_infer_turn_done (SlInferTurn *turn, GstPad *sink, GstBuffer *in, gboolean ran)
+{
+  gboolean replaces;
+  turn->parts = ran && sl_buffer_is_part (in);
+  if (!turn->parts && sl_budget_stream_has_turn (turn->stream))
+    sl_budget_stream_leave (turn->stream, ran, has_next (sink, &replaces) || turn->batch);
+}
+
+void
+sl_infer_turn_end (SlInferTurn *turn, gboolean gap)
+{
+  turn->parts = FALSE;
+  turn->gaps = gap;
+  turn->serial = gap && turn->serial > 0 ? turn->serial + 1 : 0;
+  sl_budget_stream_leave (turn->stream, FALSE, FALSE);
+}
+
+GstStructure *
+sl_infer_turn_figures (const SlInferTurn *turn)
+{
+  SlTurnFigures figures;
+  if (!sl_budget_stream_figures (turn->stream, &figures))
+    return NULL;
+  return gst_structure_new (
+    "budget", "promised", G_TYPE_DOUBLE, figures.promised, "offered", G_TYPE_DOUBLE,
+    figures.offered, "delivered", G_TYPE_DOUBLE, figures.delivered, "frames", G_TYPE_UINT64,
+    figures.frames, "skipped", G_TYPE_UINT64, figures.skipped, "cost", G_TYPE_INT64, figures.cost,
+    "waited-p50", G_TYPE_INT64, figures.waited_p50, "waited-p99", G_TYPE_INT64,
+    figures.waited_p99, NULL);
+}
+
+void
+sl_infer_turn_install (GObjectClass *klass, guint id)
+{
+  g_object_class_install_property (
+    klass, id,
+    g_param_spec_boxed (
+      "budget", "Budget",
+      "The element's part in the budget, NULL without promised-rate: promised, offered and delivered frames a second (the "
+      "latter two over the last 10 seconds); frames; skipped frames; microseconds of a run (cost), and those that "
+      "frames waited for their turn (waited-p50, waited-p99)",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
