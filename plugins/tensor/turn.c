@@ -22,14 +22,16 @@ sl_infer_turn_clear (SlInferTurn *turn)
 }
 
 void
-sl_infer_turn_set (SlInferTurn *turn, gdouble rate, guint priority, guint threads, SlBatchStream *batch)
+sl_infer_turn_set (SlInferTurn *turn, gdouble rate, guint priority, guint threads,
+                   SlBatchStream *batch)
 {
   sl_budget_stream_leave (turn->stream, FALSE, FALSE);
   sl_budget_stream_set (turn->stream, rate, priority, threads, batch);
   turn->batch = batch != NULL;
 }
 
-/* Whether a frame waits in a queue directly upstream. @replaces: frames there replace each other. */
+/* Whether a frame waits in a queue directly upstream. @replaces: frames there replace each other.
+ */
 static gboolean
 has_next (GstPad *sink, gboolean *replaces)
 {
@@ -109,12 +111,12 @@ sl_infer_turn_figures (const SlInferTurn *turn)
   SlTurnFigures figures;
   if (!sl_budget_stream_figures (turn->stream, &figures))
     return NULL;
-  return gst_structure_new (
-    "budget", "promised", G_TYPE_DOUBLE, figures.promised, "offered", G_TYPE_DOUBLE,
-    figures.offered, "delivered", G_TYPE_DOUBLE, figures.delivered, "frames", G_TYPE_UINT64,
-    figures.frames, "skipped", G_TYPE_UINT64, figures.skipped, "cost", G_TYPE_INT64, figures.cost,
-    "waited-p50", G_TYPE_INT64, figures.waited_p50, "waited-p99", G_TYPE_INT64,
-    figures.waited_p99, NULL);
+  return gst_structure_new ("budget", "promised", G_TYPE_DOUBLE, figures.promised, "offered",
+                            G_TYPE_DOUBLE, figures.offered, "delivered", G_TYPE_DOUBLE,
+                            figures.delivered, "frames", G_TYPE_UINT64, figures.frames, "skipped",
+                            G_TYPE_UINT64, figures.skipped, "cost", G_TYPE_INT64, figures.cost,
+                            "waited-p50", G_TYPE_INT64, figures.waited_p50, "waited-p99",
+                            G_TYPE_INT64, figures.waited_p99, NULL);
 }
 
 void

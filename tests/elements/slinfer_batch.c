@@ -4,13 +4,10 @@
  * tests/support/fake_runtime.c, gets together. Each gets its own results; none is held up by one
  * that ends, flushes, stops or fails. What is expected is -x.
  */
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tests/elements/fake.h"
 #include "tests/elements/support.h"
-#include "tests/support/onnx_writer.h"
 #include "tests/support/program.h"
 
 #define VALUES 48
@@ -325,32 +322,12 @@ test_refused (void)
   gst_object_unref (infer);
 }
 
-/* (transfer full): -x for a picture, in a file that was not written just now, as streams share none
- * that may be written to. */
-static char *
-write_model (const char *name, const char *op)
-{
-  const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
-  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
-  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, 4, 4 });
-  sl_onnx_writer_node (w, op, "x", "y", NULL);
-  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
-  sl_onnx_writer_property (w, "Image.NominalPixelRange", "Normalized_0_1");
-  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
-  gsize size;
-  const char *data = g_bytes_get_data (bytes, &size);
-  char *path = test_text_file (name, "");
-  g_assert_true (g_file_set_contents (path, data, (gssize) size, NULL));
-  g_assert_cmpint (utimensat (AT_FDCWD, path, old, 0), ==, 0);
-  return path;
-}
-
 TEST_MAIN (int argc, char **argv)
 {
   g_setenv ("SIGHTLINE_ONNXRUNTIME", FAKE_RUNTIME_LIBRARY, TRUE);
   test_elements_init (&argc, &argv);
-  onnx = write_model ("neg.onnx", "Neg");
-  foreign = write_model ("foreign.onnx", "Frobnicate");
+  onnx = fake_model ("neg.onnx", "Neg");
+  foreign = fake_model ("foreign.onnx", "Frobnicate");
   g_usleep (100000);
   g_test_add_func ("/slinfer-batch/refused", test_refused);
   g_test_add_func ("/slinfer-batch/together", test_together);

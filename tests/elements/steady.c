@@ -145,6 +145,7 @@ static const Case cases[] = {
   { "mask/json", SEGMENTATION, "application/x-json", 8 },
   { "mask/video", SEGMENTATION, "video/x-raw", 16 },
   { "picture", "brightest_quarter.tflite decoder=image,range=0,255", "video/x-raw", 16 },
+  { "budget", "brightest_channel.tflite promised-rate=1000", "text/x-raw", 8 },
   { "objects/text", "brightest_channel.tflite", "text/x-raw", 24, "objects=true" },
   { "objects/json", "brightest_channel.tflite", "application/x-json", 24,
     "objects=true object-class=\"green, blue\"" },

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Cameras that share the budget of one core, with a model that takes 20 ms: a runtime, played by
+ * tests/support/fake_runtime.c. Counts of the model's runs are compared with shares.
+ */
+#include <gst/gst.h>
+
+#include "predict/budget.h"
+#include "tests/elements/fake.h"
+#include "tests/elements/support.h"
+#include "tests/support/program.h"
+
+static char *model, *other;
+
+typedef struct
+{
+  GstElement *pipeline, *infer;
+  gint frames;
+} Camera;
+
+static GstPadProbeReturn
+count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer frames)
+{
+  g_atomic_int_inc ((gint *) frames);
+  return GST_PAD_PROBE_OK;
+}
+
+/* @source: properties of the camera, which sends 200 frames a second. */
+static void
+open_camera (Camera *camera, const char *source, const char *infer)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc is-live=true %s ! video/x-raw,format=RGB,width=4,height=4,framerate=200/1 ! slnormalize ! queue "
+    "leaky=downstream max-size-buffers=1 ! slinfer name=i model=%s backend=onnxruntime %s ! fakesink name=s sync=false",
+    source, model, infer);
+  camera->pipeline = gst_parse_launch (launch, &error);
+  g_assert_no_error (error);
+  camera->frames = 0;
+  camera->infer = gst_bin_get_by_name (GST_BIN (camera->pipeline), "i");
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (camera->pipeline), "s");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, &camera->frames, NULL);
+}
+
+static void
+play (Camera *cameras, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    gst_element_set_state (cameras[i].pipeline, GST_STATE_PLAYING);
+}
+
+static void
+close_cameras (Camera *cameras, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (GstBus) bus = gst_element_get_bus (cameras[i].pipeline);
+    test_assert_no_error (bus);
+    gst_element_set_state (cameras[i].pipeline, GST_STATE_NULL);
+    gst_object_unref (cameras[i].infer);
+    gst_object_unref (cameras[i].pipeline);
+  }
+}
+
+static gint
+frames_of (Camera *camera)
+{
+  return g_atomic_int_get (&camera->frames);
+}
+
+static void
+wait_for (Camera *camera, gint frames)
+{
+  while (frames_of (camera) < frames)
+    g_usleep (1000);
+}
+
+static GstStructure *
+figures_of (Camera *camera)
+{
+  GstStructure *figures = NULL;
+  g_object_get (camera->infer, "budget", &figures, NULL);
+  return figures;
+}
+
+static guint64
+figure (Camera *camera, const char *name)
+{
+  g_autoptr (GstStructure) figures = figures_of (camera);
+  guint64 value = 0;
+  g_assert_true (gst_structure_get_uint64 (figures, name, &value));
+  return value;
+}
+
+/* Far more is promised than one core can do: nobody starves, priority has its way, and frames that
+ * waited give way to newer ones. */
+static void
+test_shares (void)
+{
+  Camera cameras[3];
+  gint ran[3], all = 0;
+  open_camera (&cameras[0], "", "promised-rate=200 priority=4");
+  open_camera (&cameras[1], "", "promised-rate=200");
+  open_camera (&cameras[2], "", "promised-rate=200");
+  play (cameras, 3);
+  for (guint i = 0; i < 3; i++)
+    wait_for (&cameras[i], 1);
+  for (guint i = 0; i < 3; i++)
+    ran[i] = frames_of (&cameras[i]);
+  wait_for (&cameras[0], ran[0] + 40);
+  for (guint i = 0; i < 3; i++) {
+    ran[i] = frames_of (&cameras[i]) - ran[i];
+    all += ran[i];
+  }
+  g_test_message ("%d %d %d", ran[0], ran[1], ran[2]);
+  g_assert_cmpint (ran[0] * 10, >=, ran[1] * 15);
+  g_assert_cmpint (ran[0] * 10, >=, ran[2] * 15);
+  /* One run may be on its way. */
+  g_assert_cmpfloat (ran[1] + 1, >=, 0.95 * all / 6);
+  g_assert_cmpfloat (ran[2] + 1, >=, 0.95 * all / 6);
+  g_assert_cmpuint (figure (&cameras[1], "skipped"), >, 0);
+  g_assert_cmpuint (figure (&cameras[1], "frames"), >=, (guint64) ran[1]);
+  close_cameras (cameras, 3);
+}
+
+/* A camera that ends leaves its part to others, and one that stops while it waits does not wait. */
+static void
+test_dead_camera (void)
+{
+  Camera cameras[2];
+  open_camera (&cameras[0], "num-buffers=40", "promised-rate=200 priority=10");
+  open_camera (&cameras[1], "", "promised-rate=200");
+  play (cameras, 2);
+  g_autoptr (GstBus) bus = gst_element_get_bus (cameras[0].pipeline);
+  g_autoptr (GstMessage) end =
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_cmpint (GST_MESSAGE_TYPE (end), ==, GST_MESSAGE_EOS);
+  const gint before = frames_of (&cameras[1]);
+  wait_for (&cameras[1], before + 10);
+  SlBudgetStream *holder = sl_budget_stream_new ();
+  sl_budget_stream_set (holder, 1000, 10, 1, NULL);
+  g_assert_true (sl_budget_stream_enter (holder, 1, FALSE));
+  gst_element_set_state (cameras[1].pipeline, GST_STATE_READY);
+  sl_budget_stream_leave (holder, FALSE, FALSE);
+  sl_budget_stream_free (holder);
+  gst_element_set_state (cameras[1].pipeline, GST_STATE_PLAYING);
+  const gint again = frames_of (&cameras[1]);
+  wait_for (&cameras[1], again + 5);
+  close_cameras (cameras, 2);
+}
+
+/* Another model, and another promise, while frames flow; the counts go on. */
+static void
+test_other_model (void)
+{
+  Camera camera;
+  gdouble promised = 0;
+  open_camera (&camera, "", "promised-rate=50");
+  play (&camera, 1);
+  wait_for (&camera, 5);
+  const guint64 before = figure (&camera, "frames");
+  g_object_set (camera.infer, "model", other, "promised-rate", 80.0, NULL);
+  g_autoptr (GstBus) bus = gst_element_get_bus (camera.pipeline);
+  for (gboolean changed = FALSE; !changed;) {
+    g_autoptr (GstMessage) message =
+      gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
+    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ELEMENT);
+    changed = gst_message_has_name (message, "model-changed");
+  }
+  const gint at = frames_of (&camera);
+  wait_for (&camera, at + 5);
+  g_autoptr (GstStructure) figures = figures_of (&camera);
+  gst_structure_get_double (figures, "promised", &promised);
+  g_assert_cmpfloat (promised, ==, 80);
+  g_assert_cmpuint (figure (&camera, "frames"), >, before);
+  close_cameras (&camera, 1);
+}
+
+/* Without a promise there are no figures, also of slpredict, which has them of its slinfer. */
+static void
+test_property (void)
+{
+  g_autoptr (GstElement) predict = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  g_autoptr (GstStructure) none = NULL, figures = NULL;
+  gdouble promised = 0;
+  g_autofree char *colours = test_colour_model (SL_DTYPE_U8);
+  g_object_set (predict, "promised-rate", 5.0, "model", colours, NULL);
+  g_object_get (predict, "budget", &none, NULL);
+  g_assert_null (none);
+  g_assert_cmpint (gst_element_set_state (predict, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  g_object_get (predict, "budget", &figures, NULL);
+  gst_structure_get_double (figures, "promised", &promised);
+  g_assert_cmpfloat (promised, ==, 5);
+  gst_element_set_state (predict, GST_STATE_NULL);
+  test_remove_file (colours);
+}
+
+TEST_MAIN (int argc, char **argv)
+{
+  g_setenv ("SIGHTLINE_ONNXRUNTIME", FAKE_RUNTIME_LIBRARY, TRUE);
+  test_elements_init (&argc, &argv);
+  model = fake_model ("neg.onnx", "Neg");
+  other = fake_model ("other.onnx", "Neg");
+  set_fake ("late=20");
+  sl_budget_set_cores (1);
+  g_test_add_func ("/slinfer-budget/shares", test_shares);
+  g_test_add_func ("/slinfer-budget/dead-camera", test_dead_camera);
+  g_test_add_func ("/slinfer-budget/other-model", test_other_model);
+  g_test_add_func ("/slinfer-budget/property", test_property);
+  const int result = test_elements_run ();
+  test_remove_file (model);
+  test_remove_file (other);
+  g_free (model);
+  g_free (other);
+  return result;
+}
