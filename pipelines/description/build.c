@@ -16,6 +16,7 @@
 #include "pipelines/description/element_names.h"
 #include "pipelines/description/graph.h"
 #include "pipelines/description/privacy.h"
+#include "pipelines/description/promises.h"
 
 #define ENCODED "encoded"
 /* Frames that wait while a picture is made. */
@@ -735,7 +736,8 @@ sl_description_build (const SlDescription *description, GError **error)
   if (good) {
     sl_number_elements (pipeline, description->launch); /* what was inserted, too */
     apply_black_box (pipeline, description);
-    good = prove_privacy (pipeline, description, error);
+    good = prove_privacy (pipeline, description, error)
+           && sl_promises_apply (pipeline, description, error);
   }
   if (!good) {
     sl_printable_error (error);

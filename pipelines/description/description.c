@@ -27,6 +27,8 @@
 #define DEFAULT_BACKOFF_MAX 30000
 #define DEFAULT_WATCHDOG 10000
 #define DEFAULT_START_TIMEOUT 30000
+#define BUDGET_GROUP "budget"
+#define BUDGET_PREFIX "budget "
 #define HTTP_GROUP "http"
 #define RECORD_GROUP "record"
 #define REDACT_GROUP "redact"
@@ -131,15 +133,41 @@ take_whole (const SlKeyEntry *entry, const char *value, guint least, guint most,
 }
 
 static gboolean
-take_rate (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
-           GError **error)
+take_number (const SlKeyEntry *entry, const char *value, gdouble least, gdouble most,
+             gdouble *number, GError **error)
 {
-  const gdouble least = 0.1, most = 60;
-  gdouble *number = slot;
   if (sl_value_number (value, number) && *number >= least && *number <= most)
     return TRUE;
   return sl_key_fail (entry, error, "expected a number from %g to %g, got '%s'", least, most,
                       value);
+}
+
+static gboolean
+take_rate (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+           GError **error)
+{
+  return take_number (entry, value, 0.1, 60, slot, error);
+}
+
+static gboolean
+take_cores (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+            GError **error)
+{
+  return take_number (entry, value, 0.1, 1024, slot, error);
+}
+
+static gboolean
+take_promise (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+              GError **error)
+{
+  return take_number (entry, value, 0.01, 1000, &self->promise->rate, error);
+}
+
+static gboolean
+take_priority (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+               GError **error)
+{
+  return take_whole (entry, value, 1, 10, &self->promise->priority, error);
 }
 
 static gboolean
@@ -189,6 +217,13 @@ static const Key pipeline_keys[] = {
   { "privacy", 0, FALSE, take_privacy },
 };
 
+/* The keys of [budget NAME], and of [budget], which also has the last one. */
+static const Key budget_keys[] = {
+  { "rate", 0, FALSE, take_promise },
+  { "priority", 0, FALSE, take_priority },
+  { "cores", G_STRUCT_OFFSET (SlDescription, cores), FALSE, take_cores },
+};
+
 #define HTTP(member) G_STRUCT_OFFSET (SlDescription, http.member)
 
 static const Key http_keys[] = {
@@ -236,6 +271,36 @@ take_http_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry
   self->http.file = g_ref_string_acquire (entry->file);
   self->http.line = entry->line;
   return take_key (self, set, http_keys, G_N_ELEMENTS (http_keys), NULL, entry, error);
+}
+
+/* The last place of the group is told. */
+static gboolean
+take_budget (SlDescription *self, SlParameterSet *set, const char *element, const SlKeyEntry *entry,
+             GError **error)
+{
+  self->promise = NULL;
+  for (guint i = 0; i < self->promises->len && self->promise == NULL; i++)
+    if (strcmp (g_array_index (self->promises, SlPromise, i).element, element) == 0)
+      self->promise = &g_array_index (self->promises, SlPromise, i);
+  if (self->promise == NULL) {
+    const SlPromise made = { .element = g_strdup (element) };
+    g_array_append_val (self->promises, made);
+    self->promise = &g_array_index (self->promises, SlPromise, self->promises->len - 1);
+  }
+  g_clear_pointer (&self->promise->file, g_ref_string_release);
+  self->promise->file = g_ref_string_acquire (entry->file);
+  self->promise->line = entry->line;
+  return *entry->key == '\0'
+         || take_key (self, set, budget_keys, G_N_ELEMENTS (budget_keys) - (*element != '\0'), NULL,
+                      entry, error);
+}
+
+static void
+promise_clear (gpointer data)
+{
+  SlPromise *promise = data;
+  g_free (promise->element);
+  g_clear_pointer (&promise->file, g_ref_string_release);
 }
 
 void
@@ -342,23 +407,36 @@ unknown_group (const SlKeyEntry *entry, GError **error)
 {
   static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,
                                         RECORD_GROUP,      REDACT_GROUP,        PUBLISH_GROUP,
-                                        NOTIFY_GROUP,      "parameter NAME",    "element NAME",
-                                        "zone NAME",       "line NAME",         "mask NAME" };
+                                        NOTIFY_GROUP,      BUDGET_GROUP,        "parameter NAME",
+                                        "element NAME",    "zone NAME",         "line NAME",
+                                        "mask NAME",       "budget NAME" };
   g_autofree char *word = g_strdup (entry->group);
   word[strcspn (word, " ")] = '\0';
-  const char *first[] = {
-    SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP, REDACT_GROUP, PUBLISH_GROUP,
-    NOTIFY_GROUP,      "parameter",         "element",  "zone",       "line",       "mask"
-  };
-  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 7)
-                                                        : sl_suggest (word, first + 7, 5);
+  const char *first[] = { SL_PIPELINE_GROUP,
+                          SL_PARAMETERS_GROUP,
+                          HTTP_GROUP,
+                          RECORD_GROUP,
+                          REDACT_GROUP,
+                          PUBLISH_GROUP,
+                          NOTIFY_GROUP,
+                          BUDGET_GROUP,
+                          "parameter",
+                          "element",
+                          "zone",
+                          "line",
+                          "mask",
+                          "budget" };
+  const guint with_name = 8; /* those from here on */
+  const gboolean named = strchr (entry->group, ' ') != NULL;
+  const guint from = named ? with_name : 0, n = named ? G_N_ELEMENTS (first) - from : with_name;
+  const char *near = sl_suggest (named ? word : entry->group, first + from, n);
   g_autofree char *hint = NULL;
-  for (guint i = 0; near != NULL && i < G_N_ELEMENTS (first); i++)
+  for (guint i = from; near != NULL && i < from + n; i++)
     if (near == first[i])
       hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
   if (hint == NULL)
     hint = g_strdup (
-      "; expected [pipeline], [parameters], [http], [record], [redact], [publish], [notify], [parameter NAME], [element NAME], [zone NAME], [line NAME] or [mask NAME]");
+      "; expected [pipeline], [parameters], [http], [record], [redact], [publish], [notify], [budget], [budget NAME], [parameter NAME], [element NAME], [zone NAME], [line NAME] or [mask NAME]");
   return sl_key_fail (entry, error, "unknown group%s", hint);
 }
 
@@ -377,6 +455,10 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_override (self, set, SL_RESTREAMER, entry, error);
   if (strcmp (entry->group, NOTIFY_GROUP) == 0)
     return !second || take_override (self, set, SL_NOTIFIER, entry, error);
+  if (strcmp (entry->group, BUDGET_GROUP) == 0)
+    return !second || take_budget (self, set, "", entry, error);
+  if (is_named_group (entry, BUDGET_PREFIX))
+    return !second || take_budget (self, set, entry->group + strlen (BUDGET_PREFIX), entry, error);
   if (*entry->key == '\0')
     return TRUE;
   if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)
@@ -470,6 +552,8 @@ description_new (const char *path)
                                  .viewers = DEFAULT_HTTP_VIEWERS };
   self->overrides = g_array_new (FALSE, TRUE, sizeof (SlElementOverride));
   g_array_set_clear_func (self->overrides, override_clear);
+  self->promises = g_array_new (FALSE, TRUE, sizeof (SlPromise));
+  g_array_set_clear_func (self->promises, promise_clear);
   self->files = g_ptr_array_new_with_free_func (g_free);
   self->region_set = sl_regions_new ();
   return self;
@@ -541,6 +625,7 @@ sl_description_free (SlDescription *description)
   g_clear_pointer (&description->regions_file, g_ref_string_release);
   g_clear_pointer (&description->parameters, g_array_unref);
   g_array_unref (description->overrides);
+  g_array_unref (description->promises);
   sl_http_settings_clear (&description->http);
   g_ptr_array_unref (description->files);
   g_free (description);

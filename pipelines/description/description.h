@@ -65,6 +65,20 @@ typedef struct
 } SlHttpSettings;
 
 /**
+ * SlPromise: a group [budget] or [budget NAME].
+ * @element: the name of an slpredict or slinfer; "" = of all that have no group of their own
+ * @rate: frames a second; 0 = not stated
+ * @priority: 1..10; 0 = not stated
+ * @file, @line: the place of the group's last key; @file is a GRefString
+ */
+typedef struct
+{
+  char *element, *file;
+  gdouble rate;
+  guint priority, line;
+} SlPromise;
+
+/**
  * SlDescription:
  * @path: path of the file, as given
  * @name: [pipeline] name, else the file's name without ".pipeline"
@@ -79,6 +93,8 @@ typedef struct
  * @black_box: (nullable): folder where each slinfer writes black boxes
  * @state: (nullable): folder where counts are kept when the program ends
  * @privacy_strict: no branch of the pipeline may show an open picture
+ * @cores: [budget] cores: processor seconds a second for all models of the process; 0 = not stated
+ * @promises: of SlPromise, one for each group of a budget
  * @http: [http]
  * @parameters: of SlParameter, in the order of the files
  * @overrides: of SlElementOverride, one for each property
@@ -92,6 +108,7 @@ typedef struct
 {
   /*< private >*/
   SlRegions *region_set; /* while files are read */
+  SlPromise *promise;    /* while its group is read */
   /*< public, read only >*/
   char *path, *name, *description, *launch, *black_box, *state;
   char *launch_file;
@@ -99,6 +116,8 @@ typedef struct
   SlRestart restart;
   guint backoff_min, backoff_max, watchdog, start_timeout;
   gboolean privacy_strict;
+  gdouble cores;
+  GArray *promises;
   SlHttpSettings http;
   GArray *parameters;
   GArray *overrides;

@@ -162,8 +162,8 @@ test_other_model (void)
   g_object_set (camera.infer, "model", other, "promised-rate", 80.0, NULL);
   g_autoptr (GstBus) bus = gst_element_get_bus (camera.pipeline);
   for (gboolean changed = FALSE; !changed;) {
-    g_autoptr (GstMessage) message =
-      gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
+    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
+      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
     g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ELEMENT);
     changed = gst_message_has_name (message, "model-changed");
   }
@@ -180,7 +180,8 @@ test_other_model (void)
 static void
 test_property (void)
 {
-  g_autoptr (GstElement) predict = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  g_autoptr (GstElement) predict =
+    gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
   g_autoptr (GstStructure) none = NULL, figures = NULL;
   gdouble promised = 0;
   g_autofree char *colours = test_colour_model (SL_DTYPE_U8);

@@ -5,6 +5,7 @@
 
 #include "models/settings.h"
 #include "pipelines/description/build.h"
+#include "pipelines/description/promises.h"
 #include "pipelines/supervise/elements.h"
 #include "postprocess/analyze/regions.h"
 
@@ -73,8 +74,8 @@ sl_renew_can (GstElement *pipeline, gboolean running, const SlDescription *befor
   gboolean words;
   if (strcmp (after->launch, before->launch) != 0
       || g_strcmp0 (after->black_box, before->black_box) != 0
-      || after->privacy_strict != before->privacy_strict || !same_but_words (before, after, &words)
-      || (words && !running))
+      || after->privacy_strict != before->privacy_strict || !sl_promises_same (before, after)
+      || !same_but_words (before, after, &words) || (words && !running))
     return FALSE;
   return pipeline == NULL || g_strcmp0 (after->regions, before->regions) == 0
          || takes_regions (pipeline, before, after);

@@ -249,6 +249,28 @@ check_state (Run *run)
   return TRUE;
 }
 
+/* FALSE, having complained, when descriptions state different budgets of the one processor. */
+static gboolean
+check_cores (Run *run)
+{
+  const SlDescription *first = NULL;
+  for (guint i = 0; i < run->workers->len; i++) {
+    const SlDescription *description = sl_worker_description (run->workers->pdata[i]);
+    if (description->cores > 0 && first == NULL)
+      first = description;
+    if (description->cores <= 0
+        || !(description->cores < first->cores || description->cores > first->cores))
+      continue;
+    g_autofree char *message =
+      g_strdup_printf ("%s: [budget] cores is %g, %s has %g: expected one number for all that run "
+                       "together",
+                       description->path, description->cores, first->path, first->cores);
+    complain ("bad-description", message);
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* FALSE, having complained, when it is to be and cannot. */
 static gboolean
 open_http (Run *run, const SlHttpOptions *options)
@@ -328,8 +350,8 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   g_unix_signal_add (SIGHUP, on_reload_signal, &run);
   g_unix_signal_add (SIGUSR1, on_dump_signal, &run);
   sl_signals_release ();
-  if (load (&run, options, files) && check_state (&run) && open_http (&run, http)
-      && open_dbus (&run, options->dbus)) {
+  if (load (&run, options, files) && check_state (&run) && check_cores (&run)
+      && open_http (&run, http) && open_dbus (&run, options->dbus)) {
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);
   }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "pipelines/supervise/elements.h"
+
 /* Milliseconds after which the main thread, which reports twice a second, counts as hung. */
 #define SILENCE 2000
 
@@ -124,17 +126,6 @@ sl_reporter_free (SlReporter *reporter)
   g_free (reporter);
 }
 
-/* An slinfer within an slpredict goes by the name that the description gave that. */
-static char *
-model_name (GstElement *element)
-{
-  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
-  const gboolean inside = parent != NULL && strcmp (G_OBJECT_TYPE_NAME (parent), "SlPredict") == 0;
-  char *name = gst_object_get_name (inside ? parent : GST_OBJECT (element));
-  gst_clear_object (&parent);
-  return name;
-}
-
 /* Frames that zones are counted on come before those of other elements. */
 static void
 note_size (SlReportPipeline *pipeline, GstElement *element)
@@ -165,7 +156,7 @@ add_element (SlReportPipeline *pipeline, GstElement *element)
     g_array_append_val (pipeline->cameras, camera);
     pipeline->damaged += damaged;
   } else if (strcmp (type, "SlInfer") == 0) {
-    SlReportModel model = { .name = model_name (element) };
+    SlReportModel model = { .name = sl_model_element_name (element) };
     g_object_get (element, "model", &model.model, NULL);
     g_array_append_val (pipeline->models, model);
   } else if (strcmp (type, "SlNormalize") == 0) {
