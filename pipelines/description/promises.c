@@ -33,9 +33,10 @@ check_names (const SlDescription *description, const GPtrArray *names, GError **
       continue;
     g_autofree char *hint =
       sl_suggest_text (promise->element, (const char *const *) names->pdata, names->len);
-    return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "%s:%u: [budget %s]: the launch line has no slpredict or slinfer of that name%s",
-                    promise->file, promise->line, promise->element, hint);
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "%s:%u: [budget %s]: the launch line has no slpredict or slinfer of that name%s",
+      promise->file, promise->line, promise->element, hint);
   }
   return TRUE;
 }

@@ -6,7 +6,8 @@
 #include "predict/budget.h"
 #include "tests/support/program.h"
 
-#define TWO "fakesrc ! slpredict name=yard ! fakesink fakesrc ! slnormalize ! slinfer name=door ! fakesink"
+#define TWO \
+  "fakesrc ! slpredict name=yard ! fakesink fakesrc ! slnormalize ! slinfer name=door ! fakesink"
 
 static SlDescription *
 describe (const char *launch, const char *groups, GError **error)

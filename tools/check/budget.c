@@ -12,6 +12,7 @@
 #include "plugins/video/dmabuf.h"
 #include "tools/check/findings.h"
 #include "tools/check/frame_cost.h"
+#include "tools/check/promises.h"
 
 #define FRAMES 24
 
@@ -40,9 +41,10 @@ predict_frames (GstElement *normalize, gboolean *assumed)
 }
 
 static void
-judge (const gdouble *stages, GstCaps *caps, const char *about, GArray *findings)
+judge (const gdouble *stages, GstCaps *caps, GstElement *infer, GArray *promises, GArray *findings)
 {
   GstVideoInfo info;
+  const char *about = GST_OBJECT_NAME (infer);
   if (!gst_video_info_from_caps (&info, caps))
     return;
   const double ms = stages[SL_STAGE_AGE];
@@ -53,12 +55,14 @@ judge (const gdouble *stages, GstCaps *caps, const char *about, GArray *findings
     findings, SL_FINDING_FACT, "time",
     "%s: %.2f ms a frame measured: %.2f preprocessing, %.2f inference, %.2f decoding", about, ms,
     stages[SL_STAGE_PREPROCESS], stages[SL_STAGE_INFERENCE], stages[SL_STAGE_DECODE]);
+  const gboolean promised = sl_check_promises_add (promises, infer, stages[SL_STAGE_INFERENCE],
+                                                   budget > 0 ? 1000 / budget : 0);
   if (budget <= 0)
     return;
   sl_findings_add (findings, SL_FINDING_FACT, "budget",
                    "%s: %.1f ms between frames at %.4g frames/s; %.0f %% of it is used", about,
                    budget, 1000 / budget, 100 * ms / budget);
-  if (ms > budget)
+  if (ms > budget && !promised)
     sl_findings_add (
       findings, SL_FINDING_ADVICE, "budget",
       "%s: about %.3g of %.3g frames/s will be predicted; more threads, a smaller model, or a leaky queue before slnormalize "
@@ -77,7 +81,8 @@ find_from (GPtrArray *elements, guint index, const char *factory)
 }
 
 static void
-measure (GstElement *normalize, GstElement *infer, GstElement *results, GArray *findings)
+measure (GstElement *normalize, GstElement *infer, GstElement *results, GArray *promises,
+         GArray *findings)
 {
   gboolean assumed = FALSE;
   gdouble ms[SL_N_STAGES];
@@ -87,7 +92,7 @@ measure (GstElement *normalize, GstElement *infer, GstElement *results, GArray *
   sl_findings_add (findings, SL_FINDING_FACT, "frames", "measured with %s%s", text,
                    assumed ? " (assumed where the source leaves it open)" : "");
   if (sl_frame_cost (normalize, infer, results, caps, FRAMES, ms, &error))
-    judge (ms, caps, GST_OBJECT_NAME (infer), findings);
+    judge (ms, caps, infer, promises, findings);
   else
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (infer), "%s", error->message);
 }
@@ -168,6 +173,7 @@ void
 sl_check_budget (GstElement *pipeline, GArray *findings)
 {
   g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
+  g_autoptr (GArray) promises = sl_check_promises_new ();
   count_copies (elements, findings);
   report_mapped (elements, findings);
   for (guint i = 0; i < elements->len; i++) {
@@ -177,7 +183,8 @@ sl_check_budget (GstElement *pipeline, GArray *findings)
     GstElement *normalize = sl_check_upstream (infer, TRUE);
     report_model (infer, findings);
     if (normalize != NULL && sl_check_is (normalize, "slnormalize"))
-      measure (normalize, infer, find_from (elements, i, "slpostprocess"), findings);
+      measure (normalize, infer, find_from (elements, i, "slpostprocess"), promises, findings);
     gst_clear_object (&normalize);
   }
+  sl_check_promises (promises, findings);
 }

@@ -66,6 +66,7 @@ make_trial (GstElement *normalize, GstElement *infer, GstElement *results, GstCa
   copy_properties (normalize, chain[2]);
   copy_properties (infer, chain[3]);
   fix_branches (infer, chain[3]);
+  g_object_set (chain[3], "promised-rate", 0.0, NULL); /* it waits for no turn */
   if (results != NULL)
     copy_properties (results, chain[4]);
   for (guint i = 0; i < G_N_ELEMENTS (chain); i++)

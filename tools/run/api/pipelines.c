@@ -51,7 +51,11 @@ running_words (const SlReportPipeline *pipeline, gint64 age, guint stall, double
   if (age > (gint64) stall)
     return g_strdup_printf ("no picture for %d s", (int) (age / 1000));
   *level = LEVEL_WARNING;
-  if (in >= 1 && out < KEEPS_UP * in)
+  gboolean promised;
+  char *broken = sl_report_broken_promise (pipeline, &promised);
+  if (broken != NULL)
+    return broken;
+  if (!promised && in >= 1 && out < KEEPS_UP * in)
     return g_strdup_printf ("behind: %.0f of %.0f frames a second", out, in);
   *level = LEVEL_GOOD;
   return g_strdup ("running");
@@ -175,6 +179,7 @@ append_cameras (GString *json, const SlReportPipeline *pipeline)
     g_string_append_c (json, '{');
     sl_json_append_text (json, "element", model->name);
     sl_json_append_text (json, "model", model->model);
+    sl_text_budget (json, model);
     g_string_append_c (json, '}');
   }
   g_string_append_c (json, ']');

@@ -178,6 +178,44 @@ write_models (const Writer *w)
 }
 
 static void
+write_promises (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->models->len; i++) {
+    const SlReportModel *model = &g_array_index (w->pipeline->models, SlReportModel, i);
+    if (!model->budgeted)
+      continue;
+    begin (w, "", "element", model->name, NULL);
+    end_number (w, G_STRUCT_MEMBER (gdouble, model, w->metric->offset));
+  }
+}
+
+static void
+write_skipped (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->models->len; i++) {
+    const SlReportModel *model = &g_array_index (w->pipeline->models, SlReportModel, i);
+    if (!model->budgeted)
+      continue;
+    begin (w, "", "element", model->name, NULL);
+    end_count (w, model->figures.skipped);
+  }
+}
+
+static void
+write_waits (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->models->len; i++) {
+    const SlReportModel *model = &g_array_index (w->pipeline->models, SlReportModel, i);
+    if (!model->budgeted)
+      continue;
+    begin (w, "", "element", model->name, "quantile", "0.5", NULL);
+    end_number (w, (double) model->figures.waited_p50 / G_USEC_PER_SEC);
+    begin (w, "", "element", model->name, "quantile", "0.99", NULL);
+    end_number (w, (double) model->figures.waited_p99 / G_USEC_PER_SEC);
+  }
+}
+
+static void
 write_remote_frames (const Writer *w)
 {
   for (guint i = 0; i < w->pipeline->remotes->len; i++) {
@@ -333,6 +371,17 @@ static const Metric metrics[] = {
     write_camera_ages },
   { "sightline_model_info", "gauge",
     "1; the model in use is a label, empty for the one in the box.", write_models },
+  { "sightline_promised_frames_per_second", "gauge",
+    "Frames a second that the model is promised of the budget.", write_promises,
+    G_STRUCT_OFFSET (SlReportModel, figures.promised) },
+  { "sightline_delivered_frames_per_second", "gauge",
+    "Frames a second that the model ran on, over the last ten seconds; of models with a promise.",
+    write_promises, G_STRUCT_OFFSET (SlReportModel, figures.delivered) },
+  { "sightline_turn_skipped_frames_total", "counter",
+    "Frames that newer ones replaced before they had their turn, since the last start.",
+    write_skipped },
+  { "sightline_turn_wait_seconds", "gauge",
+    "Time that frames waited for their turn, of the last 256.", write_waits },
   { "sightline_published_lines_total", "counter", "Lines that are out since the last start.",
     EACH (outputs, SlReportOutput, published) },
   { "sightline_lost_lines_total", "counter", "Lines lost since the last start.",

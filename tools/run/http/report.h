@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "predict/turns.h"
 #include "tools/run/figures.h"
 
 /** SlReportCamera: @age: milliseconds since its last frame, -1 before the first. */
@@ -14,10 +15,13 @@ typedef struct
   gint64 age;
 } SlReportCamera;
 
-/** SlReportModel: @model: (nullable): its path; NULL = the one in the box. */
+/** SlReportModel: @model: (nullable): its path; NULL = the one in the box. @budgeted: whether it
+ * has a part in the budget, whose @figures are those of its slinfer. */
 typedef struct
 {
   char *name, *model;
+  gboolean budgeted;
+  SlTurnFigures figures;
 } SlReportModel;
 
 /** SlReportOutput: of an slpublish. */
@@ -101,6 +105,10 @@ const GstStructure *sl_report_list_item (const GstStructure *structure, const ch
 /** sl_report_age: milliseconds since the last frame of @pipeline, as it was when @report was made;
  * -1 before the first. */
 gint64 sl_report_age (const SlReport *report, const SlReportPipeline *pipeline);
+/** sl_report_broken_promise: (transfer full) (nullable): "door: 3.1 of 5 frames a second", or that
+ * the camera does not send as many as are promised: of the first model that gets less than 95 %;
+ * without its name if it is the only one of @pipeline. @any: (out): whether anything is promised */
+char *sl_report_broken_promise (const SlReportPipeline *pipeline, gboolean *any);
 /** sl_report_health: (transfer full) (element-type utf8): why not all is well, empty when it is.
  * @now: monotonic microseconds; @stall: milliseconds without a frame that are too many. */
 GPtrArray *sl_report_health (const SlReport *report, gint64 now, guint stall);

@@ -100,12 +100,28 @@ append_camera (GString *out, gconstpointer item)
   append_age (out, "last_frame_age_ms", camera->age);
 }
 
+void
+sl_text_budget (GString *out, const SlReportModel *model)
+{
+  const SlTurnFigures *figures = &model->figures;
+  if (!model->budgeted)
+    return;
+  sl_json_append_number (out, "promised", figures->promised, 4);
+  sl_json_append_number (out, "delivered", figures->delivered, 4);
+  sl_json_append_number (out, "offered", figures->offered, 4);
+  sl_json_append_count (out, "skipped", figures->skipped);
+  sl_json_append_number (out, "cost_ms", (double) figures->cost / 1000, 6);
+  sl_json_append_number (out, "waited_p50_ms", (double) figures->waited_p50 / 1000, 6);
+  sl_json_append_number (out, "waited_p99_ms", (double) figures->waited_p99 / 1000, 6);
+}
+
 static void
 append_model (GString *out, gconstpointer item)
 {
   const SlReportModel *model = item;
   sl_json_append_text (out, "element", model->name);
   sl_json_append_text (out, "model", model->model);
+  sl_text_budget (out, model);
 }
 
 static void

@@ -17,6 +17,9 @@ void sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMes
 /** sl_text_stages: appends a member with the times of each stage:
  * "stages":{"inference":{"p50_ms":..., "p95_ms":...}}, empty before the first frame. */
 void sl_text_stages (GString *out, const SlFigures *figures);
+/** sl_text_budget: appends members with the part in the budget of @model: "promised", "delivered",
+ * "offered", "skipped", "cost_ms", "waited_p50_ms", "waited_p99_ms"; none where it has no part. */
+void sl_text_budget (GString *out, const SlReportModel *model);
 /** sl_text_process: appends members about the program: version, uptime, processor, memory,
  * threads. */
 void sl_text_process (GString *out, const SlReport *report);

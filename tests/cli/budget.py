@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""[budget]: cameras that share a processor, in sightline run --http and sightline check."""
+import json
+import re
+
+import harness
+from harness import model, run, work, write
+from openapi import Client
+from running import eventually
+from served import Served
+
+FRAMES = "videotestsrc is-live=true ! video/x-raw,format=RGB,width=320,height=240,framerate=30/1"
+MODEL = "slpredict name=%s model=${model} ! application/x-json ! fakesink"
+
+
+def describe(name, budget):
+    text = "[parameters]\nmodel=%s\n[pipeline]\nlaunch=%s ! %s\n%s" % (model("brightest_channel.tflite"), FRAMES, MODEL % name, budget)
+    return write(name + ".pipeline", text.encode())
+
+
+def test_served():
+    """A promise that is kept, and one that the camera does not let be kept."""
+    with Served(describe("door", "[budget]\ncores=0.5\nrate=2\npriority=2\n"), describe("yard", "[budget]\nrate=200\n")) as served:
+        client = Client(served)
+        samples = '{pipeline="%s",element="%s"}'
+
+        def ready():
+            rows = {row["name"]: row for row in client.get("pipelines").json["pipelines"]}
+            yard = rows["yard"]["models"][0]
+            return rows if yard.get("delivered", 0) > 20 and rows["door"]["models"][0].get("delivered", 0) >= 2 else None
+        rows = eventually(ready)
+        door, yard = rows["door"], rows["yard"]
+        assert door["words"] == "running" and door["level"] == "good", door
+        assert yard["level"] == "warning" and yard["words"].startswith("the camera sends less than is promised, ") and yard["words"].endswith(" of 200 frames a second"), yard
+        assert yard["models"][0]["promised"] == 200 and yard["models"][0]["offered"] < 60, yard
+        page = served.get("/pipelines").json["pipelines"]
+        assert [row["models"][0]["promised"] for row in page] == [2, 200], page
+        text = served.get("/metrics").text
+        assert "sightline_promised_frames_per_second" + samples % ("yard", "yard") + " 200" in text, text
+        for name in ("delivered_frames_per_second", "turn_skipped_frames_total"):
+            assert "sightline_" + name + samples % ("door", "door") + " " in text, text
+        for quantile in ("0.5", "0.99"):
+            assert 'sightline_turn_wait_seconds{pipeline="door",element="door",quantile="%s"} ' % quantile in text, text
+    with Served(describe("free", "")) as served:
+        free = Client(served).get("pipelines").json["pipelines"][0]
+        assert "promised" not in free["models"][0], free
+        assert "sightline_promised_frames_per_second{" not in served.get("/metrics").text
+
+
+def test_contradiction():
+    one, two = describe("one", "[budget]\ncores=1\nrate=5\n"), describe("two", "[budget]\ncores=1.5\nrate=5\n")
+    run("run", one, two).expect(1, two + ": [budget] cores is 1.5, " + one + " has 1: expected one number for all that run together")
+    run("run", describe("bad", "[budget]\nrate=0\n")).expect(1, work("bad.pipeline") + ":6: [budget] rate: expected a number from 0.01 to 1000, got '0'")
+
+
+def findings(path, status=0):
+    result = run("check", "--json", path)
+    assert result.status == status, result
+    return [(f["kind"], f["text"]) for f in json.loads(result.out)["findings"] if f["about"] == "budget"]
+
+
+def test_check():
+    found = findings(describe("kept", "[budget]\nrate=5\ncores=1\n"))
+    assert any(kind == "fact" and text.startswith("kept: 5 frames/s promised need ") and text.endswith(" of 1 cores") for kind, text in found), found
+    assert not [text for kind, text in found if kind == "advice"], found
+    found = findings(describe("slow", "[budget]\nrate=60\ncores=1\n"))
+    assert ("advice", "slow: 60 frames/s promised, but the source sends 30; promise as many") in found, found
+    launch = " ".join(FRAMES.replace("30/1", "120/1") + " ! slpredict name=%s ! fakesink" % name for name in ("gate", "yard"))  # the code finder
+    path = write("much.pipeline", ("[pipeline]\nlaunch=%s\n[budget]\nrate=120\ncores=0.1\n[budget gate]\npriority=3\n" % launch).encode())
+    advice, = [text for kind, text in findings(path) if kind == "advice"]
+    match = re.fullmatch(r"promises need (\S+) cores, the budget has 0.1; expected frames/s: gate (\S+) of 120, yard (\S+) of 120; promise less, take a smaller model, "
+                         r"or state more cores in \[budget\]", advice)
+    assert match and float(match[1]) > 0.1 and float(match[2]) > 1.5 * float(match[3]) > 0, advice
+
+
+harness.main(globals())
