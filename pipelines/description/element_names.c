@@ -89,3 +89,13 @@ sl_number_elements (GstElement *pipeline, const char *launch)
     rename_element (element, name);
   }
 }
+
+char *
+sl_model_element_name (GstElement *element)
+{
+  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
+  const gboolean inside = parent != NULL && strcmp (G_OBJECT_TYPE_NAME (parent), "SlPredict") == 0;
+  char *name = gst_object_get_name (inside ? parent : GST_OBJECT (element));
+  gst_clear_object (&parent);
+  return name;
+}

@@ -5,8 +5,7 @@
 
 #include "core/base/fail.h"
 #include "core/base/suggest.h"
-#include "pipelines/description/build.h"
-#include "pipelines/supervise/elements.h"
+#include "pipelines/description/element_names.h"
 #include "predict/budget.h"
 
 /* (nullable): the group for @element. */
@@ -67,11 +66,10 @@ set_promise (const SlDescription *description, GstElement *model, const char *na
 }
 
 gboolean
-sl_promises_apply (GstElement *pipeline, const SlDescription *description, GError **error)
+sl_promises_apply (const GPtrArray *models, const SlDescription *description, GError **error)
 {
   if (description->promises->len == 0)
     return TRUE;
-  g_autoptr (GPtrArray) models = sl_find_elements (pipeline, "slinfer");
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   const SlPromise *first = &g_array_index (description->promises, SlPromise, 0);
   for (guint i = 0; i < models->len; i++)

@@ -2,8 +2,6 @@
 /* States of cameras are those of slcamera's property "state". */
 #include "pipelines/supervise/elements.h"
 
-#include <string.h>
-
 #include "pipelines/description/build.h"
 
 gboolean
@@ -18,16 +16,6 @@ sl_camera_is_away (GstElement *pipeline)
       return TRUE;
   }
   return FALSE;
-}
-
-char *
-sl_model_element_name (GstElement *element)
-{
-  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
-  const gboolean inside = parent != NULL && strcmp (G_OBJECT_TYPE_NAME (parent), "SlPredict") == 0;
-  char *name = gst_object_get_name (inside ? parent : GST_OBJECT (element));
-  gst_clear_object (&parent);
-  return name;
 }
 
 static void

@@ -5,9 +5,6 @@
 
 #include <gst/gst.h>
 
-/** sl_model_element_name: (transfer full): the name of @element, an slinfer; within an slpredict
- * the name of that, which is what a description names. */
-char *sl_model_element_name (GstElement *element);
 /** sl_camera_is_away: whether an slcamera of @pipeline is connecting, stalled or reconnecting. It
  * connects again by itself. Until then no frame is due, and a restarted pipeline would wait for the
  * same camera. */

@@ -2,7 +2,7 @@
 #include "tools/check/promises.h"
 
 #include "core/base/thread_count.h"
-#include "pipelines/supervise/elements.h"
+#include "pipelines/description/element_names.h"
 #include "predict/budget.h"
 #include "tools/check/findings.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "pipelines/supervise/elements.h"
+#include "pipelines/description/element_names.h"
 
 /* Milliseconds after which the main thread, which reports twice a second, counts as hung. */
 #define SILENCE 2000
