@@ -2,17 +2,29 @@
 /* Turns in real time. One lock guards the turns of the process; nothing runs under it. */
 #include "predict/budget.h"
 
+#include <time.h>
+
 struct _SlBudgetStream
 {
   SlTurnStream *turn;
   SlBatchStream *batch; /* (nullable) */
   gdouble rate;
   gboolean cancelled;
+  gint64 began; /* processor time of its thread when it got its turn */
   GCond changed;
 };
 
 static GMutex lock;
 static SlTurns *turns; /* from the first stream or call on; it keeps the number of cores */
+
+/* Processor time of this thread in us. */
+static gint64
+thread_time (void)
+{
+  struct timespec time = { 0 };
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &time);
+  return (gint64) time.tv_sec * G_USEC_PER_SEC + time.tv_nsec / 1000;
+}
 
 static gdouble
 all_cores (void)
@@ -129,6 +141,7 @@ sl_budget_stream_enter (SlBudgetStream *stream, guint n, gboolean need)
     look = give_turns ();
   }
   const gboolean turn = sl_turn_stream_has_turn (stream->turn);
+  stream->began = thread_time ();
   if (!turn)
     sl_turn_stream_give_up (stream->turn);
   give_and_go ();
@@ -155,7 +168,8 @@ sl_budget_stream_leave (SlBudgetStream *stream, gboolean ran, gboolean more)
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   if (!sl_turn_stream_has_turn (stream->turn))
     return;
-  sl_turn_stream_done (stream->turn, ran, more, g_get_monotonic_time ());
+  sl_turn_stream_done (stream->turn, ran, more, thread_time () - stream->began,
+                       g_get_monotonic_time ());
   /* Streams of its batch that have a turn do not wait for it. */
   if (stream->batch != NULL)
     sl_batch_stream_rest (stream->batch);

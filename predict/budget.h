@@ -39,7 +39,8 @@ gboolean sl_budget_stream_enter (SlBudgetStream *stream, guint n, gboolean need)
 gboolean sl_budget_stream_has_turn (SlBudgetStream *stream);
 /** sl_budget_stream_skip: the frame gives way to a newer one, which has its turn. */
 void sl_budget_stream_skip (SlBudgetStream *stream);
-/** sl_budget_stream_leave: its turn is over; legal without one. @ran, @more: as of
+/** sl_budget_stream_leave: its turn is over; legal without one, and, when nothing ran, in any
+ * thread. @ran, @more: as of
  * sl_turn_stream_done(). */
 void sl_budget_stream_leave (SlBudgetStream *stream, gboolean ran, gboolean more);
 /** sl_budget_stream_cancel: sl_budget_stream_enter() returns FALSE at once, and later calls, until

@@ -27,6 +27,7 @@
 typedef struct
 {
   guint n, threads;
+  gint64 since, used; /* used: by the thread that had a processor longest */
 } Run;
 
 /* Counts of the last seconds. @slice: the number of the newest one. */
@@ -94,7 +95,7 @@ most_saved (const SlTurns *turns)
   return turns->cores * SAVED_UP * G_TIME_SPAN_SECOND;
 }
 
-/* Runs are paid for while they last. */
+/* Runs are paid for while they last. What they did not use of that time comes back at their end. */
 static void
 refill (SlTurns *turns, gint64 now)
 {
@@ -396,7 +397,7 @@ sl_turns_give (SlTurns *turns, gint64 now, SlTurnStream **given, guint most, gin
     return 0;
   }
   Run *run = g_ptr_array_steal_index_fast (turns->rest, turns->rest->len - 1);
-  *run = (Run){ 0, stream->threads };
+  *run = (Run){ 0, stream->threads, now, 0 };
   turns->threads += run->threads;
   const guint together = MIN (stream->most, most);
   const gconstpointer group = stream->group;
@@ -419,7 +420,7 @@ expect (SlTurnStream *stream, gint64 now)
 }
 
 void
-sl_turn_stream_done (SlTurnStream *stream, gboolean ran, gboolean more, gint64 now)
+sl_turn_stream_done (SlTurnStream *stream, gboolean ran, gboolean more, gint64 used, gint64 now)
 {
   SlTurns *turns = stream->turns;
   Run *run = stream->run;
@@ -431,9 +432,12 @@ sl_turn_stream_done (SlTurnStream *stream, gboolean ran, gboolean more, gint64 n
     stream->frames++;
     count (&stream->delivered, 1, now);
   }
+  run->used = MAX (run->used, MIN (used, now - run->since));
   if (--run->n > 0)
     return;
   refill (turns, now);
+  turns->saved = MIN (most_saved (turns),
+                      turns->saved + (gdouble) (now - run->since - run->used) * run->threads);
   turns->threads -= run->threads;
   g_ptr_array_add (turns->rest, run);
 }

@@ -72,10 +72,12 @@ void sl_turn_stream_give_up (SlTurnStream *stream);
 /** sl_turn_stream_skip: a newer frame takes the turn of the one that waited. */
 void sl_turn_stream_skip (SlTurnStream *stream);
 gboolean sl_turn_stream_has_turn (const SlTurnStream *stream);
-/** sl_turn_stream_done: its turn is over. @ran: the model ran. @more: its next frame is there
+/** sl_turn_stream_done: its turn is over. @used: us for which its thread had a processor; its
+ * model's other threads count as long. @ran: the model ran. @more: its next frame is there
  * already, so no turn that it should have is given to another while it fetches that frame, if it is
  * quick; and streams of its group wait for it. */
-void sl_turn_stream_done (SlTurnStream *stream, gboolean ran, gboolean more, gint64 now);
+void sl_turn_stream_done (SlTurnStream *stream, gboolean ran, gboolean more, gint64 used,
+                          gint64 now);
 
 /**
  * sl_turns_give:

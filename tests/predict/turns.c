@@ -63,7 +63,7 @@ end_turns (Camera *cameras, guint n, const Course *course, gint64 now)
     Camera *camera = &cameras[i];
     if (camera->until == 0 || camera->until > now)
       continue;
-    sl_turn_stream_done (camera->stream, TRUE, camera->held, now);
+    sl_turn_stream_done (camera->stream, TRUE, camera->held, G_MAXINT64, now);
     camera->until = 0;
     camera->back = now + camera->fetch;
     camera->ran++;
@@ -145,7 +145,7 @@ play (Camera *cameras, guint n, gdouble cores, gint64 length, Course *course)
   }
   for (guint i = 0; i < n; i++) {
     if (cameras[i].until > 0)
-      sl_turn_stream_done (cameras[i].stream, TRUE, FALSE, now);
+      sl_turn_stream_done (cameras[i].stream, TRUE, FALSE, G_MAXINT64, now);
     sl_turn_stream_free (cameras[i].stream);
   }
   sl_turns_free (turns);
@@ -307,6 +307,35 @@ test_group (void)
   g_assert_cmpuint (two[0].ran + two[1].ran, >=, both.runs * 19 / 10);
 }
 
+/* Processor time that a run does not use, since other programs do or a device works, is not taken
+ * from the budget. */
+static void
+test_unused (void)
+{
+  SlTurnStream *given[1];
+  gint64 look, now = SECOND;
+  guint ran[2] = { 0 };
+  for (guint used = 0; used < 2; used++) {
+    SlTurns *turns = sl_turns_new (0.1);
+    SlTurnStream *stream = sl_turn_stream_new (turns, NULL);
+    sl_turn_stream_set (stream, 1000, 1, 1, NULL, 1);
+    for (const gint64 end = now + 10 * SECOND; now < end; now += 10000) {
+      sl_turn_stream_wait (stream, FALSE, now);
+      if (sl_turns_give (turns, now, given, 1, &look) == 0)
+        continue;
+      sl_turn_stream_done (stream, TRUE, FALSE, used == 0 ? 1000 : G_MAXINT64, now + 10000);
+      ran[used]++;
+    }
+    sl_turn_stream_give_up (stream);
+    sl_turn_stream_free (stream);
+    sl_turns_free (turns);
+  }
+  g_test_message ("%u and %u", ran[0], ran[1]);
+  g_assert_cmpuint (ran[0], >=, 990);
+  g_assert_cmpuint (ran[1], <=, 105);
+  g_assert_cmpuint (ran[1], >=, 95);
+}
+
 static void
 test_figures (void)
 {
@@ -326,7 +355,7 @@ test_figures (void)
     g_assert_true (sl_turns_waiting (turns) == stream);
     g_assert_cmpuint (sl_turns_give (turns, now + 5000, given, 1, &look), ==, 1);
     g_assert_true (sl_turn_stream_has_turn (stream));
-    sl_turn_stream_done (stream, TRUE, FALSE, now + 25000);
+    sl_turn_stream_done (stream, TRUE, FALSE, G_MAXINT64, now + 25000);
   }
   g_assert_null (sl_turns_waiting (turns));
   sl_turn_stream_figures (stream, 31 * SECOND, &figures);
@@ -386,6 +415,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/predict/turns/dead-camera", test_dead_camera);
   g_test_add_func ("/predict/turns/need", test_need);
   g_test_add_func ("/predict/turns/group", test_group);
+  g_test_add_func ("/predict/turns/unused", test_unused);
   g_test_add_func ("/predict/turns/figures", test_figures);
   g_test_add_func ("/predict/turns/prediction", test_prediction);
   return g_test_run ();
