@@ -68,9 +68,9 @@ def test_check():
     launch = " ".join(FRAMES.replace("30/1", "120/1") + " ! slpredict name=%s ! fakesink" % name for name in ("gate", "yard"))  # the code finder
     path = write("much.pipeline", ("[pipeline]\nlaunch=%s\n[budget]\nrate=120\ncores=0.1\n[budget gate]\npriority=3\n" % launch).encode())
     advice, = [text for kind, text in findings(path) if kind == "advice"]
-    match = re.fullmatch(r"promises need (\S+) cores, the budget has 0.1; expected frames/s: gate (\S+) of 120, yard (\S+) of 120; promise less, take a smaller model, "
-                         r"or state more cores in \[budget\]", advice)
+    match = re.match("promises need (.*) cores, the budget has 0.1; expected frames/s: gate (.*) of 120, yard (.*) of 120; ", advice)
     assert match and float(match[1]) > 0.1 and float(match[2]) > 1.5 * float(match[3]) > 0, advice
+    assert advice.endswith("; promise less, take a smaller model, or state more cores in [budget]"), advice
 
 
 harness.main(globals())
