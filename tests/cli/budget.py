@@ -41,6 +41,9 @@ def test_served():
             assert "sightline_" + name + samples % ("door", "door") + " " in text, text
         for quantile in ("0.5", "0.99"):
             assert 'sightline_turn_wait_seconds{pipeline="door",element="door",quantile="%s"} ' % quantile in text, text
+        broken = served.wait_for("promise")
+        assert broken["pipeline"] == "yard" and broken["level"] == "warning", broken
+        assert broken["message"].startswith("yard: the camera sends less than is promised, "), broken
     with Served(describe("free", "")) as served:
         free = Client(served).get("pipelines").json["pipelines"][0]
         assert "promised" not in free["models"][0], free

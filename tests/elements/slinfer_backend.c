@@ -26,22 +26,6 @@
 
 static char *onnx, *unknown, *tflite;
 
-static char *
-write_onnx (const char *op, const char *domain)
-{
-  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
-  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, 4, 4 });
-  sl_onnx_writer_node (w, op, "x", "y", NULL);
-  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
-  sl_onnx_writer_property (w, "Image.NominalPixelRange", "Normalized_0_1");
-  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
-  gsize size;
-  const char *data = g_bytes_get_data (bytes, &size);
-  char *path = test_text_file (domain, "");
-  g_assert_true (g_file_set_contents (path, data, (gssize) size, NULL));
-  return path;
-}
-
 static SlSession *
 open_session (const char *path, const SlBackendSettings *backend, SlModel **model, char **notice,
               GError **error)
@@ -703,8 +687,8 @@ TEST_MAIN (int argc, char **argv)
   g_autofree char *cache = g_dir_make_tmp ("sightline-XXXXXX", NULL);
   g_setenv ("XDG_CACHE_HOME", cache, TRUE);
   test_elements_init (&argc, &argv);
-  onnx = write_onnx ("Neg", "neg.onnx");
-  unknown = write_onnx ("TfIdfVectorizer", "unknown.onnx");
+  onnx = fake_model ("neg.onnx", "Neg");
+  unknown = fake_model ("unknown.onnx", "TfIdfVectorizer");
   tflite = test_colour_model (SL_DTYPE_F32);
   g_test_add_func ("/slinfer-backend/library", test_library);
   g_test_add_func ("/slinfer-backend/state", test_state);

@@ -23,6 +23,7 @@
 #include "tools/run/log.h"
 #include "tools/run/memory.h"
 #include "tools/run/model_files.h"
+#include "tools/run/promises.h"
 #include "tools/run/renew.h"
 
 /* Longest wait for the end of stream to go through a pipeline that is to stop, and for its elements
@@ -56,6 +57,7 @@ struct _SlWorker
   SlJobs *jobs;
   SlKeep *keep;
   SlLive *live;
+  SlRunPromises *promises;
   SlWorkerState state;
   End end;
   gboolean stop_asked, draining, settled, stuck;
@@ -459,6 +461,7 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   worker->jobs = sl_jobs_new (on_job, worker);
   worker->keep = sl_keep_new ();
   worker->live = sl_live_new (worker->keep);
+  worker->promises = sl_run_promises_new ();
   worker->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   worker->boxed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   adopt (worker, pipeline);
@@ -471,6 +474,7 @@ sl_worker_free (SlWorker *worker)
   sl_jobs_free (worker->jobs);
   drop_pipeline (worker);
   sl_live_free (worker->live);
+  sl_run_promises_free (worker->promises);
   sl_keep_free (worker->keep);
   g_hash_table_unref (worker->warned);
   g_hash_table_unref (worker->boxed);
@@ -605,8 +609,10 @@ tick_alive (SlWorker *worker, gint64 now)
   SlFlowCounts counts;
   const SlDescription *description = worker->description;
   note_first_frame (worker);
-  if (worker->state == SL_WORKER_RUNNING)
+  if (worker->state == SL_WORKER_RUNNING) {
     sl_keep_tick (worker->keep, worker->pipeline);
+    sl_run_promises_tick (worker->promises, worker->pipeline, worker->name, now);
+  }
   sl_flow_counts (worker->flow, &counts);
   if (worker->state == SL_WORKER_RUNNING
       && now - worker->running_since > (gint64) description->backoff_max * 1000)

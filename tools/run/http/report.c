@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "pipelines/description/element_names.h"
+#include "tools/run/promises.h"
 
 /* Milliseconds after which the main thread, which reports twice a second, counts as hung. */
 #define SILENCE 2000
-/* The part of a promised rate that keeps the promise. */
-#define KEPT 0.95
 
 struct _SlReporter
 {
@@ -128,22 +127,6 @@ sl_reporter_free (SlReporter *reporter)
   g_free (reporter);
 }
 
-static void
-take_budget (SlReportModel *model, GstElement *element)
-{
-  g_autoptr (GstStructure) budget = NULL;
-  SlTurnFigures *figures = &model->figures;
-  g_object_get (element, "budget", &budget, NULL);
-  model->budgeted = budget != NULL;
-  if (budget != NULL)
-    gst_structure_get (budget, "promised", G_TYPE_DOUBLE, &figures->promised, "offered",
-                       G_TYPE_DOUBLE, &figures->offered, "delivered", G_TYPE_DOUBLE,
-                       &figures->delivered, "frames", G_TYPE_UINT64, &figures->frames, "skipped",
-                       G_TYPE_UINT64, &figures->skipped, "cost", G_TYPE_INT64, &figures->cost,
-                       "waited-p50", G_TYPE_INT64, &figures->waited_p50, "waited-p99", G_TYPE_INT64,
-                       &figures->waited_p99, NULL);
-}
-
 /* Frames that zones are counted on come before those of other elements. */
 static void
 note_size (SlReportPipeline *pipeline, GstElement *element)
@@ -176,7 +159,7 @@ add_element (SlReportPipeline *pipeline, GstElement *element)
   } else if (strcmp (type, "SlInfer") == 0) {
     SlReportModel model = { .name = sl_model_element_name (element) };
     g_object_get (element, "model", &model.model, NULL);
-    take_budget (&model, element);
+    model.budgeted = sl_promise_read (element, &model.figures);
     g_array_append_val (pipeline->models, model);
   } else if (strcmp (type, "SlNormalize") == 0) {
     guint64 damaged = 0;
@@ -370,21 +353,17 @@ check_pipeline (const SlReport *report, const SlReportPipeline *pipeline, gint64
 char *
 sl_report_broken_promise (const SlReportPipeline *pipeline, gboolean *any)
 {
+  char *broken = NULL;
   *any = FALSE;
-  for (guint i = 0; i < pipeline->models->len; i++) {
+  for (guint i = 0; i < pipeline->models->len && broken == NULL; i++) {
     const SlReportModel *model = &g_array_index (pipeline->models, SlReportModel, i);
-    const SlTurnFigures *figures = &model->figures;
-    const gboolean named = pipeline->models->len > 1;
-    const gdouble wanted = KEPT * figures->promised;
+    g_autofree char *words = model->budgeted ? sl_promise_words (&model->figures) : NULL;
     *any = *any || model->budgeted;
-    if (!model->budgeted || figures->frames == 0 || figures->delivered >= wanted)
-      continue;
-    return g_strdup_printf (
-      "%s%s%s%.1f of %g frames a second", named ? model->name : "", named ? ": " : "",
-      figures->offered < wanted ? "the camera sends less than is promised, " : "",
-      figures->delivered, figures->promised);
+    if (words != NULL)
+      broken = pipeline->models->len > 1 ? g_strdup_printf ("%s: %s", model->name, words)
+                                         : g_steal_pointer (&words);
   }
-  return NULL;
+  return broken;
 }
 
 GPtrArray *
