@@ -168,12 +168,8 @@ run_frame (SlInfer *self, gint64 start, GstBuffer *in, GstBuffer *out)
   SlTensorMappingStatus map_status = sl_tensor_mapping_read (&self->inputs, in);
   if (map_status != SL_TENSOR_MAPPING_OK)
     return fail (self, RUN_BAD_INPUT, map_status, run_status, in);
-  const GstFlowReturn ready =
-    sl_held_inputs_ready (self->held, self->session, in, (guint) self->active.input_wait);
-  RunStatus status = ready == GST_FLOW_OK ? run_into (self, out, &run_status) : RUN_OK;
+  const RunStatus status = run_into (self, out, &run_status);
   sl_tensor_mapping_done (&self->inputs);
-  if (ready != GST_FLOW_OK)
-    return ready;
   if (run_status == SL_STATUS_CANCELLED)
     return GST_FLOW_FLUSHING;
   if (status != RUN_OK)
@@ -196,7 +192,11 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 {
   SlInfer *self = (SlInfer *) base;
   const gint64 start = g_get_monotonic_time ();
-  GstFlowReturn flow = sl_infer_turn_take (&self->turn, base->sinkpad, in);
+  /* No turn waits for another branch, whose model may wait for its turn. */
+  GstFlowReturn flow =
+    sl_held_inputs_ready (self->held, self->session, in, (guint) self->active.input_wait);
+  if (flow == GST_FLOW_OK)
+    flow = sl_infer_turn_take (&self->turn, base->sinkpad, in);
   if (flow == GST_FLOW_OK) {
     flow = run_frame (self, start, in, out);
     sl_infer_turn_done (&self->turn, base->sinkpad, in, flow == GST_FLOW_OK);

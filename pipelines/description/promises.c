@@ -44,16 +44,17 @@ static gboolean
 set_promise (const SlDescription *description, GstElement *model, const char *name, GError **error)
 {
   const SlPromise *own = find (description, name), *every = find (description, "");
-  const SlPromise *last = own != NULL ? own : every != NULL ? every : NULL;
+  const SlPromise *last = own != NULL ? own : every;
   const gdouble rate = own != NULL && own->rate > 0 ? own->rate : every != NULL ? every->rate : 0;
   const guint priority = own != NULL && own->priority > 0 ? own->priority
                          : every != NULL                  ? every->priority
                                                           : 0;
   gdouble stated = 0;
-  g_object_get (model, "promised-rate", &stated, NULL);
+  gint weight = 1;
+  g_object_get (model, "promised-rate", &stated, "priority", &weight, NULL);
   if (rate > 0 && stated <= 0)
     g_object_set (model, "promised-rate", rate, NULL);
-  if (priority > 0)
+  if (priority > 0 && weight == 1)
     g_object_set (model, "priority", (gint) priority, NULL);
   if (rate > 0 || stated > 0)
     return TRUE;

@@ -10,6 +10,7 @@
 #include "models/model.h"
 #include "plugins/meta/frame_meta.h"
 #include "models/replay/replay.h"
+#include "predict/budget.h"
 #include "tests/elements/support.h"
 #include "tests/support/program.h"
 #include "tests/support/tflite_writer.h"
@@ -550,6 +551,31 @@ test_wait_ends (void)
   }
 }
 
+/* A frame that waits for another branch has no turn in the budget. */
+static void
+test_turn (void)
+{
+  Fixture f;
+  SlBudgetStream *other = sl_budget_stream_new ();
+  sl_budget_set_cores (1);
+  sl_budget_stream_set (other, 1000, 1, 1, NULL);
+  setup (&f, TRUE, 3600);
+  gst_element_set_state (f.element, GST_STATE_NULL);
+  g_object_set (f.element, "promised-rate", 1000.0, NULL);
+  gst_element_set_state (f.element, GST_STATE_PLAYING);
+  push_segment (&f);
+  GThread *waiting = g_thread_new ("first", push_one, &f);
+  g_usleep (20000);
+  g_assert_true (sl_budget_stream_enter (other, 1, FALSE));
+  feed_caps (&f, OTHER_CAPS);
+  feed (&f, 10);
+  sl_budget_stream_leave (other, FALSE, FALSE);
+  g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (waiting)), ==, GST_FLOW_OK);
+  sl_budget_stream_free (other);
+  sl_budget_set_cores (0);
+  teardown (&f);
+}
+
 static void
 on_dumped (GstElement *element, const char *path, guint inferences, const char *message,
            gpointer data)
@@ -627,5 +653,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slinfer/branch/again", test_branch_again);
   g_test_add_func ("/slinfer/branch/refused", test_branch_refused);
   g_test_add_func ("/slinfer/branch/wait-ends", test_wait_ends);
+  g_test_add_func ("/slinfer/branch/turn", test_turn);
   return test_elements_run ();
 }

@@ -48,7 +48,7 @@ test_promises (void)
     { "[budget]\nrate=5\npriority=2\n[budget door]\nrate=0.5\n", 5, 0.5, 2, 2 },
     { "[budget]\nrate=5\n[budget door]\npriority=10\n", 5, 5, 1, 10 },
     { "[budget yard]\nrate=3\n[budget door]\nrate=4\n[budget]\ncores=1.5\n", 3, 4, 1, 1 },
-    { "[budget]\nrate=5\n[element door]\npromised-rate=7\n", 5, 7, 1, 1 },
+    { "[budget]\nrate=5\npriority=2\n[element door]\npromised-rate=7\npriority=4\n", 5, 7, 2, 4 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;

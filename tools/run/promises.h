@@ -10,9 +10,9 @@ typedef struct _SlRunPromises SlRunPromises;
 
 /** sl_promise_read: the figures of @infer, an slinfer. FALSE: it has no part in the budget. */
 gboolean sl_promise_read (GstElement *infer, SlTurnFigures *figures);
-/** sl_promise_words: (transfer full) (nullable): "3.1 of 5 frames a second", or that the camera does
- * not send as many as are promised; NULL while the promise is kept, from 95 % on, or the model has
- * not run yet. */
+/** sl_promise_words: (transfer full) (nullable): "3.1 of 5 frames a second", or that the camera
+ * does not send as many as are promised; NULL while the promise is kept, from 95 % on, or the model
+ * has not run yet. */
 char *sl_promise_words (const SlTurnFigures *figures);
 
 /** sl_run_promises_new: nothing is known yet. */
