@@ -157,7 +157,8 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, guint f
   SlModelLoadOptions how = sl_model_options_load (options, FALSE);
   g_autofree char *notice = NULL;
   how.any_backend = TRUE;
-  g_autoptr (SlModel) model = sl_model_load_with (options->settings.model, NULL, &how, error);
+  g_autoptr (SlModel) model =
+    sl_model_load_with (options->settings.model, &options->settings, &how, error);
   if (model == NULL)
     return FALSE;
   SlGraph *graph = sl_model_graph (model);
@@ -190,8 +191,8 @@ run_infer (int argc, char **argv)
   g_autofree char *prefix = NULL, *frames_text = NULL;
   guint frames = 1;
   g_autoptr (GError) error = NULL;
-  g_autofree GOptionEntry *more =
-    sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
+  g_autofree GOptionEntry *more = sl_model_options_entries (
+    &options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND | SL_SETTINGS_WORDS);
   const GOptionEntry entries[] = {
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.settings.model, "The model", "FILE" },
     { "input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs,

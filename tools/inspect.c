@@ -367,8 +367,8 @@ run_inspect (int argc, char **argv)
       NULL },
     { NULL }
   };
-  g_autofree GOptionEntry *more =
-    sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
+  g_autofree GOptionEntry *more = sl_model_options_entries (
+    &options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_WORDS);
   const int status = sl_options_parse (
     "inspect", "MODEL...", "Shows a model's inputs, outputs, operators, backends and contract.",
     NULL, argc, argv, entries, more, &rest);

@@ -210,8 +210,8 @@ replay (const Options *options, const char *path, GError **error)
   how.handed_inputs = info->handed;
   how.backend.precision = info->precision;
   g_autoptr (SlModel) model = sl_model_load_with (
-    options->model.settings.model != NULL ? options->model.settings.model : info->model, NULL, &how,
-    error);
+    options->model.settings.model != NULL ? options->model.settings.model : info->model,
+    &options->model.settings, &how, error);
   if (model == NULL) {
     if (options->model.settings.model == NULL)
       g_prefix_error (error,
@@ -264,7 +264,8 @@ run_replay (int argc, char **argv)
   g_auto (Options) options = { 0 };
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_LIMITS);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options.model, SL_SETTINGS_LIMITS | SL_SETTINGS_WORDS);
   const GOptionEntry entries[] = {
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model,
       "The model (default: the recorded path)", "FILE" },

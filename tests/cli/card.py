@@ -8,8 +8,10 @@ import unicodedata
 
 sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
 import harness
+import protobuf
 import schema
 from harness import main, model, run, work, write
+from protobuf import message
 from zoo_server import Server, Zoo
 
 NASTY = "<script>alert(1)</script>\x1b[2J\u202e&\"'"
@@ -18,20 +20,12 @@ with open(os.path.join(harness.ROOT, "docs", "card.schema.json"), encoding="utf-
     SCHEMA = json.load(opened)
 
 
-def message(number, data):
-    length = len(data)
-    size = bytes([length & 127]) if length < 128 else bytes([length & 127 | 128, length >> 7 & 127 | 128, length >> 14])
-    return bytes([number << 3 | 2]) + size + data
-
-
 def onnx(name, statements=(), producer=b"", version=b"", doc=b""):
     """A picture of 8x8 through Relu, in a file that says of itself what is given."""
-    def edge(text):
-        sizes = (b"\x08\x01", b"\x08\x03", b"\x08\x08", b"\x08\x08")
-        return message(1, text) + message(2, message(1, b"\x08\x01" + message(2, b"".join(message(1, size) for size in sizes))))
-    graph = message(1, message(1, b"x") + message(2, b"y") + message(4, b"Relu")) + message(2, b"g") + message(11, edge(b"x")) + message(12, edge(b"y"))
+    sizes = (b"\x08\x01", b"\x08\x03", b"\x08\x08", b"\x08\x08")
     said = b"".join(message(14, message(1, key) + message(2, value)) for key, value in statements)
-    return write(name, b"\x08\x08" + message(2, producer) + message(3, version) + message(6, doc) + message(7, graph) + message(8, b"\x10\x0d") + said)
+    made = protobuf.model((protobuf.node(b"Relu", (b"x",), b"y"),), (protobuf.edge(b"x", sizes),), (protobuf.edge(b"y", sizes),))
+    return write(name, made + message(2, producer) + message(3, version) + message(6, doc) + said)
 
 
 def card(*args, status=0, **more):

@@ -6,7 +6,9 @@ import re
 import sys
 
 import harness
+import protobuf
 from harness import model, run, work, write
+from protobuf import message
 
 NUMPY = """
 class Array(list):
@@ -154,19 +156,12 @@ def test_onnx():
     bench(env, "--threads", "1", "--compare-onnx", "x.onnx").expect(1, "x.onnx: the other runtime (in python3) refuses it: AssertionError")
 
 
-def message(number, data):
-    return bytes([number << 3 | 2, len(data) & 127 | 128, len(data) >> 7]) + data
-
-
 def onnx_model(op="Relu"):
     """x float32[1,3,height,width], the last two open, through one operator."""
-    def edge(name):
-        sizes = (b"\x08\x01", b"\x08\x03", message(2, b"height"), message(2, b"width"))
-        shape = message(2, b"".join(message(1, size) for size in sizes))
-        return message(1, name) + message(2, message(1, b"\x08\x01" + shape))
-    node = message(1, b"x") + message(2, b"/act/Relu_output_0") + message(3, b"/act/Relu") + message(4, op.encode())
-    graph = message(1, node) + message(2, b"g") + message(11, edge(b"x")) + message(12, edge(b"/act/Relu_output_0"))
-    return write(op + ".onnx", b"\x08\x08" + message(7, graph) + message(8, b"\x10\x0d"))
+    sizes = (b"\x08\x01", b"\x08\x03", message(2, b"height"), message(2, b"width"))
+    output = b"/act/Relu_output_0"
+    made = protobuf.model((protobuf.node(op.encode(), (b"x",), output),), (protobuf.edge(b"x", sizes),), (protobuf.edge(output, sizes),))
+    return write(op + ".onnx", made)
 
 
 def test_onnx_model():

@@ -8,7 +8,9 @@ import signal
 import struct
 import subprocess
 
+import blackbox
 import harness
+import protobuf
 from harness import model, png, png_of, run, work, write
 from running import Running, eventually
 
@@ -49,6 +51,48 @@ def test_refused():
     run("predict", "--model", m, "--embeddings", embeddings("four.npy", [(1, 2, 3, 4)]), picture).expect(1, "a vector of 4 numbers, as many as the embeddings")
     run("serve", m, "--embeddings", path, "--location", "mqtt://127.0.0.1:1/x").expect(
         1, "its embedding is compared with those of prompts, which contracts at a broker do not have; expected a model that takes embeddings as an input, or")
+
+
+def detector(name="e.onnx"):
+    """Products of the mean colour of "x" and each row of "e", float32[1,classes,3]."""
+    one, three, two = b"\x08\x01", b"\x08\x03", b"\x08\x02"
+    nodes = (protobuf.node(b"GlobalAveragePool", (b"x",), b"means"), protobuf.node(b"Flatten", (b"means",), b"row"), protobuf.node(b"Transpose", (b"row",), b"column"),
+             protobuf.node(b"MatMul", (b"e", b"column"), b"y"))
+    inputs = (protobuf.edge(b"x", (one, three, two, two)), protobuf.edge(b"e", (one, protobuf.message(2, b"classes"), three)))
+    return write(name, protobuf.model(nodes, inputs, (protobuf.edge(b"y", (one, protobuf.message(2, b"classes"), one)),)))
+
+
+def test_commands():
+    """Each command that loads a model takes prompts: the input of embeddings is a constant there."""
+    path, rows = detector(), ((1, 2, 3), (-1, 0.5, 2))
+    words = ["--embeddings", embeddings("two.npy", rows), "--prompts", "cat;dog"]
+    means = (0.5, -1, 2)
+    pixels = struct.pack("<12f", *(m for m in means for _ in range(4)))
+    products = [sum(a * b for a, b in zip(row, means)) for row in rows]
+    told = json.loads(run("inspect", path, "--json", *words).expect(0).out)
+    assert [i["name"] for i in told["inputs"]] == ["x"] and told["outputs"][0]["shape"] == [1, 2, 1], told
+    run("infer", "-m", path, "-i", write("x.bin", pixels), "-o", work("y"), *words).expect(0)
+    with open(work("y.0.bin"), "rb") as file:
+        got = struct.unpack("<2f", file.read())
+    assert max(abs(a - b) for a, b in zip(got, products)) < 1e-6, (got, products)
+    box = blackbox.write(work("words.slbox"), path, ["float32[1,3,2,2]"], ["float32[1,2,1]"], [blackbox.inference(1, [pixels], [struct.pack("<2f", *got)])])
+    assert run("replay", box, *words).expect(0).out.endswith("1 inferences: 1 equal, 0 different, 0 had not finished\n")
+    told = json.loads(run("bench", "model", path, "--json", "--runs", "2", *words).expect(0).out)
+    assert told["median_ms"] > 0, told
+    refused = "--prompts and what belongs to them fix inputs, which others do not have; they go without --backends, --batch and --compare"
+    for others in (["--backends"], ["--batch", "2"], ["--compare"], ["--compare-onnx", path]):
+        run("bench", "model", path, *words, *others).expect(2, refused)
+
+
+def test_eval():
+    """Pictures of folders that classes are named after."""
+    for name, colour in (("red", (255, 0, 0)), ("green", (0, 255, 0))):
+        os.makedirs(work(os.path.join("set", name)))
+        os.rename(png("p.png", 8, 8, colour), work(os.path.join("set", name, "p.png")))
+    words = ["--embeddings", embeddings("both.npy", COLOURS), "--decoder", "words,scale=5"]
+    for prompts, right in (("red;green;gray", 1), ("green;red;gray", 0)):
+        told = json.loads(run("eval", model("brightest_channel.tflite"), "--dataset", work("set"), "--json", "--prompts", prompts, *words).expect(0).out)
+        assert told["models"][0]["top1"] == right, told
 
 
 def boxes_of(told):

@@ -40,6 +40,7 @@ typedef struct
 {
   const char *model;
   guint runs, warm_up;
+  const SlModelSettings *words; /* classes as sentences are in them */
   SlModelLoadOptions how;
   gboolean json, profile, all, compare, backends;
   guint batch;   /* 0 = none, 1 = the best */
@@ -183,7 +184,7 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
   const double start = sl_timing_now_ms ();
   SlModelLoadOptions how = settings->how;
   how.threads = threads;
-  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &how, error);
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, settings->words, &how, error);
   if (model == NULL || !loop_start (&loop, model, threads, FALSE, error))
     return FALSE;
   const double loaded = sl_timing_now_ms ();
@@ -407,7 +408,8 @@ static gboolean
 print_profile (const Settings *settings, guint threads, GError **error)
 {
   g_auto (Loop) loop = { 0 };
-  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
+  g_autoptr (SlModel) model =
+    sl_model_load_with (settings->model, settings->words, &settings->how, error);
   if (model == NULL || !loop_start (&loop, model, threads, TRUE, error))
     return FALSE;
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Row));
@@ -507,7 +509,8 @@ compare_with (const Settings *settings, guint threads, const char *onnx, GError 
   g_auto (Loop) loop = { 0 };
   g_autofree double *ours = g_new0 (double, settings->runs + settings->warm_up),
                     *theirs = g_new0 (double, settings->runs + settings->warm_up);
-  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
+  g_autoptr (SlModel) model =
+    sl_model_load_with (settings->model, settings->words, &settings->how, error);
   if (model == NULL || !loop_start (&loop, model, threads, FALSE, error))
     return FALSE;
   const SlPeerKind kind = onnx != NULL ? SL_PEER_ONNX : peer_of (sl_model_format (model));
@@ -582,7 +585,8 @@ bench_all (const Settings *settings, char **threads, GError **error)
     if (warning != NULL)
       sl_complain ("bench model", "%s", warning);
     /* The comparison is last, because the other runtime may be missing. */
-    if (!sl_bench_precision (settings->model, n, &settings->how, settings->json, error)
+    if (!sl_bench_precision (settings->model, n, settings->words, &settings->how, settings->json,
+                             error)
         || (settings->profile && !print_profile (settings, n, error))
         || !compare (settings, n, error))
       return FALSE;
@@ -610,8 +614,8 @@ sl_bench_model (int argc, char **argv)
                   *batch_text = NULL, *html = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (SlModelOptions) options = { 0 };
-  g_autofree GOptionEntry *more =
-    sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
+  g_autofree GOptionEntry *more = sl_model_options_entries (
+    &options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND | SL_SETTINGS_WORDS);
   Settings settings = { .runs = 100, .warm_up = 10 };
   const GOptionEntry entries[] = {
     { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text,
@@ -656,6 +660,11 @@ sl_bench_model (int argc, char **argv)
       && strcmp (options.settings.backend, SL_BACKEND_OURS) != 0)
     return sl_options_usage ("bench model",
                              "--profile shows Sightline's own nodes; it goes without --backend");
+  if (sl_model_options_state (&options, SL_SETTINGS_WORDS)
+      && (settings.backends || batch_text != NULL || settings.compare || onnx != NULL))
+    return sl_options_usage ("bench model",
+                             "--prompts and what belongs to them fix inputs, which others do not "
+                             "have; they go without --backends, --batch and --compare");
   if (g_strcmp0 (batch_text, "auto") == 0)
     settings.batch = 1;
   else if (!sl_options_integer ("bench model", "--batch", batch_text, 2, SL_MAX_BATCH,
@@ -671,6 +680,7 @@ sl_bench_model (int argc, char **argv)
   g_autoptr (GString) page = html != NULL ? sl_bench_page_new (rest[0]) : NULL;
   settings.page = page;
   settings.model = rest[0];
+  settings.words = &options.settings;
   settings.how = sl_model_options_load (&options, FALSE);
   settings.how.any_backend = TRUE;
   settings.onnx = onnx;

@@ -22,19 +22,19 @@ print_json (const char *path, guint threads, SlPrecision precision, const SlBack
 }
 
 gboolean
-sl_bench_precision (const char *path, guint threads, const SlModelLoadOptions *how, gboolean json,
-                    GError **error)
+sl_bench_precision (const char *path, guint threads, const SlModelSettings *words,
+                    const SlModelLoadOptions *how, gboolean json, GError **error)
 {
   SlModelLoadOptions single = *how;
   SlBackendTrial trial;
   single.backend = (SlBackendSettings){ .precision = sl_precision_name (SL_PRECISION_FLOAT) };
-  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, how, error);
+  g_autoptr (SlModel) model = sl_model_load_with (path, words, how, error);
   if (model == NULL)
     return FALSE;
   const SlPrecision precision = sl_graph_precision (sl_model_graph (model));
   if (precision == SL_PRECISION_FLOAT || sl_model_external (model) != NULL)
     return TRUE;
-  g_autoptr (SlModel) exact = sl_model_load_with (path, NULL, &single, error);
+  g_autoptr (SlModel) exact = sl_model_load_with (path, words, &single, error);
   g_autoptr (SlSession) first =
     exact != NULL ? sl_session_new (sl_model_graph (exact), threads, error) : NULL;
   g_autoptr (SlSession) second =

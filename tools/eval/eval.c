@@ -209,8 +209,8 @@ run_eval (int argc, char **argv)
 {
   Options options = { .threshold = DEFAULT_THRESHOLD };
   g_auto (GStrv) rest = NULL;
-  g_autofree GOptionEntry *more =
-    sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
+  g_autofree GOptionEntry *more = sl_model_options_entries (
+    &options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_WORDS);
   const GOptionEntry entries[] = {
     { "dataset", 'd', 0, G_OPTION_ARG_FILENAME, &options.dataset,
       "Labelled pictures: a folder, or a file that lists them", "PATH" },

@@ -85,9 +85,9 @@ open_decoding (SlEvaluatedModel *contender, gdouble threshold, GError **error)
       error, SL_ERROR_UNSUPPORTED,
       "its decoder is '%s'; expected a model that names pictures or their pixels, or finds boxes%s",
       name, g_str_equal (name, "vector") ? " (--decoder labels for scores of classes)" : "");
-  contender->kind = g_str_equal (name, "labels")         ? SL_TRUTH_CLASSES
-                    : g_str_equal (name, "segmentation") ? SL_TRUTH_CELLS
-                                                         : SL_TRUTH_OBJECTS;
+  contender->kind = g_str_equal (name, "labels") || g_str_equal (name, "words") ? SL_TRUTH_CLASSES
+                    : g_str_equal (name, "segmentation")                        ? SL_TRUTH_CELLS
+                                                                                : SL_TRUTH_OBJECTS;
   if (contender->kind == SL_TRUTH_CELLS)
     contender->cells = g_new0 (SlCellScore, 1);
   if (contender->kind != SL_TRUTH_CLASSES)
