@@ -125,14 +125,15 @@ identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean s
   return g_strdup_printf (
     "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT
     " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT
-    " %" G_GUINT64_FORMAT ", %s, %s, %s, batch %u, inputs %016" G_GINT64_MODIFIER
+    " %" G_GUINT64_FORMAT ", %s, %s, %s, batch %u, tokens %u, inputs %016" G_GINT64_MODIFIER
     "x, shape %s, state %s, handed in %s%s",
     file->device, file->inode, file->size, file->written, file->changed,
     options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
     options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, skips ? "no quantize" : "whole",
     sl_precision_name (model->precision),
     options->keep_activations ? "activations kept" : "activations rounded", MAX (model->batch, 1),
-    sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "",
+    options->tokens, sl_fixed_inputs_hash (model->fixed),
+    options->input_shape != NULL ? options->input_shape : "",
     options->state != NULL ? options->state : "",
     options->handed_inputs != NULL ? options->handed_inputs : "", words);
 }
@@ -262,7 +263,8 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
       g_prefix_error (error, "with input-shape=%s: ", options->input_shape);
     return NULL;
   }
-  if (!sl_state_apply (&state, graph, error))
+  if (!sl_state_apply (&state, graph, error)
+      || (options->tokens > 0 && !sl_graph_cut_rows (graph, options->tokens, error)))
     return NULL;
   if (sl_graph_input (graph, 0) != first)
     sl_model_metadata_forget_input (&source->metadata);

@@ -47,6 +47,8 @@ SlModel *sl_model_load (const char *path, const SlModelSettings *overrides, GErr
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them;
  * unset, what the key file says, else what names tell
  * @handed_inputs: (nullable): inputs that others hand in, likewise; sessions hold them
+ * @tokens: a causal text model is cut to so many tokens, as sl_graph_cut_rows() has it; 0 = it is
+ * not
  * @any_backend: for callers of sl_model_session_new(): what @backend leaves unset, the key file may
  * say
  * @backend: the runtime of the model, and its precision. A runtime of others gets the whole file,
@@ -63,6 +65,7 @@ typedef struct
   const char *input_shape;
   const char *fixed_inputs;
   const char *state, *handed_inputs;
+  guint tokens;
   gboolean any_backend;
   SlBackendSettings backend;
   guint threads;

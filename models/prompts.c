@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/fail.h"
+#include "core/base/thread_count.h"
 #include "models/class_embeddings.h"
 #include "models/prompt_list.h"
 #include "models/text_encoder.h"
@@ -79,8 +80,10 @@ static gboolean
 encode_all (const SlModelSettings *settings, const SlPromptTexts *texts, SlWordVectors *words,
             GError **error)
 {
-  g_autoptr (SlTextEncoder) encoder =
-    sl_text_encoder_new (settings->text_model, texts->tokenizer, texts->texts, error);
+  guint threads = 1;
+  sl_threads_parse (is_stated (settings->threads) ? settings->threads : "1", &threads);
+  g_autoptr (SlTextEncoder) encoder = sl_text_encoder_new (
+    settings->text_model, texts->tokenizer, texts->texts, sl_threads_resolve (threads), error);
   if (encoder == NULL)
     return sl_fail_prefix (error, "text-model: ");
   words->length = sl_text_encoder_length (encoder);

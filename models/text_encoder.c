@@ -2,8 +2,9 @@
 /*
  * The text model gets a sentence at a time, so its memory is that of one. A causal model computes
  * the same whatever follows the end of a sentence, so most of a long input is wasted: of 77 tokens
- * a sentence has about 10. Where the file leaves the length open, the model is loaded for that of
- * the longest sentence, and for the full length where the padding changes the first embedding.
+ * a sentence has about 10. A model that is proven causal is cut to the length of the longest
+ * sentence, also if its file fixes the length. Where the file leaves the length open, another model
+ * is loaded for that length, and used if the padding does not change the first embedding.
  */
 #include "models/text_encoder.h"
 
@@ -54,9 +55,10 @@ sl_text_encoder_tokens (const SlTextEncoder *t)
   return (guint) sl_model_contract (t->model)->inputs[0].dims[1];
 }
 
-/* (transfer full) (nullable): the model, with inputs of @length where its file leaves them open. */
+/* (transfer full) (nullable): the model, cut to @tokens if it is causal. Inputs have @length where
+ * its file leaves them open: *@open. */
 static SlModel *
-load_open (const char *path, guint length, GError **error)
+load_open (const char *path, guint length, guint tokens, gboolean *open, GError **error)
 {
   g_autoptr (GString) shape = g_string_new (NULL);
   g_autoptr (GError) first = NULL;
@@ -64,8 +66,11 @@ load_open (const char *path, guint length, GError **error)
     g_autoptr (GError) problem = NULL;
     if (n > 0)
       g_string_append_printf (shape, "%s1,%u", n > 1 ? ";" : "", length);
-    const SlModelLoadOptions options = { .input_shape = n > 0 ? shape->str : NULL, .threads = 1 };
+    const SlModelLoadOptions options = { .input_shape = n > 0 ? shape->str : NULL,
+                                         .tokens = tokens,
+                                         .threads = 1 };
     SlModel *model = sl_model_load_with (path, NULL, &options, &problem);
+    *open = n > 0;
     if (model != NULL)
       return model;
     if (first == NULL)
@@ -124,13 +129,22 @@ check_inputs (const SlTextEncoder *t, GError **error)
   return TRUE;
 }
 
+/* (transfer full) (nullable): an encoder that cannot run yet. */
 static SlTextEncoder *
-open_for (const char *path, guint length, GError **error)
+load (const char *path, const SlTokenizer *tokenizer, guint length, guint tokens, gboolean *open,
+      GError **error)
 {
   g_autoptr (SlTextEncoder) t = g_new0 (SlTextEncoder, 1);
-  t->model = load_open (path, length, error);
+  t->tokenizer = tokenizer;
+  t->model = load_open (path, length, tokens, open, error);
   if (t->model == NULL || !check_inputs (t, error) || !find_output (t, error))
     return NULL;
+  return g_steal_pointer (&t);
+}
+
+static gboolean
+start (SlTextEncoder *t, guint threads, GError **error)
+{
   const SlContract *contract = sl_model_contract (t->model);
   gboolean memory = TRUE;
   for (guint i = 0; i < contract->n_inputs; i++)
@@ -138,14 +152,9 @@ open_for (const char *path, guint length, GError **error)
   for (guint i = 0; i < contract->n_outputs; i++)
     memory &= (t->outputs[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) != NULL;
   if (!memory)
-    return sl_fail_null (error, SL_ERROR_LIMIT, "%s: no memory for inputs and outputs",
-                         contract->model);
-  t->session = sl_session_new (sl_model_graph (t->model), 1, error);
-  if (t->session == NULL) {
-    sl_fail_prefix (error, "%s: ", contract->model);
-    return NULL;
-  }
-  return g_steal_pointer (&t);
+    return sl_fail (error, SL_ERROR_LIMIT, "%s: no memory for inputs and outputs", contract->model);
+  t->session = sl_session_new (sl_model_graph (t->model), threads, error);
+  return t->session != NULL || sl_fail_prefix (error, "%s: ", contract->model);
 }
 
 /* The embedding of @tokens, in the encoder's memory; *@squares: of its length. */
@@ -229,21 +238,40 @@ needed_length (const SlTokenizer *tokenizer, const GPtrArray *texts, guint full)
   return MIN (full, (most / LENGTH_STEP + 1) * LENGTH_STEP);
 }
 
+/* Positions of tokens go on behind the end of a text. */
+static gboolean
+has_positions (const SlTextEncoder *t)
+{
+  const SlContract *contract = sl_model_contract (t->model);
+  gboolean has = FALSE;
+  for (guint i = 0; i < contract->n_inputs; i++)
+    has |= strstr (contract->inputs[i].name, "position") != NULL;
+  return has;
+}
+
 SlTextEncoder *
 sl_text_encoder_new (const char *path, const SlTokenizer *tokenizer, const GPtrArray *texts,
-                     GError **error)
+                     guint threads, GError **error)
 {
   const guint stated = sl_tokenizer_most (tokenizer), full = stated > 0 ? stated : USUAL_LENGTH,
               length = needed_length (tokenizer, texts, full);
-  for (guint attempt = length < full ? 0 : 1; attempt < 2; attempt++) {
-    const gboolean last = attempt == 1;
-    g_autoptr (SlTextEncoder) t = open_for (path, last ? full : length, last ? error : NULL);
-    if (t == NULL)
-      continue;
-    t->tokenizer = tokenizer;
-    const gboolean fixed = sl_text_encoder_tokens (t) != length;
-    if (last || fixed || ignores_padding (t, g_ptr_array_index (texts, 0)))
-      return g_steal_pointer (&t);
+  g_autoptr (GError) failed = NULL;
+  gboolean open = TRUE, still_open;
+  g_autoptr (SlTextEncoder) whole =
+    load (path, tokenizer, full, length < full ? length : 0, &open, &failed);
+  if (whole != NULL && sl_text_encoder_tokens (whole) == length && has_positions (whole)) {
+    sl_text_encoder_free (whole);
+    whole = load (path, tokenizer, full, 0, &open, &failed);
   }
-  return NULL;
+  if (open && length < full && (whole == NULL || sl_text_encoder_tokens (whole) != length)) {
+    g_autoptr (SlTextEncoder) cut = load (path, tokenizer, length, 0, &still_open, NULL);
+    if (cut != NULL && start (cut, threads, NULL)
+        && ignores_padding (cut, g_ptr_array_index (texts, 0)))
+      return g_steal_pointer (&cut);
+  }
+  if (whole == NULL) {
+    g_propagate_error (error, g_steal_pointer (&failed));
+    return NULL;
+  }
+  return start (whole, threads, error) ? g_steal_pointer (&whole) : NULL;
 }

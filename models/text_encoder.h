@@ -13,13 +13,13 @@ typedef struct _SlTextEncoder SlTextEncoder;
  * @path: of the text model
  * @tokenizer: (transfer none): it lives as long as the encoder
  * @texts: that will be encoded; the longest of them counts
+ * @threads: as for sl_session_new()
  *
  * NULL with @error set where the file is no text model. The embeddings are those of texts of full
- * length. Where the padding does not change them, and the file leaves the length open, the model
- * runs on shorter inputs.
+ * length. Where the padding does not change them, the model runs on shorter inputs.
  */
 SlTextEncoder *sl_text_encoder_new (const char *path, const SlTokenizer *tokenizer,
-                                    const GPtrArray *texts, GError **error);
+                                    const GPtrArray *texts, guint threads, GError **error);
 void sl_text_encoder_free (SlTextEncoder *encoder);
 /** sl_text_encoder_length: of an embedding. */
 guint sl_text_encoder_length (const SlTextEncoder *encoder);

@@ -27,6 +27,12 @@ const char *sl_graph_pass (const SlGraph *graph, guint i, guint *changes);
 /** sl_graph_may_need: (nullable): sl_op_type_name() of @op where the graph has a node of it, as it
  * was read or as rewrites may leave it. */
 const char *sl_graph_may_need (const SlGraph *graph, SlOpType op);
+/** sl_graph_cut_rows: before @graph, prepared, is shared: if it is a causal text model whose inputs
+ * are [1,N], N above @rows, it becomes one of [1,@rows]. Its results are the same for texts of
+ * which token @rows and all behind it are padding; an output with a row for each token has only the
+ * first rows. Other graphs stay as they are. FALSE with @error set where a constant cannot be read.
+ */
+gboolean sl_graph_cut_rows (SlGraph *graph, guint rows, GError **error);
 /** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's
  * only input makes; NULL when there is none, when something else reads the input too, and when its
  * result is an output of the model. */

@@ -271,7 +271,7 @@ test_length (void)
     g_autoptr (GPtrArray) texts = g_ptr_array_new ();
     g_ptr_array_add (texts, (gpointer) "cat");
     g_ptr_array_add (texts, (gpointer) rows[i].text);
-    g_autoptr (SlTextEncoder) encoder = sl_text_encoder_new (path, tokens, texts, &error);
+    g_autoptr (SlTextEncoder) encoder = sl_text_encoder_new (path, tokens, texts, 1, &error);
     g_assert_no_error (error);
     g_assert_cmpuint (sl_text_encoder_tokens (encoder), ==, rows[i].tokens);
     g_assert_cmpuint (sl_text_encoder_length (encoder), ==, LENGTH);
