@@ -208,18 +208,18 @@ static const struct
   SlOpType op;
   Rule rule;
 } rules[] = {
-  { SL_OP_ADD, by_element },         { SL_OP_SUB, by_element },
-  { SL_OP_MUL, by_element },         { SL_OP_DIV, by_element },
-  { SL_OP_EQUAL, by_element },       { SL_OP_NOT_EQUAL, by_element },
-  { SL_OP_MAXIMUM, by_element },     { SL_OP_MINIMUM, by_element },
-  { SL_OP_CAST, by_row },            { SL_OP_LOGISTIC, by_row },
-  { SL_OP_RELU, by_row },            { SL_OP_GELU, by_row },
-  { SL_OP_TANH, by_row },            { SL_OP_ERF, by_row },
-  { SL_OP_SILU, by_row },            { SL_OP_SQUARE, by_row },
-  { SL_OP_RESHAPE, by_row },         { SL_OP_SQUEEZE, by_row },
-  { SL_OP_EXPAND_DIMS, by_row },     { SL_OP_FULLY_CONNECTED, along_last },
-  { SL_OP_NORMALIZE, along_last },   { SL_OP_ATTENTION, attention },
-  { SL_OP_GATHER, gather },          { SL_OP_ARG_MAX, arg_max },
+  { SL_OP_ADD, by_element },       { SL_OP_SUB, by_element },
+  { SL_OP_MUL, by_element },       { SL_OP_DIV, by_element },
+  { SL_OP_EQUAL, by_element },     { SL_OP_NOT_EQUAL, by_element },
+  { SL_OP_MAXIMUM, by_element },   { SL_OP_MINIMUM, by_element },
+  { SL_OP_CAST, by_row },          { SL_OP_LOGISTIC, by_row },
+  { SL_OP_RELU, by_row },          { SL_OP_GELU, by_row },
+  { SL_OP_TANH, by_row },          { SL_OP_ERF, by_row },
+  { SL_OP_SILU, by_row },          { SL_OP_SQUARE, by_row },
+  { SL_OP_RESHAPE, by_row },       { SL_OP_SQUEEZE, by_row },
+  { SL_OP_EXPAND_DIMS, by_row },   { SL_OP_FULLY_CONNECTED, along_last },
+  { SL_OP_NORMALIZE, along_last }, { SL_OP_ATTENTION, attention },
+  { SL_OP_GATHER, gather },        { SL_OP_ARG_MAX, arg_max },
 };
 
 /* What is made of the place is the place where nothing is added to it. */

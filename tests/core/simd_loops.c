@@ -279,6 +279,33 @@ check_float_sums (const SlSimdLoops *loops, gsize n)
                  && loops->sum (a, n) == sl_simd_loops_base.sum (a, n));
 }
 
+/* Products of rows and a vector: near double, and the same with each set. */
+static void
+check_dots (const SlSimdLoops *loops, gsize n)
+{
+  const gsize most = 6, step = 3;
+  g_autofree gfloat *rows = g_new (gfloat, most * n + 1), *b = g_new (gfloat, n + 1),
+                    *out = g_new (gfloat, most * step), *base = g_new (gfloat, most * step);
+  for (gsize i = 0; i < most * n; i++)
+    rows[i] = (gfloat) g_test_rand_double_range (-1, 1);
+  for (gsize i = 0; i < n; i++)
+    b[i] = (gfloat) g_test_rand_double_range (-1, 1);
+  for (gsize n_rows = 1; n_rows <= most; n_rows++) {
+    for (gsize i = 0; i < most * step; i++)
+      out[i] = base[i] = -7;
+    loops->dots (rows, n_rows, b, n, out, step);
+    sl_simd_loops_base.dots (rows, n_rows, b, n, base, step);
+    g_assert_cmpmem (out, most * step * sizeof *out, base, most * step * sizeof *base);
+    for (gsize r = 0; r < most * step; r++) {
+      double sum = 0;
+      for (gsize i = 0; i < n && r % step == 0; i++)
+        sum += (double) rows[r / step * n + i] * (double) b[i];
+      g_assert_cmpfloat_with_epsilon (
+        (double) out[r], r % step == 0 && r / step < n_rows ? sum : -7, 1e-5 * (double) (n + 1));
+    }
+  }
+}
+
 static void
 check_tangent (const SlSimdLoops *loops, gsize n)
 {
@@ -343,6 +370,7 @@ test_all (void)
       check_largest (sets[s], n);
       check_round (sets[s], n);
       check_float_sums (sets[s], n);
+      check_dots (sets[s], n);
       check_tangent (sets[s], n);
     }
   }

@@ -291,6 +291,58 @@ test_tokens (void)
   remove_path (tokens);
 }
 
+/* Layers of a text model inside, whose input is constant: a product of floats with SIMD loops, and
+ * its sum with a bias. */
+static void
+test_layers (void)
+{
+  const gint64 table_dims[2] = { 6, WIDE }, dims[2] = { WIDE, WIDE };
+  g_autofree gfloat *table = g_new (gfloat, 6 * WIDE), *weights = g_new (gfloat, WIDE * WIDE),
+                    *bias = g_new (gfloat, WIDE);
+  g_autoptr (GRand) random = g_rand_new_with_seed (7);
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  for (guint i = 0; i < WIDE * WIDE; i++)
+    weights[i] = (gfloat) g_rand_double_range (random, -1, 1);
+  for (guint i = 0; i < 6 * WIDE; i++)
+    table[i] = (gfloat) g_rand_double_range (random, -1, 1);
+  for (guint i = 0; i < WIDE; i++)
+    bias[i] = (gfloat) i;
+  sl_onnx_writer_input (w, "input_ids", SL_ONNX_INT64, 2, (gint64[]){ 0, 0 });
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, SIDE, SIDE });
+  sl_onnx_writer_floats (w, "table", 2, table_dims, table);
+  sl_onnx_writer_floats (w, "weights", 2, dims, weights);
+  sl_onnx_writer_floats (w, "bias", 1, dims, bias);
+  sl_onnx_writer_node (w, "Gather", "table,input_ids", "words", NULL);
+  sl_onnx_writer_node (w, "MatMul", "words,weights", "products", NULL);
+  sl_onnx_writer_node (w, "Add", "products,bias", "sums", NULL);
+  sl_onnx_writer_node (w, "ReduceMax", "x", "most", "keepdims i 0", NULL);
+  sl_onnx_writer_node (w, "Mul", "sums,most", "y", NULL);
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  char *path = write_temp ("layers.onnx", g_bytes_get_data (bytes, NULL),
+                           (gssize) g_bytes_get_size (bytes)),
+       *tokens = write_temp ("t.json", tokenizer, -1);
+  const SlModelSettings s = { .tokenizer = tokens, .prompts = "red cat;dog" };
+  const guint ids[] = { 3, 1, 2, 0 };
+  g_autoptr (SlModel) model = load (path, &s);
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
+  for (guint i = 0; i < sl_graph_n_nodes (sl_model_graph (model)); i++)
+    g_assert_cmpint (sl_graph_node (sl_model_graph (model), i)->op, !=, SL_OP_FULLY_CONNECTED);
+  const gfloat input[3 * SIDE * SIDE] = { 1 };
+  g_autofree gfloat *output = g_new (gfloat, 4 * WIDE);
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ input }, (void *[]){ output }), ==,
+                   SL_STATUS_OK);
+  for (guint r = 0; r < 4; r++)
+    for (guint c = 0; c < WIDE; c++) {
+      double sum = (double) bias[c];
+      for (guint k = 0; k < WIDE; k++)
+        sum += (double) table[ids[r] * WIDE + k] * (double) weights[k * WIDE + c];
+      g_assert_cmpfloat_with_epsilon ((double) output[r * WIDE + c], sum, 1e-4);
+    }
+  remove_path (path);
+  remove_path (tokens);
+}
+
 /* What a text model inside was computed of is not in memory once the model is loaded. */
 static void
 test_memory (void)
@@ -354,6 +406,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/words/shared", test_shared);
   g_test_add_func ("/models/words/refused", test_refused);
   g_test_add_func ("/models/words/tokens", test_tokens);
+  g_test_add_func ("/models/words/layers", test_layers);
   g_test_add_func ("/models/words/memory", test_memory);
   g_test_add_func ("/models/words/tokens-refused", test_tokens_refused);
   return g_test_run ();

@@ -336,6 +336,58 @@ dot (const gfloat *a, const gfloat *b, gsize n)
   return all;
 }
 
+/* Numbers of a register. */
+#if defined(__AVX512F__)
+#define WIDE 16
+#elif defined(__AVX2__)
+#define WIDE 8
+#else
+#define WIDE 4
+#endif
+/* Rows at a time: each number of the other vector is loaded once for them. */
+#define DOT_ROWS 4
+
+typedef gfloat WideFloats __attribute__ ((vector_size (WIDE * sizeof (gfloat))));
+
+/* Adds products of @n numbers of each row, whole SL_SUMS of them, to @parts of its sum. */
+static void
+add_products (const gfloat *const *row, const gfloat *b, gsize n, gfloat parts[DOT_ROWS][SL_SUMS])
+{
+  WideFloats sums[DOT_ROWS][SL_SUMS / WIDE] = { { { 0 } } };
+  for (gsize i = 0; i < n; i += SL_SUMS)
+    for (gsize w = 0; w < SL_SUMS / WIDE; w++) {
+      WideFloats y;
+      memcpy (&y, b + i + w * WIDE, sizeof y);
+      for (gsize k = 0; k < DOT_ROWS; k++) {
+        WideFloats x;
+        memcpy (&x, row[k] + i + w * WIDE, sizeof x);
+        sums[k][w] += x * y;
+      }
+    }
+  memcpy (parts, sums, sizeof sums);
+}
+
+static void
+dots (const gfloat *rows, gsize n_rows, const gfloat *b, gsize n, gfloat *out, gsize step)
+{
+  const gsize whole = n / SL_SUMS * SL_SUMS;
+  for (gsize r = 0; r < n_rows; r += DOT_ROWS) {
+    const gfloat *row[DOT_ROWS];
+    gfloat parts[DOT_ROWS][SL_SUMS];
+    for (gsize k = 0; k < DOT_ROWS; k++)
+      row[k] = rows + (r + k < n_rows ? r + k : n_rows - 1) * n;
+    add_products (row, b, whole, parts);
+    for (gsize k = 0; k < DOT_ROWS && r + k < n_rows; k++) {
+      gfloat all = 0;
+      for (gsize i = 0; i < SL_SUMS; i++)
+        all += parts[k][i];
+      for (gsize i = whole; i < n; i++)
+        all += row[k][i] * b[i];
+      out[(r + k) * step] = all;
+    }
+  }
+}
+
 /* x times a fraction of polynomials in its square, of degrees 6 and 3, up to 8, where the result
  * is 1. */
 static void
@@ -668,6 +720,7 @@ const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = { NAME (SL_SIMD_LOOPS_NAME),
                                                  largest,
                                                  sum,
                                                  dot,
+                                                 dots,
                                                  tangent,
                                                  widen,
                                                  round_codes,

@@ -87,6 +87,7 @@ typedef struct
  * @largest: of windows, see SlWindows; NaN is skipped, and a window of NaN alone gives -INFINITY
  * @sum: of @in, in double precision; @dot: of products, in single precision; both in parts that are
  * added in the end
+ * @dots: of @n_rows rows of @n numbers and @b, each to @out, @step apart
  * @tangent: hyperbolic tangents, 4e-7 off at most relative to the result; @out may be @in
  * @widen: @least and @most so that all values of @in lie between them; NaN is skipped
  * @round: @out[i] = @in[i] / @scale within @lo and @hi, whole numbers below 2^22, rounded half to
@@ -111,6 +112,8 @@ typedef struct
   void (*largest) (const SlWindows *windows, const gfloat *in, gfloat *out);
   gdouble (*sum) (const gfloat *in, gsize n);
   gfloat (*dot) (const gfloat *a, const gfloat *b, gsize n);
+  void (*dots) (const gfloat *rows, gsize n_rows, const gfloat *b, gsize n, gfloat *out,
+                gsize step);
   void (*tangent) (const gfloat *in, gfloat *out, gsize n);
   void (*widen) (const gfloat *in, gfloat *least, gfloat *most, gsize n);
   void (*round) (const gfloat *in, gfloat *out, gsize n, gfloat scale, gfloat lo, gfloat hi,
