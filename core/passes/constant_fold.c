@@ -25,6 +25,9 @@
  * kernels. */
 #define PRODUCT_WORK 65536
 #define PRODUCT_GAIN 8
+/* Rows of weights, and of the input, that are in the cache at once. */
+#define PRODUCT_COLUMNS 16
+#define PRODUCT_ROWS 4
 
 static gboolean
 worth_folding (const SlGraph *graph, const SlNode *node)
@@ -83,7 +86,7 @@ is_product (const SlGraph *graph, const SlNode *node)
   return floats && sl_node_work (graph, node) >= PRODUCT_WORK;
 }
 
-/* Each row of weights is read once, for all rows of the input. */
+/* Some rows of weights and of the input at a time, so that both stay in the cache. */
 static void
 run_product (const SlGraph *graph, const SlNode *node, const void *const *inputs, gfloat *output)
 {
@@ -91,11 +94,13 @@ run_product (const SlGraph *graph, const SlNode *node, const void *const *inputs
   const gsize columns = (gsize) weights->dims[0], depth = (gsize) weights->dims[1],
               rows = sl_tensor_count (sl_node_output (graph, node, 0)) / columns;
   const gfloat *x = inputs[0], *w = inputs[1], *bias = node->n_inputs > 2 ? inputs[2] : NULL;
-  for (gsize c = 0; c < columns; c++) {
-    sl_simd_loops ()->dots (x, rows, w + c * depth, depth, output + c, columns);
-    for (gsize r = 0; r < rows && bias != NULL; r++)
-      output[r * columns + c] += bias[c];
-  }
+  for (gsize begin = 0; begin < columns; begin += PRODUCT_COLUMNS)
+    for (gsize r = 0; r < rows; r += PRODUCT_ROWS)
+      for (gsize c = begin; c < MIN (begin + PRODUCT_COLUMNS, columns); c++)
+        sl_simd_loops ()->dots (x + r * depth, MIN (PRODUCT_ROWS, rows - r), w + c * depth, depth,
+                                output + r * columns + c, columns);
+  for (gsize i = 0; i < rows * columns && bias != NULL; i++)
+    output[i] += bias[i % columns];
 }
 
 /* @node, run with its own kernel: all of its inputs are constants, whose values are at @inputs. */
