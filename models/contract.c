@@ -658,7 +658,7 @@ sl_contract_set_words (SlContract *contract, const SlWordVectors *words, const G
     contract->words.n_columns = columns->len;
     contract->words.columns = g_memdup2 (columns->data, columns->len * sizeof (gint32));
   }
-  if (rows > 0 || columns != NULL)
+  if (rows > 0 || columns != NULL || words->numbers == NULL)
     return;
   const guint n = words->length;
   contract->words.numbers = g_new (gfloat, (gsize) words->n * n);

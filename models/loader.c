@@ -577,6 +577,13 @@ add_words (SlModel *model, const SlLoadRequest *request, GError **error)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "text-model is not stated; expected text-model=FILE, tokenizer=FILE and "
                     "prompts=SENTENCE;SENTENCE together, or a model with the input 'input_ids'");
+  if (request->texts == NULL && request->words->numbers == NULL
+      && sl_graph_n_inputs (model->graph) > 1)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "prompts alone name the classes of a model that has them inside, and this one "
+                    "has %u inputs; expected text-model=FILE and tokenizer=FILE with prompts, or "
+                    "embeddings=FILE.npy",
+                    sl_graph_n_inputs (model->graph));
   model->has_fixed |= has_words (source);
   sl_contract_set_words (model->contract, request->words, source->word_columns,
                          request->word_labels, source->word_rows);

@@ -159,6 +159,24 @@ read_embeddings (const SlModelSettings *settings, SlWordVectors *words, SlLabels
   return TRUE;
 }
 
+/* Names for classes that the model has inside. */
+static gboolean
+read_names (const SlModelSettings *settings, SlWordVectors *words, SlLabels **labels,
+            GError **error)
+{
+  g_autoptr (GArray) prompts = sl_prompts_parse (settings->prompts, error);
+  if (prompts == NULL)
+    return FALSE;
+  if (count_shown (prompts) < prompts->len)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "prompts=%s: prompts alone name the classes that a model has, in its order; "
+                    "expected none with '!' before it",
+                    settings->prompts);
+  *words = (SlWordVectors){ .n = prompts->len, .shown = prompts->len };
+  *labels = make_labels (prompts, error);
+  return *labels != NULL;
+}
+
 gboolean
 sl_prompts_encode (const SlModelSettings *settings, SlWordVectors *words, SlPromptTexts **texts,
                    SlLabels **labels, GError **error)
@@ -176,6 +194,8 @@ sl_prompts_encode (const SlModelSettings *settings, SlWordVectors *words, SlProm
     return read_embeddings (settings, words, labels, error);
   if (!by_model && !is_stated (settings->prompts))
     return TRUE;
+  if (!by_model)
+    return read_names (settings, words, labels, error);
   if (!is_stated (settings->prompts) || !is_stated (settings->tokenizer))
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "%s is not stated; expected text-model=FILE, tokenizer=FILE and "

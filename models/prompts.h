@@ -13,7 +13,8 @@
  * @settings: (nullable): text-model, tokenizer, prompts, templates and embeddings count
  * @words: (out): an embedding for each class: of length 1, the mean of its sentences in all
  * templates; or the rows of the file as they are. The caller frees its numbers. Untouched where
- * nothing is stated
+ * nothing is stated. Without numbers and @length, where prompts are stated alone: they name classes
+ * that the model has inside
  * @texts: (out) (transfer full) (nullable): the sentences, where a tokenizer is stated without a
  * text model: the model itself is to take them. @words has no embeddings then
  * @labels: (out) (transfer full) (nullable): the names of the classes; NULL = embeddings of a file

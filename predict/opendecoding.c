@@ -59,6 +59,21 @@ check_labels (const SlDecoding *decoding, const SlLabels *labels, const SlContra
                   advice (decoding, labels, classes));
 }
 
+/* Prompts without a text model and embeddings name classes that the model has. */
+static gboolean
+check_prompts (const SlDecoding *decoding, const SlContract *contract, GError **error)
+{
+  const SlWordVectors *words = contract != NULL ? &contract->words : NULL;
+  if (words == NULL || words->n == 0 || words->length > 0 || words->columns != NULL
+      || sl_decoding_decoder (decoding)->classes != NULL)
+    return TRUE;
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "prompts alone name the classes of a model that has them inside, and %s gives "
+                  "none (decoder %s); expected text-model=FILE and tokenizer=FILE with prompts, or "
+                  "embeddings=FILE.npy",
+                  contract->model, sl_decoding_decoder (decoding)->name);
+}
+
 /* What a model states may choose among the decoders that are installed. It may not bring code with
  * it. */
 static gboolean
@@ -152,7 +167,8 @@ sl_decoding_open (const SlContract *contract, const SlTensorInfo *tensors, guint
   g_autoptr (SlDecoding) decoding = open_with_part (settings->row, decoder, &config, &names);
   if (decoding == NULL)
     decoding = open_with (settings->row, decoder, &config, names, error);
-  if (decoding == NULL || !check_labels (decoding, names, contract, error))
+  if (decoding == NULL || !check_labels (decoding, names, contract, error)
+      || !check_prompts (decoding, contract, error))
     return NULL;
   gboolean own_names;
   sl_decoding_names (decoding, &own_names);

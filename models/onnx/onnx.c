@@ -71,13 +71,15 @@ describe_edge (const OnnxEdge *edge)
   return g_string_free (text, FALSE);
 }
 
-/* The shape to write for an input: what the file fixes, 1 for the batch, and an example for the
+/* The shape to write for input @at: what the file fixes, 1 for the batch, and an example for the
  * rest. */
 static void
-refuse_open_shape (Lower *o, const OnnxEdge *edge)
+refuse_open_shape (Lower *o, const OnnxEdge *edge, guint at)
 {
   g_autofree char *text = describe_edge (edge);
   g_autoptr (GString) example = g_string_new (NULL);
+  while (example->len < at)
+    g_string_append_c (example, ';');
   for (guint i = 0; i < edge->rank; i++)
     g_string_append_printf (example, "%s%" G_GINT64_FORMAT, i > 0 ? "," : "",
                             edge->dims[i] > 0           ? edge->dims[i]
@@ -123,9 +125,9 @@ fits_dim (const OnnxEdge *edge, guint i, gdouble number)
          || (edge->rank == 4 && i == 0 && number == 1);
 }
 
-/* @given, when not NULL, is the shape that the user states for this input. */
+/* @given, when not NULL, is the shape that the user states for this input, number @at. */
 static gboolean
-settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tensor)
+settle_shape (Lower *o, const OnnxEdge *edge, guint at, const char *given, SlTensor *tensor)
 {
   gdouble numbers[SL_MAX_RANK];
   guint n = 0;
@@ -159,19 +161,19 @@ settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tenso
     return TRUE;
   }
   if (open)
-    refuse_open_shape (o, edge);
+    refuse_open_shape (o, edge, at);
   return o->error == NULL;
 }
 
 static gint32
-add_input (Lower *o, const OnnxEdge *edge, const char *given)
+add_input (Lower *o, const OnnxEdge *edge, guint at, const char *given)
 {
   SlTensor tensor = { .name = printable (o, edge->name), .dtype = onnx_file_type (edge->type) };
   gsize elements = 0;
   if (!edge->is_tensor || tensor.dtype == SL_DTYPE_INVALID)
     return lower_fail (o, SL_ERROR_UNSUPPORTED, "input '%s' is %s, which is not supported",
                        edge->name, edge->is_tensor ? onnx_type_name (edge->type) : "no tensor");
-  if (!settle_shape (o, edge, given, &tensor)
+  if (!settle_shape (o, edge, at, given, &tensor)
       || !sl_graph_batch_input (o->graph, &tensor, &o->error))
     return -1;
   if (!sl_tensor_elements (&tensor, &elements)
@@ -199,7 +201,7 @@ read_inputs (Lower *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
       lower_fail (o, SL_ERROR_LIMIT, "the model has more than %d inputs, or one twice", SL_MAX_IO);
       break;
     }
-    inputs[n] = add_input (o, edge, n < n_given ? given[n] : NULL);
+    inputs[n] = add_input (o, edge, n, n < n_given ? given[n] : NULL);
     const gint32 inside = lower_cast (o, inputs[n], onnx_ir_type (edge->type));
     n++;
     LowerValue *value = lower_value_new (o, inside, FALSE);

@@ -44,22 +44,34 @@ def test_embeddings():
         assert fewer == {k: v for k, v in got.items() if k != "red"}, (fewer, got)
 
 
+def test_alone():
+    """Prompts alone name the classes that a model has, as a file of labels does."""
+    labels = write("three.txt", b"red\ngreen\nblue\n")
+    wanted = classes("--labels", labels, "--decoder", "labels", "--threshold", "0")
+    assert set(wanted) == {"red", "green", "blue"} and classes("--prompts", "red;green;blue", "--decoder", "labels", "--threshold", "0") == wanted, wanted
+
+
 def test_refused():
     path, m = embeddings("three.npy", COLOURS), model("brightest_channel.tflite")
     picture = png("red.png", 8, 8, (255, 0, 0))
     run("predict", "--model", m, "--embeddings", path, "--prompts", "red;green", picture).expect(1, "three.npy has 3 rows, and prompts=red;green names 2 classes")
     run("predict", "--model", m, "--embeddings", embeddings("four.npy", [(1, 2, 3, 4)]), picture).expect(1, "a vector of 4 numbers, as many as the embeddings")
+    run("predict", "--model", m, "--prompts", "red;green", "--decoder", "labels", picture).expect(1, "labels prompts: 2 names for the 3 classes of ")
+    run("predict", "--model", m, "--prompts", "red;green", "--decoder", "vector", picture).expect(
+        1, "prompts alone name the classes of a model that has them inside, and ", " gives none (decoder vector); expected text-model=FILE and tokenizer=FILE with prompts, or ")
+    run("predict", "--model", detector("two.onnx", b"\x08\x02"), "--prompts", "red;green", picture).expect(
+        1, "prompts alone name the classes of a model that has them inside, and this one has 2 inputs; expected text-model=FILE and tokenizer=FILE with prompts, or ")
     run("serve", m, "--embeddings", path, "--location", "mqtt://127.0.0.1:1/x").expect(
         1, "its embedding is compared with those of prompts, which contracts at a broker do not have; expected a model that takes embeddings as an input, or")
 
 
-def detector(name="e.onnx"):
+def detector(name="e.onnx", classes=protobuf.message(2, b"classes")):
     """Products of the mean colour of "x" and each row of "e", float32[1,classes,3]."""
     one, three, two = b"\x08\x01", b"\x08\x03", b"\x08\x02"
     nodes = (protobuf.node(b"GlobalAveragePool", (b"x",), b"means"), protobuf.node(b"Flatten", (b"means",), b"row"), protobuf.node(b"Transpose", (b"row",), b"column"),
              protobuf.node(b"MatMul", (b"e", b"column"), b"y"))
-    inputs = (protobuf.edge(b"x", (one, three, two, two)), protobuf.edge(b"e", (one, protobuf.message(2, b"classes"), three)))
-    return write(name, protobuf.model(nodes, inputs, (protobuf.edge(b"y", (one, protobuf.message(2, b"classes"), one)),)))
+    inputs = (protobuf.edge(b"x", (one, three, two, two)), protobuf.edge(b"e", (one, classes, three)))
+    return write(name, protobuf.model(nodes, inputs, (protobuf.edge(b"y", (one, classes, one)),)))
 
 
 def test_commands():
@@ -128,7 +140,8 @@ def test_architectures():
     picture = png_of("made.png", side, side, [b"".join(planes[y * side + x::side * side] for x in range(side)) for y in range(side)])
     for case in expected["cases"]:
         text = ["--text-model", os.path.join(folder, case["text"])] if "text" in case else []
-        told = json.loads(run("predict", "--json", "--model", os.path.join(folder, case["model"]), *text, "--tokenizer", os.path.join(folder, "tokenizer.json"),
+        text += [] if "alone" in case else ["--tokenizer", os.path.join(folder, "tokenizer.json")]
+        told = json.loads(run("predict", "--json", "--model", os.path.join(folder, case["model"]), *text,
                               "--prompts", ";".join(expected["classes"]), "--top", "100", "--threshold", "0.01", *case["options"], picture).expect(0).out.splitlines()[0])
         if "labels" in case:
             got = {c["label"]: c["confidence"] for c in told["labels"]}

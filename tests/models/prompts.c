@@ -144,6 +144,9 @@ test_refused (void)
   refuse (&s, SL_ERROR_ARGUMENT,
           "prompts is not stated; expected text-model=FILE, tokenizer=FILE and "
           "prompts=SENTENCE;SENTENCE together, or embeddings=FILE.npy");
+  refuse (&(SlModelSettings){ .prompts = "cat;!dog" }, SL_ERROR_ARGUMENT,
+          "prompts=cat;!dog: prompts alone name the classes that a model has, in its order; "
+          "expected none with '!' before it");
   s.prompts = "cat;;dog";
   refuse (&s, SL_ERROR_ARGUMENT,
           "prompts=cat;;dog: expected 1 to 1000 classes with ';' between, each a sentence or "

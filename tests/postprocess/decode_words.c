@@ -105,6 +105,78 @@ test_none (void)
                     0);
 }
 
+/* What a model with its text model inside gives: class 0 has sentences 0 and 2, class 1 sentence 1;
+ * sentence 3 is of none. */
+static SlWordVectors inside = { 2, 2, 0, NULL, 4, (gint32[]){ 0, 1, 0, -1 } };
+
+static SlDecoderConfig
+inside_config (const char *first, guint n, const char *second, guint width)
+{
+  SlDecoderConfig config = { .max_results = 10,
+                             .threshold = SL_OWN_THRESHOLD,
+                             .words = &inside,
+                             .n_labels = 2,
+                             .first_label = names[0],
+                             .label_names = names };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, (gint32) n), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (4, (gint32) width), 0, 0);
+  config.tensors[0].name = (char *) first;
+  config.tensors[1].name = (char *) second;
+  return config;
+}
+
+static void
+expect_shares (const SlResult *result, const double *logits)
+{
+  const double sum = exp (logits[0]) + exp (logits[1]);
+  g_assert_cmpuint (result->n_classes, ==, 2);
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpfloat_with_epsilon ((double) result->classes[i].confidence,
+                                    exp (logits[result->classes[i].label_id]) / sum, 1e-6);
+}
+
+/* A class has the highest logit of its sentences. */
+static void
+test_logits (void)
+{
+  SlDecoderConfig config = inside_config ("logits_per_image", 4, "logits_per_text", 1);
+  const gfloat logits[] = { 1.5f, 2, 2.5f, 9 }, bad[] = { 1, NAN, 1, 1 }, turned[4] = { 0 };
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, NULL);
+  g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "words");
+  g_assert_null (sl_decoding_note (decoding));
+  expect_shares (sl_decoding_run (decoding, (const void *[]){ logits, turned }),
+                 (double[]){ 2.5, 2 });
+  g_assert_cmpuint (sl_decoding_run (decoding, (const void *[]){ bad, turned })->n_classes, ==, 0);
+  g_autoptr (SlDecoding) scaled = sl_decoding_new ("words,scale=2,bias=-1", &config, NULL);
+  expect_shares (sl_decoding_run (scaled, (const void *[]){ logits, turned }), (double[]){ 4, 3 });
+}
+
+/* A class has the mean direction of its sentences. */
+static void
+test_embeddings (void)
+{
+  SlDecoderConfig config = inside_config ("image_embeds", LENGTH, "text_embeds", LENGTH);
+  const gfloat texts[] = { 2, 0, 0, 0, 0, 0.5f, 0, -1, 0, 3, 4, 0, 7, 7, 7, 7 };
+  const double means[2][LENGTH] = { { 1, 0.6, 0.8, 0 }, { 0, 0.5, 0, -1 } };
+  double logits[2], squares = 0;
+  for (guint i = 0; i < LENGTH; i++)
+    squares += (double) picture[i] * (double) picture[i];
+  for (guint c = 0; c < 2; c++) {
+    double own = 0, product = 0;
+    for (guint i = 0; i < LENGTH; i++) {
+      own += means[c][i] * means[c][i];
+      product += means[c][i] * (double) picture[i];
+    }
+    logits[c] = 3 * product / sqrt (own) / sqrt (squares);
+  }
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("words,scale=3", &config, NULL);
+  expect_shares (sl_decoding_run (decoding, (const void *[]){ picture, texts }), logits);
+  config.tensors[1].dims[0] = 3;
+  assert_open_fails ("words", &config, SL_ERROR_SHAPE,
+                     "expected logits_per_image with a number for each of 4 sentences, or "
+                     "image_embeds and text_embeds with a vector for each, got ");
+}
+
 /* A negative class takes its part of the softmax, and is not reported; nor is a box of it. */
 static void
 test_negative (void)
@@ -210,6 +282,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/postprocess/decode_words/sigmoid", test_sigmoid);
   g_test_add_func ("/postprocess/decode_words/none", test_none);
   g_test_add_func ("/postprocess/decode_words/negative", test_negative);
+  g_test_add_func ("/postprocess/decode_words/logits", test_logits);
+  g_test_add_func ("/postprocess/decode_words/embeddings", test_embeddings);
   g_test_add_func ("/postprocess/decode_words/columns", test_columns);
   g_test_add_func ("/postprocess/decode_words/negative-yolo", test_negative_yolo);
   g_test_add_func ("/postprocess/decode_words/refused", test_refused);

@@ -127,22 +127,69 @@ class YoloWorld(nn.Module):
         return torch.cat(rows, 2)
 
 
-class OneFile(nn.Module):
-    """OWL-ViT with its text model in one file: a row of tokens for each sentence."""
+class Rows(nn.Module):
+    """A text model for a row of tokens of each sentence, with a mask."""
 
-    def __init__(self, text, owl):
+    def __init__(self, text):
         super().__init__()
-        self.text, self.owl = text, owl
+        self.text = text
 
-    def forward(self, ids, x, attention_mask):
+    def forward(self, ids, attention_mask):
         n = ids.shape[1]
         y = self.text.tokens(ids) + self.text.places[:n]
         mask = self.text.mask[:n, :n] + (1 - attention_mask[:, None, None, :].float()) * -1e9
         for block in self.text.blocks:
             y = block(y, mask)
-        y = self.text.norm(y)[torch.arange(ids.shape[0]), ids.argmax(-1)]
+        return self.text.norm(y)[torch.arange(ids.shape[0]), ids.argmax(-1)]
+
+
+class OneFile(nn.Module):
+    """OWL-ViT with its text model in one file."""
+
+    def __init__(self, text, owl):
+        super().__init__()
+        self.rows, self.owl = Rows(text), owl
+
+    def forward(self, ids, x, attention_mask):
+        y = self.rows(ids, attention_mask)
         logits, boxes = self.owl(x, y)
         return logits, boxes, y[None]
+
+
+class OneClip(nn.Module):
+    """CLIP in one file, with the outputs that it has in Hugging Face's library."""
+
+    def __init__(self, text, picture):
+        super().__init__()
+        self.rows, self.picture, self.scale = Rows(text), picture, nn.Parameter(torch.tensor(2.3))
+
+    def forward(self, ids, x, attention_mask):
+        texts, pictures = F.normalize(self.rows(ids, attention_mask), dim=-1), F.normalize(self.picture(x), dim=-1)
+        logits = texts @ pictures.T * self.scale.exp()
+        return logits.T, logits, texts, pictures
+
+
+class Chosen(nn.Module):
+    """The embeddings alone."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids, x, attention_mask):
+        return self.model(ids, x, attention_mask)[2:]
+
+
+class Baked(nn.Module):
+    """A detector whose file has the classes."""
+
+    def __init__(self, model, classes):
+        super().__init__()
+        self.model = model
+        self.register_buffer("classes", classes)
+
+    def forward(self, x):
+        return self.model(x, self.classes)
 
 
 class Grounding(nn.Module):
@@ -210,6 +257,8 @@ def main(folder):
     of_rows = [[CLASSES[int(r[4:].argmax())], float(r[4:].max()), corners(r[:4] / SIDE)] for r in rows]
     of_queries = [[CLASSES[c], float(s), corners(b)] for q, b in zip(logits[0].sigmoid(), boxes[0]) for c, s in enumerate(q)]
     one, grounding = OneFile(clip, owl).eval(), Grounding().eval()
+    export(folder, "clip-text-fixed.onnx", clip, (torch.tensor([tokens_of("a photo") + [0] * (LONGEST - 4)]),), ["input_ids"], ["text_embeds"], {})
+    export(folder, "yolo-baked.onnx", Baked(yolo, by_clip[None]), (x,), ["images"], ["output0"], {})
     n = max(len(tokens_of(c)) for c in CLASSES)
     rows_of = torch.tensor([tokens_of(c) + [0] * (n - len(tokens_of(c))) for c in CLASSES])
     masks = torch.tensor([[1] * len(tokens_of(c)) + [0] * (n - len(tokens_of(c))) for c in CLASSES])
@@ -217,6 +266,13 @@ def main(folder):
            {"input_ids": {0: "n", 1: "l"}, "attention_mask": {0: "n", 1: "l"}, "logits": {2: "n"}, "text_embeds": {1: "n"}})
     own, own_boxes, _ = one(rows_of, signed, masks)
     of_one = [[CLASSES[c], float(s), corners(b)] for q, b in zip(own[0].sigmoid(), own_boxes[0]) for c, s in enumerate(q)]
+    clip_one = OneClip(clip, picture).eval()
+    for name, kept in (("clip-one.onnx", 4), ("clip-embeds.onnx", 0)):
+        names = ["logits_per_image", "logits_per_text", "text_embeds", "image_embeds"]
+        parts = clip_one if kept else Chosen(clip_one)
+        export(folder, name, parts, (rows_of, x, masks), ["input_ids", "pixel_values", "attention_mask"], names if kept else names[2:],
+               {k: {0: "texts", 1: "length"} for k in ("input_ids", "attention_mask")} | {"pixel_values": {0: "pictures", 2: "height", 3: "width"}})
+    of_clip = clip_one(rows_of, signed, masks)
     caption = torch.tensor([tokens_of(". ".join(CLASSES) + ".")])
     ones, zeros = torch.ones_like(caption), torch.zeros_like(caption)
     export(folder, "grounding.onnx", grounding, (x, caption, zeros, ones), ["pixel_values", "input_ids", "token_type_ids", "attention_mask"], ["logits", "pred_boxes"],
@@ -234,6 +290,14 @@ def main(folder):
          "labels": dict(zip(CLASSES, (cosines[1][0] * 9 - 1).sigmoid().tolist()))},
         {"name": "OWL-ViT", "model": "owl.onnx", "text": texts[0], "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "detr"], "objects": of_queries},
         {"name": "YOLO-World", "model": "yolo.onnx", "text": texts[0], "options": ["--mean", "0", "--std", "255", "--decoder", "yolo,preset=v8,iou-threshold=1"], "objects": of_rows},
+        {"name": "CLIP of fixed length", "model": "picture.onnx", "text": "clip-text-fixed.onnx", "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "words,scale=10"],
+         "labels": dict(zip(CLASSES, (cosines[0][0] * 10).softmax(-1).tolist()))},
+        {"name": "CLIP in one file", "model": "clip-one.onnx", "options": ["--mean", "127.5", "--std", "127.5", "--input-shape", ";1,3,%d,%d" % (SIDE, SIDE)],
+         "labels": dict(zip(CLASSES, of_clip[0][0].softmax(-1).tolist()))},
+        {"name": "CLIP's embeddings in one file", "model": "clip-embeds.onnx", "options": ["--mean", "127.5", "--std", "127.5", "--input-shape", ";1,3,%d,%d" % (SIDE, SIDE), "--decoder", "words,scale=10"],
+         "labels": dict(zip(CLASSES, (cosines[0][0] * 10).softmax(-1).tolist()))},
+        {"name": "YOLO-World with its classes", "model": "yolo-baked.onnx", "alone": True, "options": ["--mean", "0", "--std", "255", "--decoder", "yolo,preset=v8,iou-threshold=1"],
+         "objects": of_rows},
         {"name": "OWL-ViT in one file", "model": "one.onnx", "options": ["--mean", "127.5", "--std", "127.5"], "objects": of_one},
         {"name": "Grounding DINO", "model": "grounding.onnx", "options": ["--mean", "127.5", "--std", "127.5"], "objects": of_tokens},
     ]
