@@ -3,9 +3,13 @@
  * Decoder "detr": the queries of DETR and of what came after it (Conditional and Deformable DETR,
  * RT-DETR, D-FINE, RF-DETR): class logits[1,N,C] and boxes[1,N,4] (centre x, centre y, width,
  * height in 0..1 of the input), in either order. There is no suppression: the network itself leaves
- * one query an object.
+ * one query an object. Each query of OWL-ViT is a patch of the picture, and those of one object
+ * find it together, so there boxes are suppressed.
  *
  * Parameters:
+ *   iou-threshold 1, which suppresses nothing; 0.5 where sentences are classes one by one
+ * (OWL-ViT);
+ *                agnostic
  *   activation   softmax: a query has one class, and the last of C is "no object"; sigmoid: each
  *                class of each query counts by itself;
  *                none: likewise, and the numbers are probabilities. Told by the number of labels,
@@ -28,11 +32,15 @@
 #define QUERIES_STEP 100
 #define QUERIES_MAX 1000
 #define COCO_IDS 91
+/* Overlap above which boxes of neighbouring patches are of one object. */
+#define PATCHES_IOU 0.5
 /* Queries that are looked at. */
 #define MAX_QUERIES 64
 
 static const char *const activations[] = { "told", "softmax", "sigmoid", "none", NULL };
-static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("activation", activations), { NULL } };
+static const SlDecoderParam params[] = { SL_PARAM_CHOICE ("activation", activations),
+                                         SL_DETECTOR_PARAMS,
+                                         { NULL } };
 
 typedef enum
 {
@@ -219,6 +227,15 @@ copy_columns (const SlWordVectors *words, guint n)
   return columns;
 }
 
+/* Whether queries are patches of the picture, as OWL-ViT has them. Numbers of tokens in a caption,
+ * the first of which is of no class, are Grounding DINO's. */
+static gboolean
+are_patches (const SlDecoderConfig *config)
+{
+  const SlWordVectors *words = config->words;
+  return words != NULL && (words->columns == NULL || words->columns[0] >= 0);
+}
+
 static State *
 state_new (const SlDecoderConfig *config, guint boxes, guint logits, Activation activation,
            GError **error)
@@ -239,7 +256,8 @@ state_new (const SlDecoderConfig *config, guint boxes, guint logits, Activation 
                   activation == SIGMOID ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   state->raw_threshold = sl_values_raw_threshold (&state->logits, config->threshold);
   const guint candidates = activation == SOFTMAX ? state->n : state->n * state->classes;
-  if (sl_detector_init (&state->detector, config, candidates, NULL, 1, error))
+  if (sl_detector_init (&state->detector, config, candidates, NULL,
+                        are_patches (config) ? PATCHES_IOU : 1, error))
     return state;
   state_free (state);
   return NULL;
@@ -368,7 +386,7 @@ decode_detr (gpointer opened, const void *const *data, SlResult *result)
                                 box[1] + box[3] / 2 };
     sl_detector_add (detector, corners, ranked->key, (gint32) label, ranked->index);
   }
-  sl_detector_finish (detector, FALSE, result);
+  sl_detector_finish (detector, detector->nms.iou < 1, result);
 }
 
 /* Whether boxes are middles and sizes of 0..1: those of the queries that were found lie on the

@@ -199,14 +199,32 @@ test_negative (void)
   const gfloat logits[4 * CLASSES] = { 2, -9, -9, 2, -9, 3, 2, 1, 1.5f, -9, -9, 4 };
   const gfloat boxes[16] = { 0.5f, 0.5f, 0.2f, 0.2f, 0.5f, 0.5f, 0.2f, 0.2f,
                              0.5f, 0.5f, 0.2f, 0.2f, 0.5f, 0.5f, 0.2f, 0.2f };
+  const gfloat near[16] = { 0.5f, 0.5f, 0.2f, 0.2f, 0.5f,  0.5f, 0.2f, 0.2f,
+                            0.6f, 0.5f, 0.2f, 0.2f, 0.52f, 0.5f, 0.2f, 0.2f };
   SlDecoderConfig queries = { .max_results = 10, .threshold = 0.5f, .words = &boxes_two };
   config_add (&queries, SL_DTYPE_F32, DIMS (1, 4, CLASSES), 0, 0);
   config_add (&queries, SL_DTYPE_F32, DIMS (1, 4, 4), 0, 0);
-  g_autoptr (SlDecoding) detr = sl_decoding_new ("detr,activation=sigmoid", &queries, NULL);
+  g_autoptr (SlDecoding) detr =
+    sl_decoding_new ("detr,activation=sigmoid,iou-threshold=1", &queries, NULL);
   result = sl_decoding_run (detr, (const void *[]){ logits, boxes });
   g_assert_cmpuint (result->n_detections, ==, 2);
   g_assert_cmpint (result->detections[0].label_id, ==, 0);
   g_assert_cmpint (result->detections[1].label_id, ==, 0);
+  /* Queries that are patches find an object together; those 0, 2 and 3 overlap by 1/3 and 9/11. */
+  const gfloat seen[4 * CLASSES] = { 2, -9, -9, -9, -9, -9, 1, -9, -9, 1.5f, 1.2f, -9 };
+  const struct
+  {
+    const char *decoder;
+    guint n;
+  } rows[] = { { "detr", 3 },
+               { "detr,iou-threshold=0.3", 2 },
+               { "detr,agnostic=yes", 2 },
+               { "detr,iou-threshold=1", 4 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlDecoding) patches = sl_decoding_new (rows[i].decoder, &queries, NULL);
+    result = sl_decoding_run (patches, (const void *[]){ seen, near });
+    g_assert_cmpuint (result->n_detections, ==, rows[i].n);
+  }
 }
 
 /* A class has the highest of its columns; boxes and logits are found among other tensors. */

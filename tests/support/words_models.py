@@ -288,7 +288,7 @@ def main(folder):
          "labels": dict(zip(CLASSES, (cosines[0][0] * 10).softmax(-1).tolist()))},
         {"name": "SigLIP", "model": "picture.onnx", "text": texts[1], "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "words,activation=sigmoid,scale=9,bias=-1"],
          "labels": dict(zip(CLASSES, (cosines[1][0] * 9 - 1).sigmoid().tolist()))},
-        {"name": "OWL-ViT", "model": "owl.onnx", "text": texts[0], "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "detr"], "objects": of_queries},
+        {"name": "OWL-ViT", "model": "owl.onnx", "text": texts[0], "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "detr,iou-threshold=1"], "objects": of_queries},
         {"name": "YOLO-World", "model": "yolo.onnx", "text": texts[0], "options": ["--mean", "0", "--std", "255", "--decoder", "yolo,preset=v8,iou-threshold=1"], "objects": of_rows},
         {"name": "CLIP of fixed length", "model": "picture.onnx", "text": "clip-text-fixed.onnx", "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "words,scale=10"],
          "labels": dict(zip(CLASSES, (cosines[0][0] * 10).softmax(-1).tolist()))},
@@ -298,7 +298,7 @@ def main(folder):
          "labels": dict(zip(CLASSES, (cosines[0][0] * 10).softmax(-1).tolist()))},
         {"name": "YOLO-World with its classes", "model": "yolo-baked.onnx", "alone": True, "options": ["--mean", "0", "--std", "255", "--decoder", "yolo,preset=v8,iou-threshold=1"],
          "objects": of_rows},
-        {"name": "OWL-ViT in one file", "model": "one.onnx", "options": ["--mean", "127.5", "--std", "127.5"], "objects": of_one},
+        {"name": "OWL-ViT in one file", "model": "one.onnx", "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "detr,iou-threshold=1"], "objects": of_one},
         {"name": "Grounding DINO", "model": "grounding.onnx", "options": ["--mean", "127.5", "--std", "127.5"], "objects": of_tokens},
     ]
     with open(os.path.join(folder, "expected.json"), "w") as file:
