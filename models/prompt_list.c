@@ -19,7 +19,7 @@ read_prompt (char *item, guint place)
   SlPrompt prompt = { .place = place, .negative = item[0] == SL_PROMPT_NEGATIVE };
   item = g_strstrip (item + (prompt.negative ? 1 : 0));
   const char *equals = strchr (item, '=');
-  prompt.sentences = g_strsplit (equals != NULL ? equals + 1 : item, "|", SL_MAX_SENTENCES);
+  prompt.sentences = g_strsplit (equals != NULL ? equals + 1 : item, "|", SL_MAX_SENTENCES + 1);
   for (guint i = 0; prompt.sentences[i] != NULL; i++)
     g_strstrip (prompt.sentences[i]);
   prompt.name = equals != NULL ? g_strstrip (g_strndup (item, (gsize) (equals - item)))
@@ -32,8 +32,9 @@ read_prompt (char *item, guint place)
 static gboolean
 is_complete (const SlPrompt *prompt)
 {
-  gboolean good = prompt->name != NULL && prompt->name[0] != '\0' && prompt->sentences[0] != NULL;
-  for (guint i = 0; prompt->sentences[i] != NULL; i++)
+  const guint n = g_strv_length (prompt->sentences);
+  gboolean good = prompt->name != NULL && prompt->name[0] != '\0' && n > 0 && n <= SL_MAX_SENTENCES;
+  for (guint i = 0; i < n; i++)
     good = good && prompt->sentences[i][0] != '\0';
   return good;
 }
@@ -57,9 +58,10 @@ sl_prompts_parse (const char *text, GError **error)
   if (good && shown > 0)
     return g_steal_pointer (&prompts);
   return sl_fail_null (error, SL_ERROR_ARGUMENT,
-                       "prompts=%s: expected 1 to %d classes with ';' between, each a sentence or "
-                       "NAME=SENTENCE|SENTENCE, and '!' before a class that is not reported",
-                       text, SL_MAX_CLASSES);
+                       "prompts=%.200s: expected 1 to %d classes with ';' between, each a sentence "
+                       "or NAME=SENTENCE|SENTENCE of at most %d sentences, and '!' before a class "
+                       "that is not reported",
+                       text, SL_MAX_CLASSES, SL_MAX_SENTENCES);
 }
 
 gboolean
@@ -77,8 +79,9 @@ sl_templates_check (const char *text, GError **error)
   for (guint i = 0; items[i] != NULL; i++)
     good = good && strstr (items[i], SL_PROMPT_PLACE) != NULL;
   return good
-         || sl_fail (error, SL_ERROR_ARGUMENT,
-                     "templates=%s: expected 1 to %d texts with ';' between, and " SL_PROMPT_PLACE
-                     " in each for the sentence",
-                     text, SL_MAX_SENTENCES);
+         || sl_fail (
+           error, SL_ERROR_ARGUMENT,
+           "templates=%.200s: expected 1 to %d texts with ';' between, and " SL_PROMPT_PLACE
+           " in each for the sentence",
+           text, SL_MAX_SENTENCES);
 }

@@ -8,6 +8,8 @@
 #define SL_MAX_CLASSES 1000
 /** Most sentences of a class, and most templates. */
 #define SL_MAX_SENTENCES 64
+/** Most sentences of all classes in all templates. */
+#define SL_MAX_TEXTS 16384
 /** What stands for the sentence in a template. */
 #define SL_PROMPT_PLACE "{}"
 /** What a negative class begins with. */

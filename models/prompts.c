@@ -55,25 +55,47 @@ count_shown (const GArray *prompts)
   return shown;
 }
 
+/* @sentence in @template. Nothing is joined that no tokenizer would take. */
+static gboolean
+add_text (SlPromptTexts *all, const char *template, const char *sentence, guint class,
+          GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (template, SL_PROMPT_PLACE, 0);
+  const gsize places = g_strv_length (parts) - 1, length = strlen (sentence);
+  if (strlen (template) > SL_TEXT_MAX || length > SL_TEXT_MAX || places * length > SL_TEXT_MAX)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "prompts: '%.60s': the text is longer than %d bytes; expected a shorter "
+                    "sentence, or a shorter template",
+                    sentence, SL_TEXT_MAX);
+  if (all->texts->len == SL_MAX_TEXTS)
+    return sl_fail (
+      error, SL_ERROR_LIMIT,
+      "prompts: more than %d sentences, with their templates; expected fewer classes, "
+      "sentences or templates",
+      SL_MAX_TEXTS);
+  g_ptr_array_add (all->texts, g_strstrip (g_strjoinv (sentence, parts)));
+  g_array_append_val (all->classes, class);
+  return TRUE;
+}
+
 /* (transfer full): the sentences of all @prompts in all templates; @tokenizer is taken. */
 static SlPromptTexts *
-make_all_texts (const SlModelSettings *settings, SlTokenizer *tokenizer, const GArray *prompts)
+make_all_texts (const SlModelSettings *settings, SlTokenizer *tokenizer, const GArray *prompts,
+                GError **error)
 {
   g_auto (GStrv) templates =
     g_strsplit (is_stated (settings->templates) ? settings->templates : SL_PROMPT_PLACE, ";", 0);
-  SlPromptTexts *all = g_new (SlPromptTexts, 1);
+  g_autoptr (SlPromptTexts) all = g_new (SlPromptTexts, 1);
   *all = (SlPromptTexts){ tokenizer, g_ptr_array_new_with_free_func (g_free),
                           g_array_new (FALSE, FALSE, sizeof (guint)) };
   for (guint i = 0; i < prompts->len; i++) {
     const SlPrompt *prompt = &g_array_index (prompts, SlPrompt, i);
     for (guint s = 0; prompt->sentences[s] != NULL; s++)
-      for (guint k = 0; templates[k] != NULL; k++) {
-        g_auto (GStrv) parts = g_strsplit (templates[k], SL_PROMPT_PLACE, 0);
-        g_ptr_array_add (all->texts, g_strstrip (g_strjoinv (prompt->sentences[s], parts)));
-        g_array_append_val (all->classes, i);
-      }
+      for (guint k = 0; templates[k] != NULL; k++)
+        if (!add_text (all, templates[k], prompt->sentences[s], i, error))
+          return NULL;
   }
-  return all;
+  return g_steal_pointer (&all);
 }
 
 static gboolean
@@ -106,7 +128,9 @@ read_sentences (const SlModelSettings *settings, SlWordVectors *words, SlPromptT
   SlTokenizer *tokenizer = sl_tokenizer_load (settings->tokenizer, error);
   if (tokenizer == NULL)
     return sl_fail_prefix (error, "tokenizer: ");
-  g_autoptr (SlPromptTexts) all = make_all_texts (settings, tokenizer, prompts);
+  g_autoptr (SlPromptTexts) all = make_all_texts (settings, tokenizer, prompts, error);
+  if (all == NULL)
+    return FALSE;
   g_autoptr (SlLabels) names = make_labels (prompts, error);
   SlWordVectors made = { .n = prompts->len, .shown = count_shown (prompts) };
   if (names == NULL

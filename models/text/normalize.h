@@ -8,9 +8,6 @@
 #include "models/text/pattern.h"
 #include "models/text/vocabulary.h"
 
-/** Most bytes of a text, also after its normalisation. */
-#define SL_TEXT_MAX (32 << 10)
-
 typedef enum
 {
   SL_NORMALIZE_NFC,

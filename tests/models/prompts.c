@@ -135,6 +135,53 @@ refuse (const SlModelSettings *settings, SlError code, const char *message)
   g_assert_null (labels);
 }
 
+/* (transfer full): @n times @text. */
+static char *
+repeat (const char *text, guint n)
+{
+  GString *all = g_string_new (NULL);
+  for (guint i = 0; i < n; i++)
+    g_string_append (all, text);
+  return g_string_free (all, FALSE);
+}
+
+/* Texts that would take memory or minutes are refused before a text model is loaded. */
+static void
+test_large (void)
+{
+  Files files;
+  files_new (&files, SMALL, LENGTH, TOKENS, SL_ONNX_INT64);
+  g_autofree char *megabyte = repeat ("cat ", 1 << 18), *many = repeat ("cat;", 10000),
+                  *sentences = repeat ("|cat", 65), *classes = repeat ("cat;", 999),
+                  *templates = repeat ("{} {};", 16), *places = repeat ("{}", 10000);
+  g_autofree char *of_one = g_strconcat ("cat=cat", sentences + 2 * strlen ("|cat"), NULL),
+                  *of_many = g_strconcat ("cat=cat", sentences + strlen ("|cat"), NULL);
+  SlModelSettings s = { .text_model = "/none", .tokenizer = files.tokens, .prompts = megabyte };
+  refuse (&s, SL_ERROR_LIMIT,
+          "': the text is longer than 32768 bytes; expected a shorter sentence, or a shorter "
+          "template");
+  s.prompts = many;
+  refuse (&s, SL_ERROR_ARGUMENT, "expected 1 to 1000 classes with ';' between");
+  s.prompts = of_many;
+  refuse (&s, SL_ERROR_ARGUMENT, "of at most 64 sentences");
+  s.prompts = of_one;
+  s.templates = places;
+  refuse (&s, SL_ERROR_OPEN, "/none");
+  s.prompts = "catcat";
+  refuse (&s, SL_ERROR_LIMIT, "the text is longer than 32768 bytes");
+  classes[strlen (classes) - 1] = '\0';
+  templates[strlen (templates) - 1] = '\0';
+  s.prompts = classes;
+  s.templates = templates;
+  refuse (&s, SL_ERROR_OPEN, "/none");
+  g_autofree char *more = g_strconcat (templates, ";{}", NULL);
+  s.templates = more;
+  refuse (&s, SL_ERROR_LIMIT,
+          "prompts: more than 16384 sentences, with their templates; expected fewer classes, "
+          "sentences or templates");
+  files_clear (&files);
+}
+
 static void
 test_refused (void)
 {
@@ -150,7 +197,8 @@ test_refused (void)
   s.prompts = "cat;;dog";
   refuse (&s, SL_ERROR_ARGUMENT,
           "prompts=cat;;dog: expected 1 to 1000 classes with ';' between, each a sentence or "
-          "NAME=SENTENCE|SENTENCE, and '!' before a class that is not reported");
+          "NAME=SENTENCE|SENTENCE of at most 64 sentences, and '!' before a class that is not "
+          "reported");
   s.prompts = "cat";
   s.templates = "a photo";
   refuse (&s, SL_ERROR_ARGUMENT,
@@ -312,6 +360,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/prompts/vectors", test_vectors);
   g_test_add_func ("/models/prompts/refused", test_refused);
+  g_test_add_func ("/models/prompts/large", test_large);
   g_test_add_func ("/models/prompts/texts", test_texts);
   g_test_add_func ("/models/prompts/other-models", test_other_models);
   g_test_add_func ("/models/prompts/length", test_length);

@@ -218,6 +218,45 @@ test_refused (void)
   remove_path (text);
 }
 
+/* Files of embeddings that are none: each is the right one with some bytes replaced. */
+static void
+test_embeddings_refused (void)
+{
+  static const struct
+  {
+    const char *old, *new, *message;
+    SlError code;
+  } rows[] = {
+    { "False, ", "True,  ", "the first dimension changes fastest (fortran_order)",
+      SL_ERROR_FORMAT },
+    { "<f4", ">f4", "numbers of a type that is not read", SL_ERROR_FORMAT },
+    { "<f4", "|O1", "numbers of a type that is not read", SL_ERROR_FORMAT },
+    { "(3, 3)", "(3, 9)", "expected 108 bytes for float32[3,9], got 36", SL_ERROR_FORMAT },
+    { "(3, 3)", "(9,)  ", "[classes,length], 1 to 1000 classes, got float32[9]", SL_ERROR_SHAPE },
+    { "(3, 3)", "(9, 1)", "[classes,length], 1 to 1000 classes, got float32[9,1]", SL_ERROR_SHAPE },
+    { "(3, 3)", "(-3,3)", "a shape that is not read", SL_ERROR_FORMAT }
+  };
+  char *model = write_detector (0, FALSE), *three = write_rows (3, FALSE, 1);
+  g_autofree char *content = NULL;
+  gsize length = 0;
+  g_assert_true (g_file_get_contents (three, &content, &length, NULL));
+  for (guint i = 0; i <= G_N_ELEMENTS (rows); i++) {
+    g_autofree char *bytes = g_memdup2 (content, length);
+    const gfloat nan = NAN;
+    if (i < G_N_ELEMENTS (rows))
+      memcpy (strstr (bytes + 10, rows[i].old), rows[i].new, strlen (rows[i].new));
+    else
+      memcpy (bytes + length - sizeof nan, &nan, sizeof nan);
+    char *array = write_temp ("bad.npy", bytes, (gssize) length);
+    const SlModelSettings s = { .embeddings = array };
+    refuse (model, &s, i < G_N_ELEMENTS (rows) ? rows[i].code : SL_ERROR_FORMAT,
+            i < G_N_ELEMENTS (rows) ? rows[i].message : "row 2 has no direction");
+    remove_path (array);
+  }
+  remove_path (model);
+  remove_path (three);
+}
+
 static const char tokenizer[] =
   "{\"pre_tokenizer\":{\"type\":\"Whitespace\"},\"padding\":{\"strategy\":{\"Fixed\":8},\"pad_id\":0},"
   "\"truncation\":{\"max_length\":8},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"?\","
@@ -405,6 +444,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/words/products", test_products);
   g_test_add_func ("/models/words/shared", test_shared);
   g_test_add_func ("/models/words/refused", test_refused);
+  g_test_add_func ("/models/words/embeddings-refused", test_embeddings_refused);
   g_test_add_func ("/models/words/tokens", test_tokens);
   g_test_add_func ("/models/words/layers", test_layers);
   g_test_add_func ("/models/words/memory", test_memory);
