@@ -226,7 +226,7 @@ test_embeddings_refused (void)
   {
     const char *old, *new, *message;
     SlError code;
-  } rows[] = {
+  } bad[] = {
     { "False, ", "True,  ", "the first dimension changes fastest (fortran_order)",
       SL_ERROR_FORMAT },
     { "<f4", ">f4", "numbers of a type that is not read", SL_ERROR_FORMAT },
@@ -240,17 +240,17 @@ test_embeddings_refused (void)
   g_autofree char *content = NULL;
   gsize length = 0;
   g_assert_true (g_file_get_contents (three, &content, &length, NULL));
-  for (guint i = 0; i <= G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i <= G_N_ELEMENTS (bad); i++) {
     g_autofree char *bytes = g_memdup2 (content, length);
     const gfloat nan = NAN;
-    if (i < G_N_ELEMENTS (rows))
-      memcpy (strstr (bytes + 10, rows[i].old), rows[i].new, strlen (rows[i].new));
+    if (i < G_N_ELEMENTS (bad))
+      memcpy (strstr (bytes + 10, bad[i].old), bad[i].new, strlen (bad[i].new));
     else
       memcpy (bytes + length - sizeof nan, &nan, sizeof nan);
     char *array = write_temp ("bad.npy", bytes, (gssize) length);
     const SlModelSettings s = { .embeddings = array };
-    refuse (model, &s, i < G_N_ELEMENTS (rows) ? rows[i].code : SL_ERROR_FORMAT,
-            i < G_N_ELEMENTS (rows) ? rows[i].message : "row 2 has no direction");
+    refuse (model, &s, i < G_N_ELEMENTS (bad) ? bad[i].code : SL_ERROR_FORMAT,
+            i < G_N_ELEMENTS (bad) ? bad[i].message : "row 2 has no direction");
     remove_path (array);
   }
   remove_path (model);
