@@ -70,6 +70,7 @@ typedef struct
   State *states[3];
   guint n, chosen;
   gboolean stated, named; /* the activation; the tensors, as the first DETR's are */
+  gboolean words;         /* classes are sentences, so none is "no object" */
 } Readings;
 
 /* Among others, such as OWL-ViT's embeddings, both are found by name. */
@@ -282,6 +283,7 @@ open_detr (const SlDecoderConfig *config, GError **error)
   readings->states[readings->n++] = state;
   readings->stated = g_strcmp0 (sl_decoder_param (config, "activation"), "told") != 0
                      && sl_decoder_param (config, "activation") != NULL;
+  readings->words = config->words != NULL;
   readings->named = are_named (&config->tensors[boxes], &config->tensors[logits]);
   for (Activation other = SOFTMAX; other <= NONE; other++) {
     const gboolean fits = other != SOFTMAX
@@ -461,7 +463,7 @@ scores_fit (const Readings *readings, const State *state, const void *logits, GS
   const gboolean shares = low >= 0 && high <= 1 && low < high;
   const gboolean fits = state->activation == NONE ? low >= -0.05f && high <= 1.05f
                         : state->activation == SIGMOID
-                          ? !shares && (state->columns < 2 || 2 * last <= n)
+                          ? !shares && (readings->words || state->columns < 2 || 2 * last <= n)
                           : !shares && (readings->named || 2 * last >= n || 2 * sure > n);
   if (!fits && why != NULL && (shares || state->activation == NONE))
     g_string_append_printf (why, "numbers of classes are %g..%g", (double) low, (double) high);

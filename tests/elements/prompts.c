@@ -4,6 +4,7 @@
  * the mean colour of a frame with embeddings, and one whose output is that colour. Each frame in
  * gives one answer out, of the classes before or after.
  */
+#include <math.h>
 #include <string.h>
 
 #include "tests/elements/support.h"
@@ -51,7 +52,39 @@ write_text_model (void)
   return save ("text.onnx", w);
 }
 
-/* @takes: embeddings are an input of it. */
+/* How the classes come into the model. */
+typedef enum
+{
+  COSINE, /* it knows none of them */
+  INPUT,  /* embeddings are an input */
+  INSIDE  /* it has the text model, and an output that is -infinity, as where a token is none */
+} Kind;
+
+/* (transfer full): numbers of all classes from tokens. */
+static char *
+write_whole_model (void)
+{
+  static const gfloat colours[WORDS * 3] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+  const gfloat none = -INFINITY;
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "input_ids", SL_ONNX_INT64, 2, (gint64[]){ 0, 0 });
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, 4, 4 });
+  sl_onnx_writer_floats (w, "table", 2, (gint64[]){ WORDS, 3 }, colours);
+  sl_onnx_writer_floats (w, "none", 1, (gint64[]){ 1 }, &none);
+  sl_onnx_writer_ints (w, "one", 1, (gint64[]){ 1 });
+  sl_onnx_writer_ints (w, "row", 2, (gint64[]){ 1, 3 });
+  sl_onnx_writer_node (w, "Gather", "table,input_ids", "words", NULL);
+  sl_onnx_writer_node (w, "ReduceSum", "words,one", "rows", "keepdims i 0", NULL);
+  sl_onnx_writer_node (w, "Transpose", "rows", "columns", "perm I 1,0", NULL);
+  sl_onnx_writer_node (w, "GlobalAveragePool", "x", "means", NULL);
+  sl_onnx_writer_node (w, "Reshape", "means,row", "colour", NULL);
+  sl_onnx_writer_node (w, "MatMul", "colour,columns", "logits_per_image", NULL);
+  sl_onnx_writer_node (w, "Add", "logits_per_image,none", "masked", NULL);
+  sl_onnx_writer_output (w, "logits_per_image", SL_ONNX_FLOAT);
+  sl_onnx_writer_output (w, "masked", SL_ONNX_FLOAT);
+  return save ("model.onnx", w);
+}
+
 static char *
 write_model (gboolean takes)
 {
@@ -71,15 +104,19 @@ write_model (gboolean takes)
 }
 
 static Fixture
-setup (gboolean takes)
+setup (Kind kind)
 {
-  Fixture fixture = { .model = write_model (takes),
+  static const char *const decoders[] = {
+    [COSINE] = "words", [INPUT] = "labels,activation=softmax", [INSIDE] = "words"
+  };
+  Fixture fixture = { .model = kind == INSIDE ? write_whole_model () : write_model (kind == INPUT),
                       .text = write_text_model (),
                       .tokens = test_text_file ("tokenizer.json", tokenizer) };
   g_autofree char *launch = g_strdup_printf (
-    "slpredict name=it model=%s mean=0 std=255 decoder=%s text-model=%s tokenizer=%s "
+    "slpredict name=it model=%s mean=0 std=255 decoder=%s %s%s tokenizer=%s "
     "prompts=\"rot=red;gruen=green\"",
-    fixture.model, takes ? "labels,activation=softmax" : "words", fixture.text, fixture.tokens);
+    fixture.model, decoders[kind],
+    kind == INSIDE ? "" : "text-model=", kind == INSIDE ? "" : fixture.text, fixture.tokens);
   fixture.harness = gst_harness_new_parse (launch);
   fixture.bus = test_watch (fixture.harness->element);
   fixture.predict = gst_bin_get_by_name (GST_BIN (fixture.harness->element), "it");
@@ -134,7 +171,7 @@ see_switch (Fixture *fixture, const char *before, const char *after)
 static void
 test_change (gconstpointer data)
 {
-  Fixture fixture = setup (GPOINTER_TO_INT (data));
+  Fixture fixture = setup ((Kind) GPOINTER_TO_INT (data));
   char word[16];
   see_green (&fixture, word);
   g_assert_cmpstr (word, ==, "gruen");
@@ -152,7 +189,7 @@ test_change (gconstpointer data)
 static void
 test_bad (void)
 {
-  Fixture fixture = setup (TRUE);
+  Fixture fixture = setup (INPUT);
   char word[16];
   see_green (&fixture, word);
   g_object_set (fixture.predict, "prompts", "red;;green", NULL);
@@ -174,8 +211,9 @@ test_bad (void)
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  g_test_add_data_func ("/prompts/change/input", GINT_TO_POINTER (TRUE), test_change);
-  g_test_add_data_func ("/prompts/change/cosine", GINT_TO_POINTER (FALSE), test_change);
+  g_test_add_data_func ("/prompts/change/input", GINT_TO_POINTER (INPUT), test_change);
+  g_test_add_data_func ("/prompts/change/cosine", GINT_TO_POINTER (COSINE), test_change);
+  g_test_add_data_func ("/prompts/change/inside", GINT_TO_POINTER (INSIDE), test_change);
   g_test_add_func ("/prompts/bad", test_bad);
   return test_elements_run ();
 }

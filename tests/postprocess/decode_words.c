@@ -210,6 +210,12 @@ test_negative (void)
   g_assert_cmpuint (result->n_detections, ==, 2);
   g_assert_cmpint (result->detections[0].label_id, ==, 0);
   g_assert_cmpint (result->detections[1].label_id, ==, 0);
+  /* A negative class may be the highest of every query. */
+  const gfloat beaten[4 * CLASSES] = { -9, -9, 4, -9, -9, 4, -9, -9, 4, -9, -9, 4 };
+  g_autoptr (SlDecoding) rival = sl_decoding_new ("detr", &queries, NULL);
+  g_assert_cmpuint (sl_decoding_run (rival, (const void *[]){ beaten, boxes })->n_detections, ==,
+                    0);
+  g_assert_null (sl_decoding_contradiction (rival));
   /* Queries that are patches find an object together; those 0, 2 and 3 overlap by 1/3 and 9/11. */
   const gfloat seen[4 * CLASSES] = { 2, -9, -9, -9, -9, -9, 1, -9, -9, 1.5f, 1.2f, -9 };
   const struct
