@@ -218,7 +218,7 @@ test_refused (void)
   remove_path (text);
 }
 
-/* Files of embeddings that are none: each is the right one with some bytes replaced. */
+/* Each bad file of embeddings is the right one with some bytes replaced. */
 static void
 test_embeddings_refused (void)
 {
