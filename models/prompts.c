@@ -9,6 +9,7 @@
 #include "core/base/thread_count.h"
 #include "models/class_embeddings.h"
 #include "models/prompt_list.h"
+#include "models/text/limits.h"
 #include "models/text_encoder.h"
 
 static gboolean

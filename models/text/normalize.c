@@ -9,7 +9,6 @@
 
 #include "core/base/fail.h"
 #include "models/text/characters.h"
-#include "models/text/tokenizer.h"
 
 /* U+2581, which SentencePiece writes for a space. */
 #define SPACE_SYMBOL "\xe2\x96\x81"

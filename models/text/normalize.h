@@ -5,6 +5,7 @@
 #include <glib.h>
 
 #include "models/text/charsmap.h"
+#include "models/text/limits.h"
 #include "models/text/pattern.h"
 #include "models/text/vocabulary.h"
 

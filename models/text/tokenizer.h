@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-/** Most bytes of a text. */
-#define SL_TEXT_MAX (32 << 10)
 /** Most numbers that a text is made to fill. */
 #define SL_TOKENS_MAX 65536
 

@@ -22,6 +22,14 @@
 
 static const gfloat rows[MOST * LENGTH] = { 1, 2, 3, -1, 0.5f, 2, 0, 0, 4, 3, -2, 1, 1, 1, 1 };
 
+/* (transfer full): the path of the model that @w has written. */
+static char *
+save (const SlOnnxWriter *w, const char *name)
+{
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  return write_temp (name, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+}
+
 /* (transfer full): the path of a model: mean colours of "x" times "e" [1,classes,3], times "mask".
  * @room: 0 = open. */
 static char *
@@ -43,9 +51,7 @@ write_detector (guint room, gboolean masked)
     sl_onnx_writer_node (w, "Mul", "all,float_mask", "y", NULL);
   }
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
-  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
-  return write_temp ("detector.onnx", g_bytes_get_data (bytes, NULL),
-                     (gssize) g_bytes_get_size (bytes));
+  return save (w, "detector.onnx");
 }
 
 /* (transfer full): a .npy file of the first @n rows, in version @version of the format. */
@@ -280,9 +286,7 @@ write_token_model (gint64 n, gint64 tokens, gboolean captioned)
     sl_onnx_writer_node (w, "Add", "sums,types", "y", NULL);
   }
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
-  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
-  return write_temp ("tokens.onnx", g_bytes_get_data (bytes, NULL),
-                     (gssize) g_bytes_get_size (bytes));
+  return save (w, "tokens.onnx");
 }
 
 /* The @n numbers that @model gives for a picture of ones, and the class of each column. */
@@ -357,10 +361,7 @@ test_layers (void)
   sl_onnx_writer_node (w, "ReduceMax", "x", "most", "keepdims i 0", NULL);
   sl_onnx_writer_node (w, "Mul", "sums,most", "y", NULL);
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
-  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
-  char *path = write_temp ("layers.onnx", g_bytes_get_data (bytes, NULL),
-                           (gssize) g_bytes_get_size (bytes)),
-       *tokens = write_temp ("t.json", tokenizer, -1);
+  char *path = save (w, "layers.onnx"), *tokens = write_temp ("t.json", tokenizer, -1);
   const SlModelSettings s = { .tokenizer = tokens, .prompts = "red cat;dog" };
   const guint ids[] = { 3, 1, 2, 0 };
   g_autoptr (SlModel) model = load (path, &s);
@@ -401,10 +402,7 @@ test_memory (void)
   sl_onnx_writer_node (w, "ReduceMax", "x", "most", "keepdims i 0", NULL);
   sl_onnx_writer_node (w, "Mul", "words,most", "y", NULL);
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
-  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
-  char *path = write_temp ("large.onnx", g_bytes_get_data (bytes, NULL),
-                           (gssize) g_bytes_get_size (bytes)),
-       *tokens = write_temp ("t.json", tokenizer, -1);
+  char *path = save (w, "large.onnx"), *tokens = write_temp ("t.json", tokenizer, -1);
   const SlModelSettings s = { .tokenizer = tokens, .prompts = "cat;dog" };
   const gsize before = resident_bytes ();
   g_autoptr (SlModel) model = load (path, &s);
