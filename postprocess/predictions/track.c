@@ -5,14 +5,10 @@
  * because they overlap one that is seen, and what overlaps both goes rather to the one that is
  * seen. A third keeps ids before cameras that move: unseen objects move as the others do.
  */
-#include "postprocess/predictions/track.h"
-
 #include <math.h>
 #include <string.h>
 
-#include "postprocess/predictions/assignment.h"
-#include "postprocess/predictions/camera_motion.h"
-#include "postprocess/predictions/kalman.h"
+#include "postprocess/predictions/track_private.h"
 
 /* Overlap that boxes of new objects need with where they appeared first. */
 #define UNCONFIRMED_IOU 0.3
@@ -20,10 +16,10 @@
 #define LOST_SHARE 0.8
 /* Frames after which an object's expected place tells of the camera. */
 #define SETTLED 3
-#define NONE G_MAXUINT
+/* What the direction of a motion counts, of an overlap. */
+#define DIRECTION_SHARE 0.1
 
-#define MAX_OBJECTS (2 * SL_TRACK_MOST)
-G_STATIC_ASSERT (MAX_OBJECTS <= SL_ASSIGNMENT_MOST);
+G_STATIC_ASSERT (SL_TRACK_OBJECTS + SL_TRACK_REMEMBERED <= SL_ASSIGNMENT_MOST);
 G_STATIC_ASSERT (SL_TRACK_MOST <= SL_CAMERA_MOST);
 
 const SlTrackSettings sl_track_defaults = {
@@ -35,39 +31,11 @@ const SlTrackSettings sl_track_defaults = {
   .max_age = 30,
   .min_hits = 2,
   .per_class = TRUE,
-};
-
-typedef struct
-{
-  SlKalmanBox box;
-  gfloat corners[4]; /* of @box, for matching */
-  double confidence;
-  guint32 key;
-  gint32 label_id, id; /* id 0: not confirmed */
-  guint64 since;
-  guint hits, unseen; /* frames */
-  guint seen_as;      /* its box of the frame in hand, or NONE */
-  gboolean lost;
-} Track;
-
-struct _SlTracker
-{
-  SlTrackSettings settings;
-  GArray *tracks;
-  gint32 next_id;
-  gboolean started;
-  SlAssignment assignment;
-  SlCameraMotion camera;
-  /* Of the frame in hand: indices of boxes and tracks that are still to be matched, and what
-   * matching needs. */
-  guint boxes[SL_TRACK_MOST], waiting[MAX_OBJECTS];
-  guint n_boxes, n_waiting;
-  guint late[SL_TRACK_MOST]; /* boxes below the high threshold */
-  guint n_late;
-  gfloat corners[SL_TRACK_MOST][4];
-  gint32 pairs[MAX_OBJECTS];
-  gint32 *gain;
-  gsize room;
+  .observed = FALSE,
+  .look = 0.5,
+  .look_again = 15,
+  .most_looks = 16,
+  .remember = 300,
 };
 
 SlTracker *
@@ -75,7 +43,8 @@ sl_tracker_new (void)
 {
   SlTracker *tracker = g_new0 (SlTracker, 1);
   tracker->settings = sl_track_defaults;
-  tracker->tracks = g_array_new (FALSE, FALSE, sizeof (Track));
+  tracker->tracks = g_array_new (FALSE, FALSE, sizeof (SlTrackState));
+  tracker->memory = g_array_sized_new (FALSE, FALSE, sizeof (SlTrackState), SL_TRACK_REMEMBERED);
   tracker->next_id = 1;
   return tracker;
 }
@@ -86,8 +55,12 @@ sl_tracker_free (SlTracker *tracker)
   if (tracker == NULL)
     return;
   g_array_unref (tracker->tracks);
+  g_array_unref (tracker->memory);
+  sl_appearance_clear (&tracker->appearance);
+  g_free (tracker->looks);
   sl_assignment_clear (&tracker->assignment);
   g_free (tracker->gain);
+  g_free (tracker->touching);
   g_free (tracker);
 }
 
@@ -95,6 +68,8 @@ void
 sl_tracker_reset (SlTracker *tracker)
 {
   g_array_set_size (tracker->tracks, 0);
+  g_array_set_size (tracker->memory, 0);
+  sl_appearance_forget (&tracker->appearance);
   tracker->started = FALSE;
 }
 
@@ -111,6 +86,20 @@ sl_tracker_set_next_id (SlTracker *tracker, gint32 next_id)
 }
 
 void
+sl_tracker_describe (SlTracker *tracker, guint length, SlTrackDescribe describe, gpointer data)
+{
+  g_return_if_fail (length > 0 || describe == NULL);
+  for (guint t = 0; t < tracker->tracks->len; t++)
+    sl_track_at (tracker, t)->look = SL_APPEARANCE_NONE;
+  g_array_set_size (tracker->memory, 0);
+  sl_appearance_start (&tracker->appearance, length);
+  g_free (tracker->looks);
+  tracker->looks = describe != NULL ? g_new (gfloat, (gsize) SL_TRACK_MOST * length) : NULL;
+  tracker->describe = describe;
+  tracker->describe_data = data;
+}
+
+void
 sl_tracker_configure (SlTracker *tracker, const SlTrackSettings *settings)
 {
   tracker->settings = *settings;
@@ -120,12 +109,6 @@ guint
 sl_tracker_size (const SlTracker *tracker)
 {
   return tracker->tracks->len;
-}
-
-static Track *
-track_at (const SlTracker *tracker, guint i)
-{
-  return &g_array_index (tracker->tracks, Track, i);
 }
 
 static gboolean
@@ -148,7 +131,7 @@ centre_and_size (const SlTrackBox *box, double measured[4])
 }
 
 static void
-set_corners (Track *track)
+set_corners (SlTrackState *track)
 {
   double corners[4];
   sl_kalman_box_corners (&track->box, corners);
@@ -169,17 +152,26 @@ overlap_gain (const gfloat a[4], const gfloat b[4], gfloat least)
   return iou > least ? 1 + (gint32) ((iou - least) * (SL_ASSIGNMENT_GAIN - 1)) : 0;
 }
 
+void
+sl_track_reserve_gains (SlTracker *tracker, guint rows)
+{
+  const gsize needed = (gsize) rows * tracker->n_boxes;
+  if (needed <= tracker->room)
+    return;
+  tracker->room = MAX (needed, 2 * tracker->room);
+  g_free (tracker->gain);
+  g_free (tracker->touching);
+  tracker->gain = g_new (gint32, tracker->room);
+  tracker->touching = g_new (SlTrackTouch, tracker->room);
+}
+
 static void
 fill_gains (SlTracker *tracker, const SlTrackBox *boxes, double iou)
 {
-  const gsize needed = (gsize) tracker->n_waiting * tracker->n_boxes;
-  if (needed > tracker->room) {
-    tracker->room = MAX (needed, 2 * tracker->room);
-    g_free (tracker->gain);
-    tracker->gain = g_new (gint32, tracker->room);
-  }
+  sl_track_reserve_gains (tracker, tracker->n_waiting);
+  tracker->n_touching = 0;
   for (guint t = 0; t < tracker->n_waiting; t++) {
-    const Track *track = track_at (tracker, tracker->waiting[t]);
+    const SlTrackState *track = sl_track_at (tracker, tracker->waiting[t]);
     gint32 *gain = tracker->gain + (gsize) t * tracker->n_boxes;
     for (guint i = 0; i < tracker->n_boxes; i++) {
       const guint b = tracker->boxes[i];
@@ -187,18 +179,51 @@ fill_gains (SlTracker *tracker, const SlTrackBox *boxes, double iou)
       const gint32 overlap =
         alike ? overlap_gain (track->corners, tracker->corners[b], (gfloat) iou) : 0;
       gain[i] = track->lost && overlap > 0 ? 1 + (gint32) (LOST_SHARE * (overlap - 1)) : overlap;
+      if (overlap > 0)
+        tracker->touching[tracker->n_touching++] = (SlTrackTouch){ (guint16) t, (guint16) i };
     }
   }
 }
 
+/* The direction in which objects go decides, too. */
 static void
-see (SlTracker *tracker, Track *track, const SlTrackBox *boxes, guint b)
+add_directions (SlTracker *tracker, const SlTrackBox *boxes)
+{
+  for (gsize i = 0; i < tracker->n_touching; i++) {
+    const SlTrackTouch *pair = &tracker->touching[i];
+    const SlTrackState *track = sl_track_at (tracker, tracker->waiting[pair->object]);
+    gint32 *gain = &tracker->gain[(gsize) pair->object * tracker->n_boxes + pair->box];
+    double box[4];
+    centre_and_size (&boxes[tracker->boxes[pair->box]], box);
+    const double share = DIRECTION_SHARE * sl_observed_agrees (&track->observed, box[0], box[1]);
+    *gain = MAX (1, (gint32) ((*gain + share * SL_ASSIGNMENT_GAIN) / (1 + DIRECTION_SHARE)));
+  }
+}
+
+/* That @track was @measured as box @b, and how it looks. */
+static void
+remember (SlTracker *tracker, SlTrackState *track, const double measured[4], guint b)
+{
+  if (tracker->settings.observed)
+    sl_observed_add (&track->observed, measured, &track->box);
+  if (tracker->describe == NULL)
+    return;
+  memcpy (track->observed.box, measured, sizeof track->observed.box);
+  sl_track_learn (tracker, track, b);
+}
+
+void
+sl_track_see (SlTracker *tracker, SlTrackState *track, const SlTrackBox *boxes, guint b)
 {
   const SlTrackBox *box = &boxes[b];
   const SlKalmanBox before = track->box;
   double measured[4];
   centre_and_size (box, measured);
-  sl_kalman_box_update (&track->box, measured);
+  if (tracker->settings.observed && track->unseen > 1 && track->observed.n > 0)
+    sl_observed_catch_up (&track->observed, measured, track->unseen, &track->box);
+  else
+    sl_kalman_box_update (&track->box, measured);
+  remember (tracker, track, measured, b);
   if (!track->lost && track->hits >= SETTLED)
     sl_camera_motion_add (&tracker->camera, &before, &track->box, measured);
   track->confidence = box->confidence;
@@ -210,37 +235,67 @@ see (SlTracker *tracker, Track *track, const SlTrackBox *boxes, guint b)
   track->seen_as = b;
 }
 
-/* Matches waiting tracks with boxes and takes those found out of both lists. */
-static void
-match_round (SlTracker *tracker, const SlTrackBox *boxes, double iou)
+void
+sl_track_drop_matched (SlTracker *tracker)
 {
   guint n_left = 0;
-  if (tracker->n_waiting == 0 || tracker->n_boxes == 0)
-    return;
-  fill_gains (tracker, boxes, iou);
+  for (guint i = 0; i < tracker->n_boxes; i++)
+    if (tracker->boxes[i] != SL_TRACK_NONE)
+      tracker->boxes[n_left++] = tracker->boxes[i];
+  tracker->n_boxes = n_left;
+}
+
+/* Matches waiting tracks with boxes by the gains, and takes those found out of both lists. */
+static void
+match_by_gains (SlTracker *tracker, const SlTrackBox *boxes)
+{
   sl_assignment_solve (&tracker->assignment, tracker->gain, tracker->n_waiting, tracker->n_boxes,
                        tracker->pairs);
   for (guint t = 0; t < tracker->n_waiting; t++) {
     if (tracker->pairs[t] < 0)
       continue;
-    see (tracker, track_at (tracker, tracker->waiting[t]), boxes,
-         tracker->boxes[tracker->pairs[t]]);
-    tracker->boxes[tracker->pairs[t]] = NONE;
+    sl_track_see (tracker, sl_track_at (tracker, tracker->waiting[t]), boxes,
+                  tracker->boxes[tracker->pairs[t]]);
+    tracker->boxes[tracker->pairs[t]] = SL_TRACK_NONE;
   }
-  for (guint i = 0; i < tracker->n_boxes; i++)
-    if (tracker->boxes[i] != NONE)
-      tracker->boxes[n_left++] = tracker->boxes[i];
-  tracker->n_boxes = n_left;
+  sl_track_drop_matched (tracker);
 }
 
-/* Whose turn it is: confirmed or new ones, and of these those seen until now or all. */
+/* A round: matches waiting tracks with boxes that overlap them by more than @iou. */
 static void
-wait_for (SlTracker *tracker, gboolean confirmed, gboolean lost)
+match_round (SlTracker *tracker, const SlTrackBox *boxes, double iou)
+{
+  if (tracker->n_waiting == 0 || tracker->n_boxes == 0)
+    return;
+  fill_gains (tracker, boxes, iou);
+  if (tracker->settings.observed)
+    add_directions (tracker, boxes);
+  match_by_gains (tracker, boxes);
+}
+
+/* The first round: all confirmed objects and confident boxes. */
+static void
+match_first (SlTracker *tracker, const SlTrackBox *boxes)
+{
+  sl_track_wait (tracker, TRUE, TRUE);
+  if (tracker->describe == NULL) {
+    match_round (tracker, boxes, tracker->settings.iou);
+    return;
+  }
+  fill_gains (tracker, boxes, tracker->settings.iou);
+  if (tracker->settings.observed)
+    add_directions (tracker, boxes);
+  sl_track_look (tracker, boxes);
+  match_by_gains (tracker, boxes);
+}
+
+void
+sl_track_wait (SlTracker *tracker, gboolean confirmed, gboolean lost)
 {
   tracker->n_waiting = 0;
   for (guint t = 0; t < tracker->tracks->len; t++) {
-    const Track *track = track_at (tracker, t);
-    if (track->seen_as == NONE && (track->id != 0) == confirmed && (lost || !track->lost))
+    const SlTrackState *track = sl_track_at (tracker, t);
+    if (track->seen_as == SL_TRACK_NONE && (track->id != 0) == confirmed && (lost || !track->lost))
       tracker->waiting[tracker->n_waiting++] = t;
   }
 }
@@ -249,19 +304,23 @@ wait_for (SlTracker *tracker, gboolean confirmed, gboolean lost)
 static void
 predict (SlTracker *tracker, guint steps)
 {
+  sl_track_age_memory (tracker, steps);
   const guint most = (guint) tracker->settings.max_age + 1;
   guint kept = 0;
   for (guint t = 0; t < tracker->tracks->len; t++) {
-    Track *track = track_at (tracker, t);
-    if (steps > most - MIN (track->unseen, most))
+    SlTrackState *track = sl_track_at (tracker, t);
+    if (steps > most - MIN (track->unseen, most)) {
+      sl_track_forget (tracker, track);
       continue;
+    }
     for (guint i = 0; i < steps; i++)
       sl_kalman_box_predict (&track->box, track->lost);
     track->unseen += steps;
-    track->seen_as = NONE;
+    track->look_age += steps;
+    track->seen_as = SL_TRACK_NONE;
     set_corners (track);
     if (kept != t)
-      *track_at (tracker, kept) = *track;
+      *sl_track_at (tracker, kept) = *track;
     kept++;
   }
   g_array_set_size (tracker->tracks, kept);
@@ -274,20 +333,22 @@ bury (SlTracker *tracker, gboolean looked)
 {
   guint kept = 0;
   for (guint t = 0; t < tracker->tracks->len; t++) {
-    Track *track = track_at (tracker, t);
-    const gboolean missed = looked && track->seen_as == NONE;
-    if (track->unseen > (guint) tracker->settings.max_age || (missed && track->id == 0))
+    SlTrackState *track = sl_track_at (tracker, t);
+    const gboolean missed = looked && track->seen_as == SL_TRACK_NONE;
+    if (track->unseen > (guint) tracker->settings.max_age || (missed && track->id == 0)) {
+      sl_track_forget (tracker, track);
       continue;
+    }
     track->lost = track->lost || missed;
     if (kept != t)
-      *track_at (tracker, kept) = *track;
+      *sl_track_at (tracker, kept) = *track;
     kept++;
   }
   g_array_set_size (tracker->tracks, kept);
 }
 
 static void
-confirm (SlTracker *tracker, Track *track)
+confirm (SlTracker *tracker, SlTrackState *track)
 {
   if (track->id != 0 || (tracker->started && track->hits < (guint) tracker->settings.min_hits))
     return;
@@ -298,20 +359,21 @@ confirm (SlTracker *tracker, Track *track)
 static void
 add_tracks (SlTracker *tracker, const SlTrackBox *boxes, guint64 time)
 {
-  for (guint i = 0; i < tracker->n_boxes && tracker->tracks->len < MAX_OBJECTS; i++) {
+  for (guint i = 0; i < tracker->n_boxes && tracker->tracks->len < SL_TRACK_OBJECTS; i++) {
     const SlTrackBox *box = &boxes[tracker->boxes[i]];
-    Track track = { .confidence = box->confidence,
-                    .key = box->key,
-                    .label_id = box->label_id,
-                    .since = time,
-                    .hits = 1,
-                    .seen_as = tracker->boxes[i] };
+    SlTrackState track = { .confidence = box->confidence,
+                           .key = box->key,
+                           .label_id = box->label_id,
+                           .since = time,
+                           .hits = 1,
+                           .seen_as = tracker->boxes[i] };
     double measured[4];
     if (box->confidence < MAX (tracker->settings.fresh, tracker->settings.high))
       continue;
     centre_and_size (box, measured);
     sl_kalman_box_init (&track.box, measured);
     set_corners (&track);
+    remember (tracker, &track, measured, track.seen_as);
     g_array_append_val (tracker->tracks, track);
   }
 }
@@ -341,8 +403,8 @@ report (SlTracker *tracker, const SlTrackBox *boxes, guint n, SlTrackMatch *matc
       is_box (&boxes[b]) && boxes[b].confidence < tracker->settings.high ? SL_TRACK_UNSURE : 0, 0
     };
   for (guint t = 0; t < tracker->tracks->len; t++) {
-    Track *track = track_at (tracker, t);
-    if (track->seen_as == NONE)
+    SlTrackState *track = sl_track_at (tracker, t);
+    if (track->seen_as == SL_TRACK_NONE)
       continue;
     confirm (tracker, track);
     matches[track->seen_as] = (SlTrackMatch){ track->id, track->since };
@@ -359,7 +421,7 @@ match_unsure (SlTracker *tracker, const SlTrackBox *boxes)
   memcpy (rest, tracker->boxes, n_rest * sizeof *rest);
   memcpy (tracker->boxes, tracker->late, tracker->n_late * sizeof *rest);
   tracker->n_boxes = tracker->n_late;
-  wait_for (tracker, TRUE, FALSE);
+  sl_track_wait (tracker, TRUE, FALSE);
   match_round (tracker, boxes, tracker->settings.low_iou);
   memcpy (tracker->boxes, rest, n_rest * sizeof *rest);
   tracker->n_boxes = n_rest;
@@ -372,11 +434,11 @@ static gboolean
 follow_camera (SlTracker *tracker)
 {
   double common[SL_CAMERA_VALUES][2];
-  wait_for (tracker, TRUE, TRUE);
+  sl_track_wait (tracker, TRUE, TRUE);
   if (tracker->n_waiting == 0 || !sl_camera_motion_find (&tracker->camera, common))
     return FALSE;
   for (guint t = 0; t < tracker->n_waiting; t++) {
-    Track *track = track_at (tracker, tracker->waiting[t]);
+    SlTrackState *track = sl_track_at (tracker, tracker->waiting[t]);
     for (guint k = 0; k < 2; k++) {
       track->box.axis[k].position += common[SL_CAMERA_POSITION][k];
       track->box.axis[k].velocity += common[SL_CAMERA_VELOCITY][k];
@@ -396,13 +458,14 @@ sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint s
   n = MIN (n, SL_TRACK_MOST);
   predict (tracker, MAX (steps, 1));
   sort_boxes (tracker, boxes, n);
-  wait_for (tracker, TRUE, TRUE);
   tracker->camera.n = 0;
-  match_round (tracker, boxes, tracker->settings.iou);
+  match_first (tracker, boxes);
   if (follow_camera (tracker))
     match_round (tracker, boxes, tracker->settings.iou);
+  if (tracker->describe != NULL)
+    sl_track_find_again (tracker, boxes);
   match_unsure (tracker, boxes);
-  wait_for (tracker, FALSE, TRUE);
+  sl_track_wait (tracker, FALSE, TRUE);
   match_round (tracker, boxes, UNCONFIRMED_IOU);
   bury (tracker, TRUE);
   add_tracks (tracker, boxes, time);
@@ -422,7 +485,7 @@ sl_tracker_expect (const SlTracker *tracker, SlTracked *out, guint room)
 {
   guint n = 0;
   for (guint t = 0; t < tracker->tracks->len && n < room; t++) {
-    const Track *track = track_at (tracker, t);
+    const SlTrackState *track = sl_track_at (tracker, t);
     if (track->lost || track->id == 0)
       continue;
     out[n] = (SlTracked){ { { 0 }, track->confidence, track->key, track->label_id },

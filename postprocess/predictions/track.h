@@ -29,12 +29,22 @@
  * @min_hits: frames in a row an object is seen before it gets an id, at least 1; objects of the
  * first frame get theirs at once
  * @per_class: whether a box continues objects of its own class only
+ * @observed: OC-SORT: what was seen corrects what was expected of an object after a gap, and the
+ * direction of its motion counts
+ * @look: with sl_tracker_describe(): least cosine of two embeddings of one object, where 0 is that
+ * of different objects
+ * @look_again: frames after which an object is described again, at least 1
+ * @most_looks: most boxes of a frame that are described, 1..SL_TRACK_MOST
+ * @remember: frames that an object may be unseen and be found again by its appearance alone
  */
 typedef struct
 {
   gdouble high, low, fresh, iou, low_iou;
   gint max_age, min_hits;
   gboolean per_class;
+  gboolean observed;
+  gdouble look;
+  gint look_again, most_looks, remember;
 } SlTrackSettings;
 
 /** ByteTrack's values, except @fresh. ByteTrack sets it 0.1 above @high. Here it equals @high, so
@@ -66,6 +76,12 @@ typedef struct
   SlTrackMatch match;
 } SlTracked;
 
+/** SlTrackDescribe: writes the embeddings of boxes @chosen, @n places in the frame's boxes, one
+ * after another to @embeddings. They need no length of 1. One that has no direction tells nothing:
+ * zeros, or numbers that are not finite. */
+typedef void (*SlTrackDescribe) (gpointer data, const SlTrackBox *boxes, const guint *chosen,
+                                 guint n, gfloat *embeddings);
+
 typedef struct _SlTracker SlTracker;
 
 SlTracker *sl_tracker_new (void);
@@ -78,6 +94,11 @@ gint32 sl_tracker_next_id (const SlTracker *tracker);
 void sl_tracker_set_next_id (SlTracker *tracker, gint32 next_id);
 /** sl_tracker_configure: sets the settings, from the next frame on. */
 void sl_tracker_configure (SlTracker *tracker, const SlTrackSettings *settings);
+/** sl_tracker_describe: appearance counts from now on: sl_tracker_update() calls @describe
+ * (nullable), in its thread and at most once, where motion alone leaves objects in doubt.
+ * Embeddings have @length numbers. What was known of appearances is forgotten. */
+void sl_tracker_describe (SlTracker *tracker, guint length, SlTrackDescribe describe,
+                          gpointer data);
 /** sl_tracker_update: matches the @n boxes of a frame at @time, @steps frames (at least 1) after
  * the last one. Boxes that are not finite, have no area, lie beyond SL_TRACK_FARTHEST or come after
  * the first SL_TRACK_MOST get id 0 and are not tracked. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/support/follow.h"
 
+#include <string.h>
+
 #include "postprocess/predictions/track.h"
 
 typedef struct
 {
   GArray *truth, *found;
   gint64 spent;
+  Walk walk;
+  FollowHow *how;
 } Sequence;
 
 static void
@@ -19,8 +23,19 @@ add (GArray *boxes, guint frame, gint32 id, const double corners[4])
 }
 
 static void
-follow (Sequence *self, Walk *walk, SlTracker *tracker)
+describe (gpointer data, const SlTrackBox *boxes, const guint *chosen, guint n, gfloat *embeddings)
 {
+  Sequence *self = data;
+  for (guint i = 0; i < n; i++)
+    memcpy (embeddings + (gsize) i * WALKS_LOOK, self->walk.found[chosen[i]].look,
+            WALKS_LOOK * sizeof *embeddings);
+  self->how->described += n;
+}
+
+static void
+follow (Sequence *self, SlTracker *tracker)
+{
+  Walk *walk = &self->walk;
   while (walk_next (walk)) {
     SlTrackBox boxes[2 * WALKS_MOST];
     SlTrackMatch matches[2 * WALKS_MOST];
@@ -41,16 +56,21 @@ follow (Sequence *self, Walk *walk, SlTracker *tracker)
 }
 
 SlTrackFigures
-follow_scene (const WalkScene *scene, guint32 seed, double *us)
+follow_scene (const WalkScene *scene, guint32 seed, FollowHow *how, double *us)
 {
-  Walk walk;
   SlTrackFigures figures;
-  Sequence self = { g_array_new (FALSE, FALSE, sizeof (SlTrackedBox)),
-                    g_array_new (FALSE, FALSE, sizeof (SlTrackedBox)), 0 };
+  Sequence self = { .truth = g_array_new (FALSE, FALSE, sizeof (SlTrackedBox)),
+                    .found = g_array_new (FALSE, FALSE, sizeof (SlTrackedBox)),
+                    .how = how };
+  SlTrackSettings settings = sl_track_defaults;
   g_autoptr (SlTracker) tracker = sl_tracker_new ();
-  walk_init (&walk, scene, seed);
-  follow (&self, &walk, tracker);
-  walk_clear (&walk);
+  settings.observed = how->observed;
+  sl_tracker_configure (tracker, &settings);
+  if (how->appearance)
+    sl_tracker_describe (tracker, WALKS_LOOK, describe, &self);
+  walk_init (&self.walk, scene, seed);
+  follow (&self, tracker);
+  walk_clear (&self.walk);
   *us = MIN (*us, (double) self.spent / scene->frames);
   sl_track_figures (self.truth, self.found, &figures);
   g_array_unref (self.truth);

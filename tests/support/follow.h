@@ -5,5 +5,13 @@
 #include "tests/support/walks.h"
 #include "tools/evaluate/tracks.h"
 
+/** FollowHow: what the tracker goes by, beside overlap. @described: (out): boxes that were
+ * described so far */
+typedef struct
+{
+  gboolean observed, appearance;
+  guint64 described;
+} FollowHow;
+
 /** follow_scene: @us: (inout): microseconds of a frame's update, if they are fewer. */
-SlTrackFigures follow_scene (const WalkScene *scene, guint32 seed, double *us);
+SlTrackFigures follow_scene (const WalkScene *scene, guint32 seed, FollowHow *how, double *us);

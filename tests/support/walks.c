@@ -11,17 +11,25 @@
 /* Below this share of visible area nothing is found. */
 #define HIDDEN 0.3
 #define PILLAR_WIDTH 110
+/* Colours: noise of an embedding, and the colour of pillars. */
+#define COLOUR_NOISE 0.15
+#define PILLAR_COLOUR 0.1
+#define NOBODY (-1)
+#define PILLAR (-2)
 
 static const WalkScene scenes[] = {
-  { "apart", 8, 200, 0, 4, 0.00, 0, 0, FALSE, FALSE },
-  { "crossing", 16, 200, 0, 6, 0.00, 0, 0, TRUE, FALSE },
-  { "turning", 14, 200, 0, 5, 0.03, 0, 0, FALSE, FALSE },
-  { "pillars", 10, 200, 3, 6, 0.00, 0, 0, FALSE, FALSE },
-  { "pillars-turning", 12, 200, 3, 5, 0.02, 0, 0, FALSE, FALSE },
-  { "come-and-go", 20, 300, 1, 7, 0.01, 0, 0, TRUE, TRUE },
-  { "crowd", 36, 200, 2, 4, 0.02, 0, 0, TRUE, FALSE },
-  { "pan", 14, 200, 1, 5, 0.01, 14, 0, TRUE, FALSE },
-  { "shake", 14, 200, 1, 5, 0.01, 0, 12, TRUE, FALSE },
+  { "apart", 8, 200, 0, 4, 0.00, 0, 0, FALSE, FALSE, FALSE, 0, 0 },
+  { "crossing", 16, 200, 0, 6, 0.00, 0, 0, TRUE, FALSE, FALSE, 0, 0 },
+  { "turning", 14, 200, 0, 5, 0.03, 0, 0, FALSE, FALSE, FALSE, 0, 0 },
+  { "pillars", 10, 200, 3, 6, 0.00, 0, 0, FALSE, FALSE, FALSE, 0, 0 },
+  { "pillars-turning", 12, 200, 3, 5, 0.02, 0, 0, FALSE, FALSE, FALSE, 0, 0 },
+  { "come-and-go", 20, 300, 1, 7, 0.01, 0, 0, TRUE, TRUE, FALSE, 0, 0 },
+  { "crowd", 36, 200, 2, 4, 0.02, 0, 0, TRUE, FALSE, FALSE, 0, 0 },
+  { "pan", 14, 200, 1, 5, 0.01, 14, 0, TRUE, FALSE, FALSE, 0, 0 },
+  { "shake", 14, 200, 1, 5, 0.01, 0, 12, TRUE, FALSE, FALSE, 0, 0 },
+  { "about-turn", 16, 200, 0, 6, 0.00, 0, 0, TRUE, FALSE, TRUE, 0, 0 },
+  { "look-alikes", 16, 200, 0, 6, 0.00, 0, 0, TRUE, FALSE, FALSE, 2, 0 },
+  { "out-and-back", 12, 300, 0, 7, 0.01, 0, 0, TRUE, FALSE, FALSE, 0, 300 },
 };
 
 const WalkScene *
@@ -69,14 +77,27 @@ place (Walk *walk, guint i)
   self->w = self->h * between (walk, 0.38, 0.45);
 }
 
+static void
+dress (Walk *walk, guint i)
+{
+  const guint outfits = walk->scene->outfits;
+  for (guint k = 0; k < WALKS_LOOK; k++)
+    walk->people[i].outfit[k] = outfits > 0 && i >= outfits
+                                  ? walk->people[i % outfits].outfit[k]
+                                  : g_rand_double_range (walk->colours, -1, 1);
+}
+
 void
 walk_init (Walk *walk, const WalkScene *scene, guint32 seed)
 {
   memset (walk, 0, sizeof *walk);
   walk->scene = scene;
   walk->random = g_rand_new_with_seed (seed);
-  for (guint i = 0; i < scene->people; i++)
+  walk->colours = g_rand_new_with_seed (seed + 1000);
+  for (guint i = 0; i < scene->people; i++) {
     place (walk, i);
+    dress (walk, i);
+  }
   for (guint i = 0; i < scene->pillars; i++)
     walk->pillars[i] = WALKS_WIDTH * (i + 0.5) / scene->pillars - PILLAR_WIDTH / 2.0;
 }
@@ -85,6 +106,7 @@ void
 walk_clear (Walk *walk)
 {
   g_rand_free (walk->random);
+  g_rand_free (walk->colours);
 }
 
 static gboolean
@@ -93,12 +115,30 @@ is_there (const Walk *walk, const Walker *self)
   return walk->frame >= self->enter && walk->frame < self->leave;
 }
 
+/* Half of the pairs turn where they meet: both go back. */
+static void
+meet (Walk *walk, guint i)
+{
+  Walker *self = &walk->people[i], *other = &walk->people[i ^ 1];
+  if (self->met || fabs (self->x - other->x) > 0.4 * self->w)
+    return;
+  self->met = other->met = TRUE;
+  if (i % 4 < 2) {
+    self->dx = -self->dx;
+    other->dx = -other->dx;
+  }
+}
+
 /* People turn at random and at the walls; those who come and go pass through walls. */
 static void
-step (Walk *walk, Walker *self)
+step (Walk *walk, guint i)
 {
+  Walker *self = &walk->people[i];
+  const double wall = walk->scene->beyond > 0 ? -walk->scene->beyond : 60;
   if (!is_there (walk, self))
     return;
+  if (walk->scene->back)
+    meet (walk, i);
   self->x += self->dx;
   self->y += self->dy;
   if (g_rand_double (walk->random) < walk->scene->turn) {
@@ -108,46 +148,82 @@ step (Walk *walk, Walker *self)
   }
   if (self->y < 200 || self->y > WALKS_HEIGHT - 120)
     self->dy = self->y < 200 ? fabs (self->dy) : -fabs (self->dy);
-  if (!walk->scene->come && (self->x < 60 || self->x > WALKS_WIDTH - 60))
-    self->dx = self->x < 60 ? fabs (self->dx) : -fabs (self->dx);
+  if (!walk->scene->come && (self->x < wall || self->x > WALKS_WIDTH - wall))
+    self->dx = self->x < wall ? fabs (self->dx) : -fabs (self->dx);
 }
 
-/* Whether the point is hidden by a pillar or by one who stands nearer. */
-static gboolean
-is_hidden (const Walk *walk, const Walker *self, double x, double y)
+/* Those who stand nearer than @self, and whose boxes overlap; returns how many. */
+static guint
+find_near (const Walk *walk, const Walker *self, guint near[WALKS_MOST])
 {
-  for (guint i = 0; i < walk->scene->pillars; i++)
-    if (x >= walk->pillars[i] && x < walk->pillars[i] + PILLAR_WIDTH)
-      return TRUE;
+  guint n = 0;
   for (guint i = 0; i < walk->scene->people; i++) {
     const Walker *other = &walk->people[i];
     if (other != self && is_there (walk, other) && other->y + other->h / 2 > self->y + self->h / 2
-        && fabs (x - other->x) < other->w / 2 && fabs (y - other->y) < other->h / 2)
-      return TRUE;
+        && fabs (self->x - other->x) < (self->w + other->w) / 2
+        && fabs (self->y - other->y) < (self->h + other->h) / 2)
+      near[n++] = i;
   }
-  return FALSE;
+  return n;
+}
+
+/* What hides the point: a pillar, one of @n who stand nearer, or nobody. */
+static gint
+hider (const Walk *walk, const guint *near, guint n, double x, double y)
+{
+  for (guint i = 0; i < walk->scene->pillars; i++)
+    if (x >= walk->pillars[i] && x < walk->pillars[i] + PILLAR_WIDTH)
+      return PILLAR;
+  for (guint i = 0; i < n; i++) {
+    const Walker *other = &walk->people[near[i]];
+    if (fabs (x - other->x) < other->w / 2 && fabs (y - other->y) < other->h / 2)
+      return (gint) near[i];
+  }
+  return NOBODY;
+}
+
+/* Adds what is seen at height @y of row @row of eight. */
+static void
+add_colour (const Walk *walk, Walker *self, gint who, double y, guint row)
+{
+  const Walker *seen = who >= 0 ? &walk->people[who] : self;
+  const guint band =
+    (guint) CLAMP ((0.5 + (y - seen->y) / seen->h) * WALKS_BANDS, 0, WALKS_BANDS - 1);
+  for (guint k = 0; k < 3; k++)
+    self->look[3 * (row * WALKS_BANDS / 8) + k] +=
+      (who == PILLAR ? PILLAR_COLOUR : seen->outfit[3 * band + k]) / (8 * 8 / WALKS_BANDS);
 }
 
 /* By 8 x 8 points. */
 static double
-visible (const Walk *walk, const Walker *self)
+visible (const Walk *walk, Walker *self)
 {
-  guint seen = 0;
-  for (guint i = 0; i < 64; i++)
-    seen += !is_hidden (walk, self, self->x + self->w * ((i % 8 + 0.5) / 8 - 0.5),
-                        self->y + self->h * ((i / 8 + 0.5) / 8 - 0.5));
+  guint seen = 0, near[WALKS_MOST];
+  const guint n = find_near (walk, self, near);
+  memset (self->look, 0, sizeof self->look);
+  for (guint i = 0; i < 64; i++) {
+    const double y = self->y + self->h * ((i / 8 + 0.5) / 8 - 0.5);
+    const gint who = hider (walk, near, n, self->x + self->w * ((i % 8 + 0.5) / 8 - 0.5), y);
+    seen += who == NOBODY;
+    add_colour (walk, self, who, y, i / 8);
+  }
   return seen / 64.0;
 }
 
+/* @look: (nullable): colours in the box; NULL = any */
 static void
-add_found (Walk *walk, double x, double y, double w, double h, double confidence)
+add_found (Walk *walk, double x, double y, double w, double h, double confidence,
+           const double *look)
 {
   x += JITTER * w * between (walk, -1, 1);
   y += JITTER * h * between (walk, -1, 1);
   w *= 1 + JITTER * between (walk, -1, 1);
   h *= 1 + JITTER * between (walk, -1, 1);
-  walk->found[walk->n_found++] =
-    (WalkBox){ 0, { x - w / 2, y - h / 2, x + w / 2, y + h / 2 }, confidence };
+  WalkBox *found = &walk->found[walk->n_found++];
+  *found = (WalkBox){ 0, { x - w / 2, y - h / 2, x + w / 2, y + h / 2 }, confidence, { 0 } };
+  for (guint k = 0; k < WALKS_LOOK; k++)
+    found->look[k] = (gfloat) ((look != NULL ? look[k] : g_rand_double_range (walk->colours, -1, 1))
+                               + g_rand_double_range (walk->colours, -COLOUR_NOISE, COLOUR_NOISE));
 }
 
 static void
@@ -159,11 +235,12 @@ look (Walk *walk, guint i)
     return;
   self->visible = visible (walk, self);
   walk->truth[walk->n_truth++] = (WalkBox){
-    (gint32) i + 1, { x - self->w / 2, y - self->h / 2, x + self->w / 2, y + self->h / 2 }, 1
+    (gint32) i + 1, { x - self->w / 2, y - self->h / 2, x + self->w / 2, y + self->h / 2 }, 1, { 0 }
   };
   if (self->visible > HIDDEN && g_rand_double (walk->random) > MISSED)
     add_found (walk, x, y, self->w, self->h,
-               CLAMP (1.2 * self->visible - 0.2 + between (walk, -0.1, 0.1), 0.05, 0.95));
+               CLAMP (1.2 * self->visible - 0.2 + between (walk, -0.1, 0.1), 0.05, 0.95),
+               self->look);
 }
 
 /* The truth has what is hidden, too: a tracker that finds it again should know it. */
@@ -178,12 +255,12 @@ walk_next (Walk *walk)
     scene->pan * 25 * sin (walk->frame / 25.0) + scene->shake * between (walk, -1, 1);
   walk->camera[1] = scene->shake * between (walk, -1, 1);
   for (guint i = 0; i < scene->people; i++)
-    step (walk, &walk->people[i]);
+    step (walk, i);
   for (guint i = 0; i < scene->people; i++)
     look (walk, i);
   if (g_rand_double (walk->random) < FALSE_BOX)
     add_found (walk, between (walk, 0, WALKS_WIDTH), between (walk, 0, WALKS_HEIGHT), 70, 160,
-               between (walk, 0.1, 0.7));
+               between (walk, 0.1, 0.7), NULL);
   walk->frame++;
   return TRUE;
 }
