@@ -2,13 +2,17 @@
 /*
  * sltrack: gives the objects of video frames ids that stay the same from frame to frame. Objects
  * are regions of interest. Objects that other elements wrote only as relations get a region first.
- * Pixels are neither read nor copied. A frame without objects passes unchanged.
+ * Pixels are not copied, and read only where appearance= names a model, which then runs in the
+ * streaming thread. A frame without objects passes unchanged.
  *
  * A frame counts as analysed when it has objects, an empty relation meta, or an SlFrameMeta that
  * says so; slpostprocess adds one to every frame that went through a model. In any other frame the
  * tracker predicts the positions of objects, and no object counts as missed.
  */
 #include "plugins/elements.h"
+
+#include <math.h>
+#include <string.h>
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
@@ -22,7 +26,11 @@
 #include "plugins/meta/regions/keep.h"
 #include "plugins/meta/regions/object.h"
 #include "plugins/base/properties.h"
+#include "plugins/base/report.h"
 #include "plugins/meta/relations/write.h"
+#include "plugins/tensor/embedder.h"
+#include "plugins/tensor/stage_latency.h"
+#include "plugins/video/input.h"
 #include "plugins/base/tracking.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_track_debug);
@@ -34,7 +42,8 @@ typedef struct
   SlTrackSettings settings;          /* object lock */
   gboolean interpolate, drop_unsure; /* object lock */
   char *classes;                     /* object lock */
-  gint next_id;                      /* object lock */
+  char *appearance, *look_settings;  /* object lock */
+  gint batch, next_id;               /* object lock */
   /* The rest is the streaming thread's. */
   gint width, height;
   SlTracking tracking;
@@ -46,6 +55,14 @@ typedef struct
   guint64 frame;
   SlTracked expected[SL_TRACK_MOST];
   SlObjectView objects[SL_TRACK_MOST];
+  /* With a model of appearance. */
+  SlEmbedder *embedder; /* (nullable) */
+  GstVideoInfo video;
+  GstBuffer *buffer; /* the frame in hand */
+  GError *failure;   /* (nullable): of the frame in hand */
+  gint64 looked;     /* microseconds that the model took for it */
+  SlStageLatency latency;
+  gboolean refused, told_blank;
 } SlTrack;
 
 typedef GstBaseTransformClass SlTrackClass;
@@ -93,6 +110,36 @@ static const SlProperty properties[] = {
     SL_PROPERTY_BOOL, AT (interpolate), 0, 0, FALSE, NULL, TRUE },
   { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that match no object",
     SL_PROPERTY_BOOL, AT (drop_unsure), 0, 0, TRUE, NULL, TRUE },
+  { "observation-centred", "Observation-centred",
+    "OC-SORT: correct the motion of an object after a gap by a straight line between what was seen, and match by its "
+    "direction, too",
+    SL_PROPERTY_BOOL, AT (settings.observed), 0, 0, FALSE, NULL, TRUE },
+  { "appearance", "Appearance",
+    "Path of a model that makes an embedding of an object's picture, such as appearance=osnet.onnx, or zoo:NAME: objects "
+    "that cross, or come back, keep their ids by it (BoT-SORT). What the file does not say about its input is read from "
+    "MODEL.modelinfo beside it. Frames must be in system memory; unset = motion and overlap alone",
+    SL_PROPERTY_STRING, AT (appearance), 0, 0, 0 },
+  { "appearance-settings", "Appearance settings",
+    "Settings of that model, as slinfer has them, such as appearance-settings=\"mean=127.5 std=127.5 threads=2\"",
+    SL_PROPERTY_STRING, AT (look_settings), 0, 0, 0 },
+  { "appearance-threshold", "Appearance threshold",
+    "Least similarity of an object and a box that overlap alone does not bring together, 0..1: 1 = the same embedding, 0 = "
+    "as alike as different objects of this stream are",
+    SL_PROPERTY_DOUBLE, AT (settings.look), 0, 1, 0.5, NULL, TRUE },
+  { "appearance-interval", "Appearance interval",
+    "Frames after which the model looks at an object again that nothing is near to; those in doubt it looks at in every frame",
+    SL_PROPERTY_INT, AT (settings.look_again), 1, 10000, 15, NULL, TRUE },
+  { "appearance-objects", "Most objects for appearance",
+    "Most objects of a frame that the model looks at, those in doubt first", SL_PROPERTY_INT,
+    AT (settings.most_looks), 1, SL_TRACK_MOST, 16, NULL, TRUE },
+  { "appearance-memory", "Appearance memory",
+    "Frames that an object may be missing and still be found again by its appearance; max-age or less = no longer than "
+    "max-age",
+    SL_PROPERTY_INT, AT (settings.remember), 0, 100000, 300, NULL, TRUE },
+  { "appearance-batch", "Appearance batch",
+    "Most objects that the model looks at in one run; 1 = one after the other, which is also done where the model is not "
+    "faster otherwise",
+    SL_PROPERTY_INT, AT (batch), 1, 64, 8 },
   { "next-id", "Next id", SL_TRACKING_NEXT_ID_HELP, SL_PROPERTY_INT, AT (next_id), 1, G_MAXINT, 1 },
 };
 
@@ -136,6 +183,46 @@ collect_regions (SlTrack *self, GstBuffer *buffer)
     g_array_append_val (self->boxes, box);
   }
   g_array_set_size (self->matches, self->boxes->len);
+}
+
+/* Says once that the model gives vectors without a direction. */
+static void
+check_blank (SlTrack *self, const gfloat *embeddings, guint n)
+{
+  const guint length = sl_embedder_length (self->embedder);
+  guint blank = 0;
+  for (guint i = 0; i < n && !self->told_blank; i++) {
+    double squares = 0;
+    for (guint k = 0; k < length; k++)
+      squares += (double) embeddings[(gsize) i * length + k] * embeddings[(gsize) i * length + k];
+    blank += !(squares > 0) || !isfinite (squares);
+  }
+  if (blank == 0)
+    return;
+  self->told_blank = TRUE;
+  GST_ELEMENT_WARNING (
+    self, STREAM, FAILED,
+    ("appearance=%s: %u of %u embeddings are zeros or not finite; such objects are tracked by motion "
+     "alone. Expected a model for pictures of this kind; mean and std of its input may be wrong",
+     sl_embedder_model (self->embedder), blank, n),
+    (NULL));
+}
+
+/* The tracker asks how boxes of the frame in hand look. */
+static void
+look (gpointer data, const SlTrackBox *boxes, const guint *chosen, guint n, gfloat *embeddings)
+{
+  SlTrack *self = data;
+  const gint64 start = g_get_monotonic_time ();
+  GstVideoFrame frame;
+  SlImage image;
+  memset (embeddings, 0, (gsize) n * sl_embedder_length (self->embedder) * sizeof *embeddings);
+  if (!sl_video_input_map (&frame, &image, &self->video, self->buffer, &self->failure))
+    return;
+  if (sl_embedder_run (self->embedder, &image, boxes, chosen, n, embeddings, &self->failure))
+    check_blank (self, embeddings, n);
+  gst_video_frame_unmap (&frame);
+  self->looked = g_get_monotonic_time () - start;
 }
 
 static void
@@ -216,6 +303,16 @@ tell (SlTrack *self, GstBuffer *buffer)
                                     &prediction);
 }
 
+/* What went wrong on the frame in hand. */
+static GstFlowReturn
+fail (SlTrack *self)
+{
+  g_prefix_error (&self->failure, "appearance: ");
+  sl_element_report (GST_ELEMENT (self), self->failure);
+  g_clear_error (&self->failure);
+  return GST_FLOW_ERROR;
+}
+
 static GstFlowReturn
 sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -230,10 +327,16 @@ sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   sl_tracker_configure (self->tracking.tracker, &settings);
   const guint steps = sl_tracking_advance (&self->tracking, GST_BUFFER_PTS (buffer));
   self->frame++;
+  self->buffer = buffer;
+  self->looked = 0;
   if (sl_buffer_has_objects (buffer, self->width, self->height)) {
     if (gst_buffer_is_writable (buffer))
       sl_prediction_reader_adopt (&self->reader, &buffer, self->width, self->height);
     track_regions (self, buffer, steps, drop_unsure);
+    if (self->failure != NULL)
+      return fail (self);
+    if (self->embedder != NULL)
+      sl_stage_latency_note (&self->latency, GST_ELEMENT (self), self->looked);
     if (self->regions->len > 0)
       sl_buffer_keep_regions (buffer);
     tell (self, buffer);
@@ -261,6 +364,20 @@ sl_track_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer
   return GST_FLOW_OK;
 }
 
+/* The model reads pixels: only formats that it can read are taken. */
+static gboolean
+read_format (SlTrack *self, GstCaps *caps)
+{
+  SlImageInfo image;
+  GError *error = NULL;
+  if (self->embedder == NULL
+      || (sl_video_input_read (caps, "sltrack with appearance=", SL_VIDEO_INPUT_FORMATS,
+                               &self->video, &image, &error)
+          && sl_embedder_set_image (self->embedder, &image, &error)))
+    return TRUE;
+  return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+}
+
 static gboolean
 sl_track_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
@@ -269,6 +386,8 @@ sl_track_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   gint width = 0, height = 0, fps_n = 0, fps_d = 1;
   if (!gst_structure_get_int (structure, "width", &width)
       || !gst_structure_get_int (structure, "height", &height))
+    return FALSE;
+  if (!read_format (self, in))
     return FALSE;
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
   /* Boxes of a frame of another size are elsewhere. */
@@ -290,16 +409,63 @@ sl_track_sink_event (GstBaseTransform *base, GstEvent *event)
 }
 
 static gboolean
+sl_track_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
+{
+  const gboolean answered =
+    GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->query (base, direction, query);
+  if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
+    sl_stage_latency_add (&((SlTrack *) base)->latency, GST_ELEMENT (base), 0, query);
+  return answered;
+}
+
+/* Loads the model of appearance, where one is wanted. */
+static gboolean
+open_model (SlTrack *self)
+{
+  g_auto (SlModelSettings) settings = { 0 };
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *model = g_strdup (self->appearance), *text = g_strdup (self->look_settings);
+  const guint batch = (guint) self->batch;
+  GST_OBJECT_UNLOCK (self);
+  if (model == NULL || *model == '\0')
+    return TRUE;
+  sl_setting_set (sl_setting_find ("model"), &settings, model);
+  if (sl_embedder_read_settings (text, &settings, &error))
+    self->embedder = sl_embedder_new (&settings, batch, &error);
+  if (self->embedder == NULL) {
+    g_prefix_error (&error, "appearance: ");
+    return sl_element_report (GST_ELEMENT (self), error);
+  }
+  g_autofree char *notice = sl_embedder_take_notice (self->embedder);
+  if (notice != NULL)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("appearance=%s: %s", model, notice), (NULL));
+  sl_tracker_describe (self->tracking.tracker, sl_embedder_length (self->embedder), look, self);
+  return TRUE;
+}
+
+static gboolean
+sl_track_stop (GstBaseTransform *base)
+{
+  g_clear_pointer (&((SlTrack *) base)->embedder, sl_embedder_free);
+  sl_tracker_describe (((SlTrack *) base)->tracking.tracker, 0, NULL, NULL);
+  return TRUE;
+}
+
+static gboolean
 sl_track_start (GstBaseTransform *base)
 {
-  sl_tracking_clear (&((SlTrack *) base)->tracking);
-  sl_tracking_init (&((SlTrack *) base)->tracking);
+  SlTrack *self = (SlTrack *) base;
+  sl_stage_latency_start (&self->latency, GST_ELEMENT (self));
+  self->refused = self->told_blank = FALSE;
+  sl_tracking_clear (&self->tracking);
+  sl_tracking_init (&self->tracking);
   GST_OBJECT_LOCK (base);
-  sl_tracker_set_next_id (((SlTrack *) base)->tracking.tracker, ((SlTrack *) base)->next_id);
+  sl_tracker_set_next_id (self->tracking.tracker, self->next_id);
   GST_OBJECT_UNLOCK (base);
-  sl_class_choice_clear (&((SlTrack *) base)->choice);
-  ((SlTrack *) base)->frame = 0;
-  return TRUE;
+  sl_class_choice_clear (&self->choice);
+  self->frame = 0;
+  return open_model (self);
 }
 
 static void
@@ -313,6 +479,8 @@ sl_track_finalize (GObject *object)
   g_array_unref (self->matches);
   sl_prediction_reader_clear (&((SlTrack *) object)->reader);
   sl_class_choice_clear (&self->choice);
+  g_clear_error (&self->failure);
+  g_clear_pointer (&self->embedder, sl_embedder_free);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_track_parent_class)->finalize (object);
 }
@@ -329,8 +497,8 @@ sl_track_class_init (SlTrackClass *klass)
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline tracker", "Filter/Analyzer/Video",
-    "Tracks objects of any element (ByteTrack): each gets an id that stays the same from frame to frame, in a structure "
-    "\"object_id\" with the field id, as in DL Streamer's elements.",
+    "Tracks objects of any element (ByteTrack, and BoT-SORT with appearance=MODEL): each gets an id that stays the same "
+    "from frame to frame, in a structure \"object_id\" with the field id, as in DL Streamer's elements.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! sloverlay ! videoconvert ! autovideosink",
     "predictions.md");
   klass->transform_ip = sl_track_transform_ip;
@@ -338,6 +506,8 @@ sl_track_class_init (SlTrackClass *klass)
   klass->set_caps = sl_track_set_caps;
   klass->sink_event = sl_track_sink_event;
   klass->start = sl_track_start;
+  klass->stop = sl_track_stop;
+  klass->query = sl_track_query;
 }
 
 static void

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlEmbedder: how objects of a frame look: a model runs on the part of the frame in each box, read
+ * in place, and makes an embedding. For sltrack. One thread at a time.
+ */
+#pragma once
+
+#include "models/settings.h"
+#include "postprocess/predictions/track.h"
+#include "preprocess/image.h"
+
+typedef struct _SlEmbedder SlEmbedder;
+
+/** sl_embedder_read_settings: takes @text (nullable), "NAME=VALUE NAME=VALUE ..." with quotes as in
+ * a shell, into @settings. FALSE with SL_ERROR_ARGUMENT for a name that is none of those which say
+ * what the input is and what runs the model, and for a value that it does not take. */
+gboolean sl_embedder_read_settings (const char *text, SlModelSettings *settings, GError **error);
+/**
+ * sl_embedder_new:
+ * @settings: with a model
+ * @batch: most boxes that run at once, 1..64; fewer where the model is faster so, or cannot do it
+ *
+ * Returns: (transfer full): NULL with @error set where the model does not take one picture, or
+ * gives anything but one vector
+ */
+SlEmbedder *sl_embedder_new (const SlModelSettings *settings, guint batch, GError **error);
+/** sl_embedder_free: NULL is legal. */
+void sl_embedder_free (SlEmbedder *self);
+/** sl_embedder_model: (transfer none): the path of the model. */
+const char *sl_embedder_model (const SlEmbedder *self);
+/** sl_embedder_length: how many numbers an embedding has. */
+guint sl_embedder_length (const SlEmbedder *self);
+/** sl_embedder_take_notice: (transfer full) (nullable): once: a sentence where something else runs
+ * the model than was asked for. */
+char *sl_embedder_take_notice (SlEmbedder *self);
+/** sl_embedder_set_image: frames are such from now on. FALSE with @error set. */
+gboolean sl_embedder_set_image (SlEmbedder *self, const SlImageInfo *image, GError **error);
+/** sl_embedder_run: the embeddings of the boxes @chosen, @n places in @boxes, one after another to
+ * @embeddings. A box with nothing inside the frame gets zeros. Allocates nothing. FALSE with @error
+ * set when the model fails. */
+gboolean sl_embedder_run (SlEmbedder *self, const SlImage *image, const SlTrackBox *boxes,
+                          const guint *chosen, guint n, gfloat *embeddings, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEmbedder, sl_embedder_free)

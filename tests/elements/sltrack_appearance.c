@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sltrack appearance=MODEL on drawn frames: people in two colours who come back, and a model that
+ * gives the mean colours of a grid. Then models and settings that cannot be.
+ */
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/elements/support.h"
+#include "tests/support/looks_model.h"
+#include "tests/support/program.h"
+
+#define WIDTH 320
+#define HEIGHT 240
+#define CAPS "video/x-raw,format=RGB,width=320,height=240,framerate=25/1"
+#define FRAME (40 * GST_MSECOND)
+#define SETTINGS "appearance-settings=\"mean=127.5 std=127.5\""
+
+/* Upper and lower half of a person. */
+typedef guint8 Clothes[2][3];
+
+static const Clothes red_over_blue = { { 220, 30, 30 }, { 20, 20, 210 } },
+                     green_over_yellow = { { 20, 200, 40 }, { 230, 220, 30 } },
+                     standing = { { 240, 240, 240 }, { 40, 40, 40 } };
+
+static char *
+model_file (gfloat factor)
+{
+  char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) model = looks_model (factor);
+  const int fd = g_file_open_tmp ("looks-XXXXXX.onnx", &path, &error);
+  g_assert_no_error (error);
+  g_close (fd, NULL);
+  g_file_set_contents (path, g_bytes_get_data (model, NULL), (gssize) g_bytes_get_size (model),
+                       &error);
+  g_assert_no_error (error);
+  return path;
+}
+
+static GstBuffer *
+new_frame (guint i)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, WIDTH * HEIGHT * 3, NULL);
+  gst_buffer_memset (buffer, 0, 90, WIDTH * HEIGHT * 3);
+  GST_BUFFER_PTS (buffer) = i * FRAME;
+  GST_BUFFER_DURATION (buffer) = FRAME;
+  return buffer;
+}
+
+static void
+add_person (GstBuffer *buffer, guint x, guint y, const Clothes clothes)
+{
+  const guint w = 30, h = 60;
+  GstMapInfo map;
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
+  for (guint row = 0; row < h; row++)
+    for (guint column = 0; column < w; column++)
+      memcpy (map.data + ((y + row) * WIDTH + x + column) * 3, clothes[row >= h / 2], 3);
+  gst_buffer_unmap (buffer, &map);
+  GstVideoRegionOfInterestMeta *region =
+    gst_buffer_add_video_region_of_interest_meta (buffer, "person", x, y, w, h);
+  gst_video_region_of_interest_meta_add_param (
+    region, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, 0.9, NULL));
+}
+
+/* The id of the region at @x, 0 = none. */
+static gint
+id_at (GstBuffer *buffer, guint x)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  gint id = 0;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL) {
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    const GstStructure *tracked = gst_video_region_of_interest_meta_get_param (region, "object_id");
+    if (region->x == x && tracked != NULL)
+      g_assert_true (gst_structure_get_int (tracked, "id", &id));
+  }
+  return id;
+}
+
+/* One stands at 200 all the time; another one, at 40, is away for @gone frames. What is at 90 then,
+ * in @clothes? Returns its id. */
+static gint
+come_back (TestLine *line, guint gone, const Clothes clothes)
+{
+  gint id = 0;
+  for (guint i = 0; i < 10 + gone + 3; i++) {
+    GstBuffer *in = new_frame (i);
+    add_person (in, 200, 100, standing);
+    if (i < 10)
+      add_person (in, 40, 100, red_over_blue);
+    else if (i >= 10 + gone)
+      add_person (in, 90, 110, clothes);
+    g_assert_cmpint (gst_harness_push (line->harness, in), ==, GST_FLOW_OK);
+    GstBuffer *out = gst_harness_pull (line->harness);
+    g_assert_cmpint (id_at (out, 200), ==, 1);
+    if (i < 10)
+      g_assert_cmpint (id_at (out, 40), ==, 2);
+    id = id_at (out, 90);
+    gst_buffer_unref (out);
+  }
+  return id;
+}
+
+typedef struct
+{
+  const char *name, *format, *properties;
+  guint gone;
+  gboolean other, found; /* other clothes; the id is the same */
+} Return;
+
+static const Return returns[] = {
+  { "rgb", "RGB", "", 60, FALSE, TRUE },
+  { "i420", "I420", "", 60, FALSE, TRUE },
+  { "nv12", "NV12", "", 60, FALSE, TRUE },
+  { "bgrx", "BGRx", "", 60, FALSE, TRUE },
+  { "batch", "RGB", "appearance-batch=2", 60, FALSE, TRUE },
+  { "one-by-one", "RGB", "appearance-batch=1", 60, FALSE, TRUE },
+  { "soon", "RGB", "", 12, FALSE, TRUE },
+  { "others-clothes", "RGB", "", 60, TRUE, FALSE },
+  { "others-clothes-soon", "RGB", "", 12, TRUE, FALSE },
+  { "short-memory", "RGB", "appearance-memory=40", 60, FALSE, FALSE },
+  { "strict", "RGB", "appearance-threshold=1", 60, FALSE, FALSE },
+  { "oc-sort", "RGB", "observation-centred=true", 60, FALSE, TRUE },
+};
+
+static void
+test_return (gconstpointer data)
+{
+  const Return *how = data;
+  g_autofree char *model = model_file (1);
+  g_autofree char *launch = g_strdup_printf (
+    "videoconvert ! video/x-raw,format=%s ! sltrack appearance=%s " SETTINGS " %s", how->format,
+    model, how->properties);
+  TestLine line = test_line_open (launch, NULL, CAPS);
+  const gint id = come_back (&line, how->gone, how->other ? green_over_yellow : red_over_blue);
+  g_assert_cmpint (id, ==, how->found ? 2 : 3);
+  test_assert_no_error (line.bus);
+  test_line_close (line.harness, line.bus);
+  test_remove_file (model);
+}
+
+/* Without a model, whoever comes back that late is another one. */
+static void
+test_without (void)
+{
+  TestLine line = test_line_open ("sltrack", NULL, CAPS);
+  g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 3);
+  test_assert_no_error (line.bus);
+  test_line_close (line.harness, line.bus);
+}
+
+static guint
+count_warnings (GstBus *bus, char **text)
+{
+  GstMessage *message;
+  guint n = 0;
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)) != NULL) {
+    g_autoptr (GError) warning = NULL;
+    gst_message_parse_warning (message, &warning, NULL);
+    g_free (*text);
+    *text = g_strdup (warning->message);
+    gst_message_unref (message);
+    n++;
+  }
+  return n;
+}
+
+/* A model that gives NaN or zeros: said once, and ids are those of motion. */
+static void
+test_blank (gconstpointer data)
+{
+  const gfloat factor = GPOINTER_TO_INT (data) ? NAN : 0;
+  g_autofree char *model = model_file (factor), *text = NULL;
+  g_autofree char *launch =
+    g_strdup_printf ("sltrack appearance=%s appearance-batch=1 " SETTINGS, model);
+  TestLine line = test_line_open (launch, NULL, CAPS);
+  g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 3);
+  g_assert_cmpuint (count_warnings (line.bus, &text), ==, 1);
+  g_autofree char *expected = g_strdup_printf (
+    "appearance=%s: 2 of 2 embeddings are zeros or not finite; such objects are tracked by motion "
+    "alone. Expected a model for pictures of this kind; mean and std of its input may be wrong",
+    model);
+  g_assert_cmpstr (text, ==, expected);
+  test_assert_no_error (line.bus);
+  test_line_close (line.harness, line.bus);
+  test_remove_file (model);
+}
+
+/* A second run loads the model again, and knows nobody of the first. */
+static void
+test_again (void)
+{
+  g_autofree char *model = model_file (1);
+  g_autofree char *launch =
+    g_strdup_printf ("sltrack appearance=%s appearance-batch=1 " SETTINGS, model);
+  TestLine line = test_line_open (launch, NULL, CAPS);
+  GstElement *element = gst_harness_find_element (line.harness, "sltrack");
+  g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 2);
+  gst_element_set_state (element, GST_STATE_READY);
+  g_object_set (element, "appearance", NULL, "next-id", 1, NULL);
+  gst_element_set_state (element, GST_STATE_PLAYING);
+  gst_harness_push_event (line.harness, gst_event_new_flush_stop (TRUE));
+  gst_harness_set_src_caps_str (line.harness, CAPS);
+  g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 3);
+  gst_object_unref (element);
+  test_assert_no_error (line.bus);
+  test_line_close (line.harness, line.bus);
+  test_remove_file (model);
+}
+
+/* %s is the model's file. */
+static const struct
+{
+  const char *name, *properties, *message;
+} refusals[] = {
+  { "no-file", "appearance=/nowhere/looks.onnx", "appearance: /nowhere/looks.onnx: " },
+  { "no-range", "appearance=%s", "float" },
+  { "unknown-setting", "appearance=%s appearance-settings=\"size=3\"",
+    "appearance: appearance-settings: \"size=3\": expected NAME=VALUE with a setting of the input "
+    "or of what runs the model, such as mean=127.5, std=127.5 or threads=2" },
+  { "no-value", "appearance=%s appearance-settings=mean",
+    "appearance-settings: \"mean\": expected NAME=VALUE" },
+  { "decoder", "appearance=%s appearance-settings=decoder=labels",
+    "appearance-settings: \"decoder=labels\": expected NAME=VALUE" },
+  { "bad-value", "appearance=%s appearance-settings=layout=up",
+    "layout=up: expected NHWC or NCHW" },
+  { "bad-text", "appearance=%s appearance-settings=\"mean=1 std=0\"", "std: expected 1 or 3 finite numbers above 0" },
+  { "bad-threads", "appearance=%s appearance-settings=threads=many",
+    "threads=many: expected 1..64 or auto" },
+  { "quote", "appearance=%s appearance-settings=\"mean='1\"", "appearance: appearance-settings: " },
+};
+
+static void
+refuse (const char *properties, const char *model, const char *message)
+{
+  g_autoptr (GString) text = g_string_new (properties);
+  g_string_replace (text, "%s", model, 0);
+  g_autofree char *launch = g_strdup_printf ("sltrack appearance-batch=1 %s", text->str);
+  g_autoptr (GError) error = NULL;
+  GstElement *element = gst_parse_launch (launch, &error);
+  g_assert_no_error (error);
+  GstBus *bus = test_watch (element);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
+                   GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, "appearance", message, NULL);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+}
+
+static void
+test_refusals (void)
+{
+  g_autofree char *model = model_file (1);
+  for (guint i = 0; i < G_N_ELEMENTS (refusals); i++)
+    refuse (refusals[i].properties, model, refusals[i].message);
+  test_remove_file (model);
+}
+
+/* Models that make no embedding. */
+static void
+test_other_models (void)
+{
+  g_autofree char *pair = test_pair_model (), *sum = test_sum_model ();
+  refuse ("appearance=%s", pair,
+          "decoder vector: expected one tensor of uint8, int8 or float32 with one dimension other");
+  refuse ("appearance=%s", sum, "expected a model that makes an embedding of a picture, got ");
+  test_remove_file (pair);
+  test_remove_file (sum);
+}
+
+/* A format that no model of ours reads: only with a model. */
+static void
+test_format (void)
+{
+  const char *caps = "video/x-raw,format=v210,width=320,height=240,framerate=25/1";
+  g_autofree char *model = model_file (1);
+  g_autofree char *launch =
+    g_strdup_printf ("sltrack appearance=%s appearance-batch=1 " SETTINGS, model);
+  for (guint with = 0; with < 2; with++) {
+    TestLine line = test_line_open (with ? launch : "sltrack", NULL, caps);
+    GstBuffer *in = gst_buffer_new_allocate (NULL, 864 * HEIGHT, NULL);
+    gst_buffer_memset (in, 0, 0, 864 * HEIGHT);
+    const GstFlowReturn flow = gst_harness_push (line.harness, in);
+    g_assert_true ((flow == GST_FLOW_OK) == !with);
+    if (with)
+      test_assert_error (line.bus, "sltrack with appearance=", "v210", NULL);
+    test_line_close (line.harness, line.bus);
+  }
+  test_remove_file (model);
+}
+
+TEST_MAIN (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  TEST_ADD_CASES ("/sltrack-appearance/return", returns, test_return);
+  g_test_add_func ("/sltrack-appearance/without", test_without);
+  g_test_add_data_func ("/sltrack-appearance/zeros", GINT_TO_POINTER (0), test_blank);
+  g_test_add_data_func ("/sltrack-appearance/nan", GINT_TO_POINTER (1), test_blank);
+  g_test_add_func ("/sltrack-appearance/again", test_again);
+  g_test_add_func ("/sltrack-appearance/refusals", test_refusals);
+  g_test_add_func ("/sltrack-appearance/other-models", test_other_models);
+  g_test_add_func ("/sltrack-appearance/format", test_format);
+  return test_elements_run ();
+}
