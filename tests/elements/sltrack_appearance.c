@@ -134,9 +134,9 @@ test_return (gconstpointer data)
 {
   const Return *how = data;
   g_autofree char *model = model_file (1);
-  g_autofree char *launch = g_strdup_printf (
-    "videoconvert ! video/x-raw,format=%s ! sltrack appearance=%s " SETTINGS " %s", how->format,
-    model, how->properties);
+  g_autofree char *launch =
+    g_strdup_printf ("videoconvert ! video/x-raw,format=%s ! sltrack appearance=%s " SETTINGS " %s",
+                     how->format, model, how->properties);
   TestLine line = test_line_open (launch, NULL, CAPS);
   const gint id = come_back (&line, how->gone, how->other ? green_over_yellow : red_over_blue);
   g_assert_cmpint (id, ==, how->found ? 2 : 3);
@@ -230,7 +230,8 @@ static const struct
     "appearance-settings: \"decoder=labels\": expected NAME=VALUE" },
   { "bad-value", "appearance=%s appearance-settings=layout=up",
     "layout=up: expected NHWC or NCHW" },
-  { "bad-text", "appearance=%s appearance-settings=\"mean=1 std=0\"", "std: expected 1 or 3 finite numbers above 0" },
+  { "bad-text", "appearance=%s appearance-settings=\"mean=1 std=0\"",
+    "std: expected 1 or 3 finite numbers above 0" },
   { "bad-threads", "appearance=%s appearance-settings=threads=many",
     "threads=many: expected 1..64 or auto" },
   { "quote", "appearance=%s appearance-settings=\"mean='1\"", "appearance: appearance-settings: " },
@@ -246,8 +247,7 @@ refuse (const char *properties, const char *model, const char *message)
   GstElement *element = gst_parse_launch (launch, &error);
   g_assert_no_error (error);
   GstBus *bus = test_watch (element);
-  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
-                   GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
   test_assert_error (bus, "appearance", message, NULL);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_object_unref (bus);

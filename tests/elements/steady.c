@@ -151,6 +151,12 @@ static const Case cases[] = {
     "objects=true object-class=\"green, blue\"" },
   { "objects/video", "brightest_channel.tflite", "video/x-raw", 24,
     "objects=true object-class=blue" },
+  { "objects/track", "brightest_channel.tflite", "video/x-raw ! sltrack max-age=5", 24,
+    "objects=true" },
+  { "objects/appearance", "brightest_channel.tflite",
+    "video/x-raw ! sltrack max-age=5 appearance-memory=10 appearance=@models@/looks.onnx "
+    "appearance-settings=\"mean=127.5 std=127.5\" observation-centred=true",
+    24, "objects=true" },
   { "objects/boxes", "one_box.tflite", "application/x-json", 24, "objects=true" },
   { "motion/none", "brightest_channel.tflite", "video/x-raw ! slmotion", 16 },
   { "motion/some", "brightest_channel.tflite", "video/x-raw ! slmotion min-area=0", 32, NULL,
@@ -167,12 +173,15 @@ test_case (gconstpointer data)
     return;
   }
   memset (&heap, 0, sizeof heap);
-  g_autofree char *launch = g_strdup_printf (
+  g_autoptr (GString) launch = g_string_new (NULL);
+  g_string_printf (
+    launch,
     "videotestsrc pattern=%s num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48 ! slnormalize name=in %s ! slinfer "
     "model=%s/%s ! slpostprocess ! %s ! fakesink name=sink sync=false enable-last-sample=false",
     c->pattern != NULL ? c->pattern : "green", WARM_UP + FRAMES + 1,
     c->objects != NULL ? c->objects : "", models, c->model, c->output);
-  run_chain (launch, c->objects != NULL, &frames);
+  g_string_replace (launch, "@models@", models, 0);
+  run_chain (launch->str, c->objects != NULL, &frames);
   g_test_message ("GStreamer: %.2f allocations a frame", heap.theirs / (double) FRAMES);
   g_assert_cmpint (frames, ==, WARM_UP + FRAMES + 1);
   g_assert_cmpint (heap.ours, ==, 0);

@@ -42,12 +42,15 @@
  *   trained_behind.tflite     trained_signed behind a layer that gives the picture on
  *   trained_red.tflite        trained_unit, with filters that look at the first channel most
  *   trained_blue.tflite       the same, and they look at the third channel most
+ *   looks.onnx                float32[1,3,16,8] -> the mean colours of a grid of 2 x 4 cells, an
+ *                             embedding
  *   normalised.onnx           float32[1,3,32,32] -> 32 numbers by a convolution of chance and batch
  *                             normalisation as in training with pixels of -1..1
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/looks_model.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/pt2_writer.h"
 #include "tests/support/tflite_writer.h"
@@ -587,6 +590,13 @@ make_normalised (const char *directory)
   save_bytes (directory, "normalised.onnx", bytes);
 }
 
+static void
+make_looks (const char *directory)
+{
+  g_autoptr (GBytes) bytes = looks_model (1);
+  save_bytes (directory, "looks.onnx", bytes);
+}
+
 /* The mean of each channel, times the matrix that changes nothing. */
 static void
 make_channels (const char *directory, const char *name, gboolean since_28)
@@ -677,6 +687,7 @@ main (int argc, char **argv)
   make_trained (argv[1], "trained_red.tflite", 1 / 255.f, 0, PLAIN, 1.5f);
   make_trained (argv[1], "trained_blue.tflite", 1 / 255.f, 0, PLAIN, 1 / 1.5f);
   make_normalised (argv[1]);
+  make_looks (argv[1]);
   make_channels (argv[1], "channels.pt2", FALSE);
   make_channels (argv[1], "channels.v0.pt2", TRUE);
   make_many_pixels (argv[1]);
