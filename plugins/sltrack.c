@@ -111,8 +111,8 @@ static const SlProperty properties[] = {
   { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that match no object",
     SL_PROPERTY_BOOL, AT (drop_unsure), 0, 0, TRUE, NULL, TRUE },
   { "observation-centred", "Observation-centred",
-    "OC-SORT: correct the motion of an object after a gap by a straight line between what was seen, and match by its "
-    "direction, too",
+    "OC-SORT: after a gap, correct an object's motion by a straight line between its last and its new position; also match "
+    "objects by the direction of their motion",
     SL_PROPERTY_BOOL, AT (settings.observed), 0, 0, FALSE, NULL, TRUE },
   { "appearance", "Appearance",
     "Path of a model that makes an embedding of an object's picture, such as appearance=osnet.onnx, or zoo:NAME: objects "
@@ -123,22 +123,21 @@ static const SlProperty properties[] = {
     "Settings of that model, as slinfer has them, such as appearance-settings=\"mean=127.5 std=127.5 threads=2\"",
     SL_PROPERTY_STRING, AT (look_settings), 0, 0, 0 },
   { "appearance-threshold", "Appearance threshold",
-    "Least similarity of an object and a box that overlap alone does not bring together, 0..1: 1 = the same embedding, 0 = "
-    "as alike as different objects of this stream are",
+    "Least similarity of two embeddings of one object, 0..1: 0 = the mean similarity of different objects in this stream, 1 = "
+    "equal embeddings",
     SL_PROPERTY_DOUBLE, AT (settings.look), 0, 1, 0.5, NULL, TRUE },
   { "appearance-interval", "Appearance interval",
-    "Frames after which the model looks at an object again that nothing is near to; those in doubt it looks at in every frame",
+    "Frames after which the model looks again at an object that overlaps no other; it looks at objects in doubt in every frame",
     SL_PROPERTY_INT, AT (settings.look_again), 1, 10000, 15, NULL, TRUE },
   { "appearance-objects", "Most objects for appearance",
-    "Most objects of a frame that the model looks at, those in doubt first", SL_PROPERTY_INT,
+    "Most objects of a frame that the model looks at; objects in doubt come first", SL_PROPERTY_INT,
     AT (settings.most_looks), 1, SL_TRACK_MOST, 16, NULL, TRUE },
   { "appearance-memory", "Appearance memory",
     "Frames that an object may be missing and still be found again by its appearance; max-age or less = no longer than "
     "max-age",
     SL_PROPERTY_INT, AT (settings.remember), 0, 100000, 300, NULL, TRUE },
   { "appearance-batch", "Appearance batch",
-    "Most objects that the model looks at in one run; 1 = one after the other, which is also done where the model is not "
-    "faster otherwise",
+    "Most objects in one run of the model; 1 = one after the other, as also where a batch is not faster or not possible",
     SL_PROPERTY_INT, AT (batch), 1, 64, 8 },
   { "next-id", "Next id", SL_TRACKING_NEXT_ID_HELP, SL_PROPERTY_INT, AT (next_id), 1, G_MAXINT, 1 },
 };

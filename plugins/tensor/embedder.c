@@ -197,7 +197,7 @@ sl_embedder_set_image (SlEmbedder *self, const SlImageInfo *image, GError **erro
                      sl_normalize_status_text (status));
 }
 
-/* The whole pixels of @box inside the frame; FALSE when there are none. */
+/* The whole pixels of @box inside the frame; FALSE when it has none. */
 static gboolean
 clip (const SlEmbedder *self, const SlTrackBox *box, SlRect *part)
 {

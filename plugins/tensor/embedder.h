@@ -11,9 +11,9 @@
 
 typedef struct _SlEmbedder SlEmbedder;
 
-/** sl_embedder_read_settings: takes @text (nullable), "NAME=VALUE NAME=VALUE ..." with quotes as in
- * a shell, into @settings. FALSE with SL_ERROR_ARGUMENT for a name that is none of those which say
- * what the input is and what runs the model, and for a value that it does not take. */
+/** sl_embedder_read_settings: adds @text (nullable) to @settings: "NAME=VALUE NAME=VALUE ...", with
+ * quotes as in a shell. Only settings of the input and of what runs the model are allowed. FALSE
+ * with SL_ERROR_ARGUMENT for any other name, and for an invalid value. */
 gboolean sl_embedder_read_settings (const char *text, SlModelSettings *settings, GError **error);
 /**
  * sl_embedder_new:

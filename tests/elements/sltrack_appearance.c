@@ -145,7 +145,7 @@ test_return (gconstpointer data)
   test_remove_file (model);
 }
 
-/* Without a model, whoever comes back that late is another one. */
+/* Without a model, a person who comes back that late is a new object. */
 static void
 test_without (void)
 {

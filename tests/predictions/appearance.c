@@ -68,7 +68,7 @@ test_cosine (void)
     g_assert_cmpfloat_with_epsilon (sl_appearance_cosine (&looks, slots[i], known[i]), 1, 1e-5);
   }
   g_assert_cmpfloat (sl_appearance_cosine (&looks, SL_APPEARANCE_NONE, other), ==, 0);
-  /* A slot that was given back is taken again, with nothing of what it was. */
+  /* A slot that was given back is taken again, empty. */
   sl_appearance_give_back (&looks, slots[7]);
   sl_appearance_give_back (&looks, SL_APPEARANCE_NONE);
   g_assert_cmpuint (sl_appearance_take (&looks, other), ==, slots[7]);
@@ -77,7 +77,7 @@ test_cosine (void)
   sl_appearance_clear (&looks);
 }
 
-/* The mean is 0.9 of itself and 0.1 of what is new, and of length 1. */
+/* The mean keeps 0.9 of itself and takes 0.1 of the new embedding; its length is 1. */
 static void
 test_mean (void)
 {

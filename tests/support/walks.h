@@ -2,7 +2,7 @@
 /*
  * Drawn sequences of walking people whose truth is known, and what a detector would find of them:
  * boxes that jitter, fade and vanish behind others and behind pillars, misses and false boxes. A
- * box has the mean colours of what is seen in it, as a small embedding.
+ * box has the mean colours that are seen in it, as a small embedding.
  */
 #pragma once
 
