@@ -421,17 +421,14 @@ sl_track_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *que
 static gboolean
 open_model (SlTrack *self)
 {
-  g_auto (SlModelSettings) settings = { 0 };
   g_autoptr (GError) error = NULL;
   GST_OBJECT_LOCK (self);
-  g_autofree char *model = g_strdup (self->appearance), *text = g_strdup (self->look_settings);
+  g_autofree char *model = g_strdup (self->appearance), *settings = g_strdup (self->look_settings);
   const guint batch = (guint) self->batch;
   GST_OBJECT_UNLOCK (self);
   if (model == NULL || *model == '\0')
     return TRUE;
-  sl_setting_set (sl_setting_find ("model"), &settings, model);
-  if (sl_embedder_read_settings (text, &settings, &error))
-    self->embedder = sl_embedder_new (&settings, batch, &error);
+  self->embedder = sl_embedder_new (model, settings, batch, &error);
   if (self->embedder == NULL) {
     g_prefix_error (&error, "appearance: ");
     return sl_element_report (GST_ELEMENT (self), error);

@@ -57,8 +57,8 @@ read_setting (const char *word, SlModelSettings *settings, GError **error)
          && sl_setting_check_text (setting, equals + 1, error);
 }
 
-gboolean
-sl_embedder_read_settings (const char *text, SlModelSettings *settings, GError **error)
+static gboolean
+read_settings (const char *text, SlModelSettings *settings, GError **error)
 {
   g_auto (GStrv) words = NULL;
   g_autoptr (GError) cause = NULL;
@@ -140,11 +140,15 @@ try_model (SlEmbedder *self, GError **error)
 }
 
 SlEmbedder *
-sl_embedder_new (const SlModelSettings *settings, guint batch, GError **error)
+sl_embedder_new (const char *model, const char *settings, guint batch, GError **error)
 {
   g_autoptr (SlEmbedder) self = g_new0 (SlEmbedder, 1);
-  const SlInferSettings how = { .model = *settings, .batch = 1 };
+  g_auto (SlModelSettings) stated = { 0 };
   self->batch = CLAMP (batch, 1, SL_MAX_BATCH);
+  sl_setting_set (sl_setting_find ("model"), &stated, model);
+  if (!read_settings (settings, &stated, error))
+    return NULL;
+  const SlInferSettings how = { .model = stated, .batch = 1 };
   if (!sl_infer_settings_load (&how, TRUE, NULL, NULL, NULL, &self->loaded, error)
       || !choose_spec (self, error) || !open_decoding (self, error) || !allocate (self, error)
       || !try_model (self, error))

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * SlEmbedder: how objects of a frame look: a model runs on the part of the frame in each box, read
- * in place, and makes an embedding. For sltrack. One thread at a time.
+ * in place, and makes an embedding. For sltrack, and for sightline check. One thread at a time.
  */
 #pragma once
 
-#include "models/settings.h"
+#include <glib.h>
+
 #include "postprocess/predictions/track.h"
 #include "preprocess/image.h"
 
 typedef struct _SlEmbedder SlEmbedder;
 
-/** sl_embedder_read_settings: adds @text (nullable) to @settings: "NAME=VALUE NAME=VALUE ...", with
- * quotes as in a shell. Only settings of the input and of what runs the model are allowed. FALSE
- * with SL_ERROR_ARGUMENT for any other name, and for an invalid value. */
-gboolean sl_embedder_read_settings (const char *text, SlModelSettings *settings, GError **error);
 /**
  * sl_embedder_new:
- * @settings: with a model
+ * @model: path of the model, or zoo:NAME
+ * @settings: (nullable): "NAME=VALUE NAME=VALUE ...", with quotes as in a shell: settings of the
+ * input and of what runs the model
  * @batch: most boxes that run at once, 1..64; fewer where the model is faster so, or cannot do it
  *
- * Returns: (transfer full): NULL with @error set where the model does not take one picture, or
- * gives anything but one vector
+ * Returns: (transfer full): NULL with @error set where the settings are not such, or the model does
+ * not make one vector of one picture
  */
-SlEmbedder *sl_embedder_new (const SlModelSettings *settings, guint batch, GError **error);
+SlEmbedder *sl_embedder_new (const char *model, const char *settings, guint batch, GError **error);
 /** sl_embedder_free: NULL is legal. */
 void sl_embedder_free (SlEmbedder *self);
 /** sl_embedder_model: (transfer none): the path of the model. */

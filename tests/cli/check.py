@@ -231,6 +231,15 @@ def test_order():
         assert about(check("[pipeline]\nlaunch=%s ! videoanalyse ! sltrack name=t ! %s\n" % (SOURCE.replace("NV12", "I420"), zone)), "t") == [("advice", nothing)]
 
 
+def test_appearance():
+    """The model of a tracker is loaded, with its settings."""
+    text = described(SOURCE + " ! slpredict model=${model} ! sltrack name=t appearance=%s ! fakesink" % model("looks.onnx"))
+    has(check(text, status=1), "problem", "t", "appearance: ", "looks.onnx: input 'picture' is float32[1,3,16,8] and nothing states which values")
+    text += "[element t]\nappearance-settings=mean=127.5 std=127.5\n"
+    has(check(text), "fact", "t", "looks.onnx: an embedding of 24 numbers for each object in doubt")
+    has(check(text.replace("std=", "size="), status=1), "problem", "t", 'appearance: appearance-settings: "size=127.5": expected NAME=VALUE')
+
+
 def test_privacy():
     """slredact needs a model, and privacy=strict is proved or refused with the name of what is open."""
     blind = "no model is before it, so every frame is hidden whole; put slpredict before it, or set objects=false for zones alone"

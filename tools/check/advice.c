@@ -9,6 +9,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "plugins/tensor/embedder.h"
 #include "plugins/tensor/setting_properties.h"
 #include "predict/opendecoding.h"
 #include "tools/check/findings.h"
@@ -122,6 +123,25 @@ check_model (GstElement *element, GArray *findings)
       findings, SL_FINDING_ADVICE, name,
       "threads=%u on %u processors: more threads than processors make each frame slower", threads,
       g_get_num_processors ());
+}
+
+/* The model that a tracker tells objects apart by. */
+static void
+check_appearance (GstElement *element, GArray *findings)
+{
+  g_autofree char *model = NULL, *settings = NULL;
+  g_autoptr (GError) error = NULL;
+  g_object_get (element, "appearance", &model, "appearance-settings", &settings, NULL);
+  if (model == NULL || *model == '\0')
+    return;
+  g_autoptr (SlEmbedder) embedder = sl_embedder_new (model, settings, 1, &error);
+  if (embedder == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "appearance: %s",
+                     error->message);
+  else
+    sl_findings_add (findings, SL_FINDING_FACT, GST_OBJECT_NAME (element),
+                     "%s: an embedding of %u numbers for each object in doubt",
+                     sl_embedder_model (embedder), sl_embedder_length (embedder));
 }
 
 static gboolean
@@ -381,6 +401,7 @@ static const struct
   { "v4l2src", check_device },         { "slcamera", check_camera },
   { "filesrc", check_read },           { "filesink", check_written },
   { "slpublish", check_published },    { "slrecord", check_recorded },
+  { "sltrack", check_appearance },
 };
 
 void
