@@ -56,29 +56,6 @@ push_pull (TestLine *fixture, GstBuffer *buffer)
   return gst_harness_pull (fixture->harness);
 }
 
-/* The id of the region at @x, -1 = no such region, 0 = no id. */
-static gint
-id_at (GstBuffer *buffer, guint x)
-{
-  gpointer state = NULL;
-  GstMeta *meta;
-  gint id = 0;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL) {
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    if (region->x != x)
-      continue;
-    const GstStructure *object_id =
-      gst_video_region_of_interest_meta_get_param (region, "object_id");
-    if (object_id == NULL)
-      return 0;
-    g_assert_true (gst_structure_get_int (object_id, "id", &id));
-    return id;
-  }
-  return -1;
-}
-
 static guint
 count_regions (GstBuffer *buffer)
 {
@@ -101,10 +78,10 @@ test_crossing (void)
     GstBuffer *out = push_pull (&fixture, in);
     g_assert_true (out == in && gst_buffer_peek_memory (out, 0) == memory);
     if (50 + 7 * i != 500 - 7 * i) {
-      g_assert_cmpint (id_at (out, 50 + 7 * i), ==, 1);
-      g_assert_cmpint (id_at (out, 500 - 7 * i), ==, 2);
+      g_assert_cmpint (test_id_at (out, 50 + 7 * i), ==, 1);
+      g_assert_cmpint (test_id_at (out, 500 - 7 * i), ==, 2);
     }
-    g_assert_cmpint (id_at (out, 0), ==, 0);
+    g_assert_cmpint (test_id_at (out, 0), ==, 0);
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (
       out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
     g_assert_cmpint (region->id, >, 0);
@@ -123,8 +100,8 @@ test_shared (void)
   GstBuffer *out = push_pull (&fixture, gst_buffer_ref (in));
   g_assert_true (out != in);
   g_assert_true (gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (in, 0));
-  g_assert_cmpint (id_at (out, 10), ==, 1);
-  g_assert_cmpint (id_at (in, 10), ==, 0);
+  g_assert_cmpint (test_id_at (out, 10), ==, 1);
+  g_assert_cmpint (test_id_at (in, 10), ==, 0);
   gst_buffer_unref (out);
   gst_buffer_unref (in);
   in = new_frame (FRAME);
@@ -147,8 +124,8 @@ test_unsure (void)
     add_region (in, "cat", 100, 100, i == 0 ? 0.9 : 0.2);
     add_region (in, "cat", 300, 100, 0.2);
     GstBuffer *out = push_pull (&fixture, in);
-    g_assert_cmpint (id_at (out, 100), ==, 1);
-    g_assert_cmpint (id_at (out, 300), ==, i == 3 ? 0 : -1);
+    g_assert_cmpint (test_id_at (out, 100), ==, 1);
+    g_assert_cmpint (test_id_at (out, 300), ==, i == 3 ? 0 : -1);
     gst_buffer_unref (out);
   }
   teardown (&fixture);
@@ -170,8 +147,8 @@ test_classes_without_type (void)
     add_region (in, "cat", 100, 100, 0.9);
     add_region (in, NULL, 300, 100, 0.9);
     GstBuffer *out = push_pull (&fixture, in);
-    g_assert_cmpint (id_at (out, 100), ==, rows[i].cat);
-    g_assert_cmpint (id_at (out, 300), ==, rows[i].none);
+    g_assert_cmpint (test_id_at (out, 100), ==, rows[i].cat);
+    g_assert_cmpint (test_id_at (out, 300), ==, rows[i].none);
     gst_buffer_unref (out);
     teardown (&fixture);
   }
@@ -197,7 +174,7 @@ test_interpolate (void)
         out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
       g_assert_cmpuint (count_regions (out), ==, 1);
       g_assert_cmpstr (g_quark_to_string (region->roi_type), ==, "dog");
-      g_assert_cmpint (id_at (out, region->x), ==, 1);
+      g_assert_cmpint (test_id_at (out, region->x), ==, 1);
       gst_structure_get_boolean (gst_video_region_of_interest_meta_get_param (region, "detection"),
                                  "predicted", &predicted);
       g_assert_true (predicted == !looked);
@@ -217,7 +194,7 @@ id_of_one (TestLine *fixture, GstClockTime pts)
   GstBuffer *in = new_frame (pts);
   add_region (in, "cat", 100, 100, 0.9);
   GstBuffer *out = push_pull (fixture, in);
-  const gint id = id_at (out, 100);
+  const gint id = test_id_at (out, 100);
   gst_buffer_unref (out);
   return id;
 }
@@ -329,7 +306,7 @@ test_metas (void)
     SlPredictionReader reader = { 0 };
     SlPredictionView prediction = { .width = 640, .height = 480 };
     g_assert_cmpuint (count_regions (out), ==, 1);
-    g_assert_cmpint (id_at (out, region->x), ==, 1);
+    g_assert_cmpint (test_id_at (out, region->x), ==, 1);
     sl_prediction_reader_init (&reader);
     sl_prediction_reader_read (&reader, out, &prediction);
     g_assert_cmpint (prediction.objects[0].object_id, ==, 1);

@@ -65,24 +65,6 @@ add_person (GstBuffer *buffer, guint x, guint y, const Clothes clothes)
     region, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, 0.9, NULL));
 }
 
-/* The id of the region at @x, 0 = none. */
-static gint
-id_at (GstBuffer *buffer, guint x)
-{
-  gpointer state = NULL;
-  GstMeta *meta;
-  gint id = 0;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
-                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-         != NULL) {
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    const GstStructure *tracked = gst_video_region_of_interest_meta_get_param (region, "object_id");
-    if (region->x == x && tracked != NULL)
-      g_assert_true (gst_structure_get_int (tracked, "id", &id));
-  }
-  return id;
-}
-
 /* One stands at 200 all the time; another one, at 40, is away for @gone frames. What is at 90 then,
  * in @clothes? Returns its id. */
 static gint
@@ -98,10 +80,10 @@ come_back (TestLine *line, guint gone, const Clothes clothes)
       add_person (in, 90, 110, clothes);
     g_assert_cmpint (gst_harness_push (line->harness, in), ==, GST_FLOW_OK);
     GstBuffer *out = gst_harness_pull (line->harness);
-    g_assert_cmpint (id_at (out, 200), ==, 1);
+    g_assert_cmpint (test_id_at (out, 200), ==, 1);
     if (i < 10)
-      g_assert_cmpint (id_at (out, 40), ==, 2);
-    id = id_at (out, 90);
+      g_assert_cmpint (test_id_at (out, 40), ==, 2);
+    id = test_id_at (out, 90);
     gst_buffer_unref (out);
   }
   return id;

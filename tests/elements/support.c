@@ -310,6 +310,28 @@ test_tensor_buffer (gconstpointer data, gsize bytes)
   return gst_buffer_new_wrapped (g_memdup2 (data, bytes), bytes);
 }
 
+gint
+test_id_at (GstBuffer *buffer, guint x)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  gint id = 0;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                   GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+         != NULL) {
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    if (region->x != x)
+      continue;
+    const GstStructure *object_id =
+      gst_video_region_of_interest_meta_get_param (region, "object_id");
+    if (object_id == NULL)
+      return 0;
+    g_assert_true (gst_structure_get_int (object_id, "id", &id));
+    return id;
+  }
+  return -1;
+}
+
 GstBus *
 test_watch (GstElement *element)
 {

@@ -62,6 +62,10 @@ GstBuffer *test_frame (const char *caps, const guint8 values[3], GstClockTime pt
 /** test_tensor_buffer: a buffer of one plain memory (unpadded) with a copy of @data. */
 GstBuffer *test_tensor_buffer (gconstpointer data, gsize bytes);
 
+/** test_id_at: the id of the tracked object whose region begins at @x: 0 = no id, -1 = no region.
+ */
+gint test_id_at (GstBuffer *buffer, guint x);
+
 /** test_watch: gives @element a bus of its own. */
 GstBus *test_watch (GstElement *element);
 /** test_assert_error: exactly one error waits on @bus and its text has each of the fragments,
