@@ -232,6 +232,7 @@ refuse (const char *properties, const char *model, const char *message)
   g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
   test_assert_error (bus, "appearance", message, NULL);
   gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL); /* its messages hold the element */
   gst_object_unref (bus);
   gst_object_unref (element);
 }
