@@ -97,6 +97,9 @@ sl_tracker_describe (SlTracker *tracker, guint length, SlTrackDescribe describe,
   tracker->looks = describe != NULL ? g_new (gfloat, (gsize) SL_TRACK_MOST * length) : NULL;
   tracker->describe = describe;
   tracker->describe_data = data;
+  tracker->n_described = 0;
+  for (guint b = 0; b < SL_TRACK_MOST; b++)
+    tracker->look_of[b] = SL_TRACK_NONE;
 }
 
 void

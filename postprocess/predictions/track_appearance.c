@@ -97,9 +97,11 @@ static void
 describe (SlTracker *tracker, const Overlaps *overlaps, const SlTrackBox *boxes)
 {
   SlAppearance *appearance = &tracker->appearance;
-  guint chosen[SL_TRACK_MOST];
-  const guint n = choose (tracker, overlaps, chosen);
+  const guint *chosen = tracker->described;
   const gfloat *last = NULL;
+  for (guint i = 0; i < tracker->n_described; i++)
+    tracker->look_of[chosen[i]] = SL_TRACK_NONE;
+  const guint n = tracker->n_described = choose (tracker, overlaps, tracker->described);
   if (n == 0)
     return;
   tracker->describe (tracker->describe_data, boxes, chosen, n, tracker->looks);
@@ -123,23 +125,20 @@ void
 sl_track_look (SlTracker *tracker, const SlTrackBox *boxes)
 {
   Overlaps overlaps;
-  for (guint i = 0; i < tracker->n_boxes; i++)
-    tracker->look_of[tracker->boxes[i]] = SL_TRACK_NONE;
-  for (guint i = 0; i < tracker->n_late; i++)
-    tracker->look_of[tracker->late[i]] = SL_TRACK_NONE;
   count (tracker, &overlaps);
   describe (tracker, &overlaps, boxes);
-  for (gsize i = 0; i < tracker->n_touching; i++) {
+  for (gsize i = 0; i < tracker->n_touching && tracker->n_described > 0; i++) {
     const SlTrackTouch *pair = &tracker->touching[i];
-    const SlTrackState *track = sl_track_at (tracker, tracker->waiting[pair->object]);
     const gfloat *look = look_of (tracker, tracker->boxes[pair->box]);
+    if (look == NULL)
+      continue;
+    const SlTrackState *track = sl_track_at (tracker, tracker->waiting[pair->object]);
     gint32 *gain = &tracker->gain[(gsize) pair->object * tracker->n_boxes + pair->box];
-    gfloat more = 0;
-    if (look != NULL && track->look != SL_APPEARANCE_NONE)
-      more = sl_appearance_cosine (&tracker->appearance, track->look, look)
-             - (gfloat) tracker->settings.look;
-    *gain = (gint32) CLAMP (((gfloat) *gain + SHARE * SL_ASSIGNMENT_GAIN * more) / (1 + SHARE), 0,
-                            SL_ASSIGNMENT_GAIN);
+    if (track->look == SL_APPEARANCE_NONE)
+      continue;
+    const gfloat more = sl_appearance_cosine (&tracker->appearance, track->look, look)
+                        - (gfloat) tracker->settings.look;
+    *gain = CLAMP (*gain + (gint32) (SHARE * SL_ASSIGNMENT_GAIN * more), 0, SL_ASSIGNMENT_GAIN);
   }
 }
 
@@ -230,10 +229,7 @@ clean_memory (SlTracker *tracker)
 void
 sl_track_find_again (SlTracker *tracker, const SlTrackBox *boxes)
 {
-  gboolean described = FALSE;
-  for (guint i = 0; i < tracker->n_boxes && !described; i++)
-    described = tracker->look_of[tracker->boxes[i]] != SL_TRACK_NONE;
-  if (!described)
+  if (tracker->n_boxes == 0 || tracker->n_described == 0)
     return;
   sl_track_wait (tracker, TRUE, TRUE);
   const guint rows = tracker->n_waiting + tracker->memory->len;

@@ -51,6 +51,7 @@ typedef struct
  * @late: boxes below the high threshold
  * @memory: of SlTrackState: objects that are no longer predicted, the oldest first
  * @touching: pairs of the round in hand whose gain is not 0, object by object
+ * @described: boxes of the frame in hand that were described
  * @look_of: of each box: its place in @looks, or SL_TRACK_NONE; @look_clear: of each place: whether
  * others leave enough of the box to be seen
  */
@@ -76,6 +77,7 @@ struct _SlTracker
   SlAppearance appearance;
   GArray *memory;
   gfloat *looks;
+  guint described[SL_TRACK_MOST], n_described;
   guint look_of[SL_TRACK_MOST];
   gboolean look_clear[SL_TRACK_MOST];
 };
