@@ -313,6 +313,7 @@ predict (SlTracker *tracker, guint steps)
   for (guint t = 0; t < tracker->tracks->len; t++) {
     SlTrackState *track = sl_track_at (tracker, t);
     if (steps > most - MIN (track->unseen, most)) {
+      track->unseen += MIN (steps, G_MAXUINT - track->unseen);
       sl_track_forget (tracker, track);
       continue;
     }

@@ -280,7 +280,7 @@ sl_track_forget (SlTracker *tracker, const SlTrackState *track)
 {
   if (track->look == SL_APPEARANCE_NONE)
     return;
-  if (track->id == 0 || track->unseen >= (guint) tracker->settings.remember) {
+  if (track->id == 0 || track->unseen > (guint) tracker->settings.remember) {
     sl_appearance_give_back (&tracker->appearance, track->look);
     return;
   }

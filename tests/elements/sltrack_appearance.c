@@ -7,9 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "plugins/tensor/embedder.h"
 #include "tests/elements/support.h"
 #include "tests/support/looks_model.h"
 #include "tests/support/program.h"
+#include "tests/support/testdata.h"
 
 #define WIDTH 320
 #define HEIGHT 240
@@ -50,6 +52,15 @@ new_frame (guint i)
 }
 
 static void
+add_region (GstBuffer *buffer, guint x, guint y, guint w, guint h)
+{
+  GstVideoRegionOfInterestMeta *region =
+    gst_buffer_add_video_region_of_interest_meta (buffer, "person", x, y, w, h);
+  gst_video_region_of_interest_meta_add_param (
+    region, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, 0.9, NULL));
+}
+
+static void
 add_person (GstBuffer *buffer, guint x, guint y, const Clothes clothes)
 {
   const guint w = 30, h = 60;
@@ -59,10 +70,7 @@ add_person (GstBuffer *buffer, guint x, guint y, const Clothes clothes)
     for (guint column = 0; column < w; column++)
       memcpy (map.data + ((y + row) * WIDTH + x + column) * 3, clothes[row >= h / 2], 3);
   gst_buffer_unmap (buffer, &map);
-  GstVideoRegionOfInterestMeta *region =
-    gst_buffer_add_video_region_of_interest_meta (buffer, "person", x, y, w, h);
-  gst_video_region_of_interest_meta_add_param (
-    region, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, 0.9, NULL));
+  add_region (buffer, x, y, w, h);
 }
 
 /* One stands at 200 all the time; another one, at 40, is away for @gone frames. What is at 90 then,
@@ -281,6 +289,86 @@ test_format (void)
   test_remove_file (model);
 }
 
+/* A picture of the test data with a face at @x, @y of @side pixels. */
+static const struct
+{
+  const char *file;
+  guint width, height, x, y, side;
+} faces[] = { { "face.jpg", 512, 355, 254, 69, 100 },
+              { "grace_hopper.bmp", 512, 600, 168, 146, 198 } };
+
+/* (transfer full) (nullable): the pixels of face @i, FACE x FACE. */
+#define FACE 96
+static GstBuffer *
+read_face (guint i)
+{
+  g_autofree char *name = g_build_filename ("images", faces[i].file, NULL);
+  g_autofree char *path = sl_test_data (name);
+  if (path == NULL)
+    return NULL;
+  g_autofree char *launch = g_strdup_printf (
+    "filesrc location=%s ! decodebin ! videoconvert ! videocrop left=%u top=%u right=%u bottom=%u ! videoscale ! "
+    "capsfilter caps=video/x-raw,format=RGB,width=%d,height=%d ! "
+    "appsink name=sink",
+    path, faces[i].x, faces[i].y, faces[i].width - faces[i].x - faces[i].side,
+    faces[i].height - faces[i].y - faces[i].side, FACE, FACE);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstElement) pipeline = gst_parse_launch (launch, &error);
+  g_assert_no_error (error);
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  GstSample *sample = NULL;
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_signal_emit_by_name (sink, "pull-sample", &sample);
+  g_assert_nonnull (sample);
+  GstBuffer *picture = gst_buffer_ref (gst_sample_get_buffer (sample));
+  gst_sample_unref (sample);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  return picture;
+}
+
+static void
+add_face (GstBuffer *buffer, guint x, GstBuffer *face)
+{
+  GstMapInfo to, from;
+  g_assert_true (gst_buffer_map (buffer, &to, GST_MAP_WRITE));
+  g_assert_true (gst_buffer_map (face, &from, GST_MAP_READ));
+  for (guint row = 0; row < FACE; row++)
+    memcpy (to.data + ((60 + row) * WIDTH + x) * 3, from.data + (gsize) row * FACE * 3, FACE * 3);
+  gst_buffer_unmap (buffer, &to);
+  gst_buffer_unmap (face, &from);
+  add_region (buffer, x, 60, FACE, FACE);
+}
+
+/* Two people leave, and come back in each other's place: a model of faces that others trained knows
+ * them again. */
+static void
+test_faces (void)
+{
+  g_autoptr (SlEmbedder) cached = sl_embedder_new ("zoo:mobilefacenet", NULL, 1, NULL);
+  if (cached == NULL) {
+    g_test_skip ("needs sightline get mobilefacenet");
+    return;
+  }
+  g_autoptr (GstBuffer) first = read_face (0), second = read_face (1);
+  if (first == NULL || second == NULL)
+    return;
+  TestLine line =
+    test_line_open ("sltrack appearance=zoo:mobilefacenet appearance-batch=1", NULL, CAPS);
+  for (guint i = 0; i < 15; i++) {
+    const gboolean back = i >= 10;
+    GstBuffer *in = new_frame (back ? 60 + i : i);
+    add_face (in, back ? 200 : 20, first);
+    add_face (in, back ? 20 : 200, second);
+    g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
+    GstBuffer *out = gst_harness_pull (line.harness);
+    g_assert_cmpint (test_id_at (out, 20), ==, back ? 2 : 1);
+    g_assert_cmpint (test_id_at (out, 200), ==, back ? 1 : 2);
+    gst_buffer_unref (out);
+  }
+  test_assert_no_error (line.bus);
+  test_line_close (line.harness, line.bus);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
@@ -292,5 +380,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/sltrack-appearance/refusals", test_refusals);
   g_test_add_func ("/sltrack-appearance/other-models", test_other_models);
   g_test_add_func ("/sltrack-appearance/format", test_format);
+  g_test_add_func ("/sltrack-appearance/faces", test_faces);
   return test_elements_run ();
 }

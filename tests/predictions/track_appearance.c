@@ -171,6 +171,30 @@ test_absence (gconstpointer data)
   g_assert_cmpint (matches[0].id, >, 2); /* what was remembered is forgotten, too */
 }
 
+/* The stream itself has a gap, or no model ran: those frames count for the reach, and for the
+ * memory.
+ */
+static void
+test_gap_of_frames (void)
+{
+  for (guint skipped = 0; skipped < 2; skipped++)
+    for (guint gap = 100; gap <= 400; gap += 300) {
+      Eye eye = { .looks = { 2, 4 } };
+      g_autoptr (SlTracker) tracker = tracker_new (&eye);
+      SlTrackBox boxes[2] = { box_at (100, 200), box_at (400, 200) };
+      SlTrackMatch matches[2];
+      for (guint frame = 0; frame < 3; frame++)
+        sl_tracker_update (tracker, boxes, 2, 1, frame, matches);
+      for (guint frame = 1; frame < gap && skipped; frame++)
+        sl_tracker_skip (tracker, 1);
+      boxes[0] = box_at (700, 200);
+      sl_tracker_update (tracker, boxes, 2, skipped ? 1 : gap, gap, matches);
+      sl_tracker_update (tracker, boxes, 2, 1, gap, matches);
+      g_assert_cmpint (matches[0].id, ==, gap < 300 ? 1 : 3);
+      g_assert_cmpint (matches[1].id, ==, gap < 300 ? 2 : 4);
+    }
+}
+
 /* Of two that look the same, the nearer one is found. */
 static void
 test_twins (void)
@@ -301,6 +325,7 @@ TEST_MAIN (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/track-appearance/absence/%s", absences[i].name);
     g_test_add_data_func (path, &absences[i], test_absence);
   }
+  g_test_add_func ("/track-appearance/gap-of-frames", test_gap_of_frames);
   g_test_add_func ("/track-appearance/twins", test_twins);
   for (guint i = 0; i < G_N_ELEMENTS (broken); i++) {
     g_autofree char *path = g_strdup_printf ("/track-appearance/says-nothing/%s", broken[i].name);
