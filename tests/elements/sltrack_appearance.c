@@ -135,6 +135,46 @@ test_return (gconstpointer data)
   test_remove_file (model);
 }
 
+/* A quantised TensorFlow Lite model: the mean colour alone, whose cosines are high for all. */
+static void
+test_quantised (void)
+{
+  g_autofree char *model = test_sized_colour_model (SL_DTYPE_U8, 8);
+  g_autofree char *launch = g_strdup_printf ("sltrack appearance=%s appearance-batch=1", model);
+  TestLine line = test_line_open (launch, NULL, CAPS);
+  g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 2);
+  test_assert_no_error (line.bus);
+  test_line_close (line.harness, line.bus);
+  line = test_line_open (launch, NULL, CAPS);
+  g_assert_cmpint (come_back (&line, 60, green_over_yellow), ==, 3);
+  test_line_close (line.harness, line.bus);
+  test_remove_file (model);
+}
+
+/* The model's time is part of a live pipeline's latency: here that of a model of many pixels. */
+static void
+test_latency (void)
+{
+  g_autofree char *model = test_sized_colour_model (SL_DTYPE_U8, 1600);
+  g_autofree char *launch = g_strdup_printf ("sltrack appearance=%s appearance-batch=1", model);
+  for (guint with = 0; with < 2; with++) {
+    TestLine line = test_line_open (with ? launch : "sltrack", NULL, CAPS);
+    gst_harness_set_live (line.harness, TRUE);
+    g_assert_cmpuint (gst_harness_query_latency (line.harness), ==, 0);
+    for (guint i = 0; i < 20; i++) {
+      GstBuffer *in = new_frame (i);
+      add_person (in, 100, 100, standing);
+      add_person (in, 110, 100, red_over_blue);
+      g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
+      gst_buffer_unref (gst_harness_pull (line.harness));
+    }
+    g_assert_true ((gst_harness_query_latency (line.harness) > 0) == with);
+    test_assert_no_error (line.bus);
+    test_line_close (line.harness, line.bus);
+  }
+  test_remove_file (model);
+}
+
 /* Without a model, a person who comes back that late is a new object. */
 static void
 test_without (void)
@@ -258,11 +298,16 @@ test_refusals (void)
 static void
 test_other_models (void)
 {
-  g_autofree char *pair = test_pair_model (), *sum = test_sum_model ();
+  const gint32 long_vector[] = { 1, 48 * 48 * 3 };
+  g_autofree char *pair = test_pair_model (), *sum = test_sum_model (),
+                  *longest = test_reshape_model (48, long_vector, 2);
+  refuse ("appearance=%s " SETTINGS, longest,
+          "expected an embedding of at most 4096 numbers, got 6912");
   refuse (
     "appearance=%s", pair,
     "decoder vector: expected one tensor of uint8, int8 or float32 with one dimension other than 1 ");
   refuse ("appearance=%s", sum, "expected a model that makes an embedding of a picture, got ");
+  test_remove_file (longest);
   test_remove_file (pair);
   test_remove_file (sum);
 }
@@ -373,6 +418,8 @@ TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/sltrack-appearance/return", returns, test_return);
+  g_test_add_func ("/sltrack-appearance/quantised", test_quantised);
+  g_test_add_func ("/sltrack-appearance/latency", test_latency);
   g_test_add_func ("/sltrack-appearance/without", test_without);
   g_test_add_data_func ("/sltrack-appearance/zeros", GINT_TO_POINTER (0), test_blank);
   g_test_add_data_func ("/sltrack-appearance/nan", GINT_TO_POINTER (1), test_blank);
