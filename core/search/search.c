@@ -68,20 +68,26 @@ insert (SlSearchHit *hits, guint n, guint most, SlSearchHit hit)
 }
 
 guint
-sl_search (const SlSearchTable *table, const gint8 *query, gfloat scale, guint most,
-           SlSearchHit *hits)
+sl_search_more (const SlSearchTable *table, gsize first, const gint8 *query, gfloat scale,
+                guint most, SlSearchHit *hits, guint n)
 {
   const SlSearchLoop *loop = sl_cpu_best (rows, G_N_ELEMENTS (rows));
   gint32 sums[BLOCK];
-  guint n = 0;
-  for (gsize first = 0; first < table->n && most > 0; first += BLOCK) {
-    const gsize count = MIN (table->n - first, BLOCK);
-    loop->products (table->numbers + first * table->stride, count, table->stride, query, sums);
+  for (gsize at = 0; at < table->n && most > 0; at += BLOCK) {
+    const gsize count = MIN (table->n - at, BLOCK);
+    loop->products (table->numbers + at * table->stride, count, table->stride, query, sums);
     for (gsize i = 0; i < count; i++) {
-      const gfloat cosine = (gfloat) sums[i] * (table->scales[first + i] * scale);
-      if (table->scales[first + i] > 0 && (n < most || cosine > hits[n - 1].cosine))
-        n = insert (hits, n, most, (SlSearchHit){ first + i, cosine });
+      const gfloat cosine = (gfloat) sums[i] * (table->scales[at + i] * scale);
+      if (table->scales[at + i] > 0 && (n < most || cosine > hits[n - 1].cosine))
+        n = insert (hits, n, most, (SlSearchHit){ first + at + i, cosine });
     }
   }
   return n;
+}
+
+guint
+sl_search (const SlSearchTable *table, const gint8 *query, gfloat scale, guint most,
+           SlSearchHit *hits)
+{
+  return sl_search_more (table, 0, query, scale, most, hits, 0);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Exact search among embeddings: the cosine of a query with each vector of a table, no index.
  * Numbers have 8 bits, so a million vectors of 512 numbers are 512 MB, and reading them takes most
@@ -43,3 +44,7 @@ gfloat sl_search_pack (const gfloat *vector, guint length, gint8 *row);
  * first; of equal ones the lower row. Returns how many there are. */
 guint sl_search (const SlSearchTable *table, const gint8 *query, gfloat scale, guint most,
                  SlSearchHit *hits);
+/** sl_search_more: the same in a table of several pieces, one after the other: @hits has @n of
+ * those before. The first row of @table is row @first of the whole. */
+guint sl_search_more (const SlSearchTable *table, gsize first, const gint8 *query, gfloat scale,
+                      guint most, SlSearchHit *hits, guint n);
