@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /* Classes that sentences describe: a text model makes an embedding of each, once, at load; or a
  * file has the embeddings. */
 #pragma once

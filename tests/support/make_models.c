@@ -46,6 +46,9 @@
  *                             embedding
  *   normalised.onnx           float32[1,3,32,32] -> 32 numbers by a convolution of chance and batch
  *                             normalisation as in training with pixels of -1..1
+ *   colour_words.onnx         int64[1,N] -> float32[1,3]: the sum of the colours that tokens stand
+ *                             for: 3 red, 4 green, 5 blue, 6 yellow; others are black
+ *   colour_words_wide.onnx    the same with a fourth number
  */
 #include <stdio.h>
 #include <string.h>
@@ -597,6 +600,25 @@ make_looks (const char *directory)
   save_bytes (directory, "looks.onnx", bytes);
 }
 
+/* A text model that belongs to brightest_channel: colours of tokens. */
+static void
+make_colour_words (const char *directory, const char *name, guint length)
+{
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  gfloat colours[8 * 4] = { 0 };
+  for (guint c = 0; c < 3; c++)
+    colours[(3 + c) * length + c] = 1;
+  colours[6 * length] = colours[6 * length + 1] = 1;
+  sl_onnx_writer_input (w, "input_ids", SL_ONNX_INT64, 2, (const gint64[]){ 1, 0 });
+  sl_onnx_writer_floats (w, "colours", 2, (const gint64[]){ 8, length }, colours);
+  sl_onnx_writer_ints (w, "words", 1, (const gint64[]){ 1 });
+  sl_onnx_writer_node (w, "Gather", "colours,input_ids", "each", NULL);
+  sl_onnx_writer_node (w, "ReduceSum", "each,words", "text_embeds", "keepdims i 0", NULL);
+  sl_onnx_writer_output (w, "text_embeds", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  save_bytes (directory, name, bytes);
+}
+
 /* The mean of each channel, times the matrix that changes nothing. */
 static void
 make_channels (const char *directory, const char *name, gboolean since_28)
@@ -688,6 +710,8 @@ main (int argc, char **argv)
   make_trained (argv[1], "trained_blue.tflite", 1 / 255.f, 0, PLAIN, 1 / 1.5f);
   make_normalised (argv[1]);
   make_looks (argv[1]);
+  make_colour_words (argv[1], "colour_words.onnx", 3);
+  make_colour_words (argv[1], "colour_words_wide.onnx", 4);
   make_channels (argv[1], "channels.pt2", FALSE);
   make_channels (argv[1], "channels.v0.pt2", TRUE);
   make_many_pixels (argv[1]);

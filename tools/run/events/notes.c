@@ -20,12 +20,20 @@ word_clear (gpointer word)
   g_free (((SlWord *) word)->text);
 }
 
+static void
+object_clear (gpointer object)
+{
+  g_free (((SlNotesObject *) object)->label);
+}
+
 void
 sl_notes_init (SlNotes *notes)
 {
   *notes = (SlNotes){ .confidence = -1, .text = g_string_new (NULL) };
   notes->words = g_array_new (FALSE, FALSE, sizeof (SlWord));
   g_array_set_clear_func (notes->words, word_clear);
+  notes->objects = g_array_new (FALSE, FALSE, sizeof (SlNotesObject));
+  g_array_set_clear_func (notes->objects, object_clear);
 }
 
 void
@@ -36,6 +44,7 @@ sl_notes_clear (SlNotes *notes)
   g_free (notes->label);
   g_free (notes->format);
   g_clear_pointer (&notes->words, g_array_unref);
+  g_clear_pointer (&notes->objects, g_array_unref);
   if (notes->text != NULL)
     g_string_free (notes->text, TRUE);
   notes->text = NULL;
@@ -204,22 +213,40 @@ read_code (SlNotes *notes, SlJsonReader *reader)
       add_text (notes, reader->text->str);
 }
 
+/* The corners of @found as x, y, width and height in 0..1. */
+static void
+find_box (const Found *found, gdouble box[4])
+{
+  const gdouble x = CLAMP (found->box[0], 0, 1), y = CLAMP (found->box[1], 0, 1);
+  box[0] = x;
+  box[1] = y;
+  box[2] = CLAMP (found->box[2], x, 1) - x;
+  box[3] = CLAMP (found->box[3], y, 1) - y;
+}
+
 /* The event's object, by its id; without one the first of its label, which is the best. */
+static gboolean
+is_event_object (const SlNotes *notes, const Found *found)
+{
+  return notes->object > 0
+           ? found->id == notes->object
+           : notes->confidence < 0
+               && (notes->label == NULL || g_strcmp0 (notes->label, found->label) == 0);
+}
+
 static void
 take_object (SlNotes *notes, const Found *found)
 {
-  const gboolean same =
-    notes->object > 0 ? found->id == notes->object
-                      : notes->confidence < 0
-                          && (notes->label == NULL || g_strcmp0 (notes->label, found->label) == 0);
-  if (!same)
+  SlNotesObject object = { .is_event = is_event_object (notes, found) };
+  find_box (found, object.box);
+  if (object.is_event) {
+    notes->confidence = CLAMP (found->confidence, 0, 1);
+    memcpy (notes->box, object.box, sizeof object.box);
+  }
+  if (notes->objects->len >= SL_NOTES_OBJECTS || object.box[2] <= 0 || object.box[3] <= 0)
     return;
-  notes->confidence = CLAMP (found->confidence, 0, 1);
-  const gdouble x = CLAMP (found->box[0], 0, 1), y = CLAMP (found->box[1], 0, 1);
-  notes->box[0] = x;
-  notes->box[1] = y;
-  notes->box[2] = CLAMP (found->box[2], x, 1) - x;
-  notes->box[3] = CLAMP (found->box[3], y, 1) - y;
+  object.label = found->label != NULL ? sl_printable (found->label, SL_PRINTABLE_NAME) : NULL;
+  g_array_append_val (notes->objects, object);
 }
 
 static void

@@ -11,6 +11,8 @@
 #define SL_NOTES_BYTES (1 << 20)
 #define SL_NOTES_WORDS 64
 #define SL_NOTES_TEXT 4096
+/** Objects that are remembered with their places, best first. */
+#define SL_NOTES_OBJECTS 16
 
 typedef enum
 {
@@ -27,6 +29,14 @@ typedef struct
   char *text;
 } SlWord;
 
+/** SlNotesObject: @label: (nullable); @box: as in SlNotes; @is_event: it is the event's own */
+typedef struct
+{
+  char *label;
+  gdouble box[4];
+  gboolean is_event;
+} SlNotesObject;
+
 /**
  * SlNotes:
  * @us: microseconds since 1970
@@ -37,6 +47,7 @@ typedef struct
  * @box: x, y, width, height in 0..1 of the frame; width 0 = unknown
  * @format: (nullable): of the clip, such as video/x-h264
  * @picture: whether there is one
+ * @objects: of SlNotesObject: those of the event's frame
  * @text: lower case, for searches
  */
 typedef struct
@@ -47,6 +58,7 @@ typedef struct
   gdouble confidence, at, seconds, box[4];
   gboolean picture;
   GArray *words; /* of SlWord */
+  GArray *objects;
   GString *text;
 } SlNotes;
 

@@ -14,10 +14,6 @@ typedef struct
 /* Events: from here on. */
 #define MANY 1000
 
-#define COLUMNS                                                                    \
-  "stem, pipeline, time, event, region, label, object, coalesce(confidence, -1), " \
-  "coalesce(seconds, -1), format, clip, picture, kept, bytes, color"
-
 void
 sl_event_row_free (gpointer data)
 {
@@ -128,8 +124,18 @@ prepare (SlSql *sql, const Where *where, const char *before, const char *behind,
   return statement;
 }
 
-static SlEventRow *
-read_row (SlStore *store, sqlite3_stmt *rows)
+sqlite3_stmt *
+sl_event_query_prepare (SlSql *sql, const SlEventQuery *query, const char *select,
+                        const char *condition, gint *next, GError **error)
+{
+  g_auto (Where) where;
+  where_init (&where, query, TRUE);
+  g_autofree char *behind = g_strconcat (where.sql->len > 0 ? " AND " : " WHERE ", condition, NULL);
+  return prepare (sql, &where, select, behind, next, error);
+}
+
+SlEventRow *
+sl_event_row_read (SlStore *store, sqlite3_stmt *rows)
 {
   SlEventRow *row = g_new0 (SlEventRow, 1);
   row->store = sl_store_ref (store);
@@ -213,13 +219,13 @@ list_store (const SlEventQuery *query, SlStore *store, GPtrArray *list, guint64 
     g_ptr_array_add (where.texts, g_strdup (query->before));
     g_array_append_val (where.numbers, query->before_us);
   }
-  g_autoptr (sqlite3_stmt) rows = prepare (sql, &where, "SELECT " COLUMNS " FROM event",
+  g_autoptr (sqlite3_stmt) rows = prepare (sql, &where, "SELECT " SL_EVENT_COLUMNS " FROM event",
                                            " ORDER BY time DESC, stem DESC LIMIT ?", &next, error);
   if (rows == NULL)
     return;
   sqlite3_bind_int64 (rows, next, query->limit);
   while (sl_sql_next (sql, rows, error))
-    g_ptr_array_add (list, read_row (store, rows));
+    g_ptr_array_add (list, sl_event_row_read (store, rows));
 }
 
 static gint
@@ -257,10 +263,10 @@ sl_event_query_one (GPtrArray *stores, const char *stem, GError **error)
     SlStore *store = stores->pdata[i];
     SlSql *sql = sl_store_reader (store);
     g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
-    g_autoptr (sqlite3_stmt) rows =
-      sl_sql_query (sql, &reason, "SELECT " COLUMNS " FROM event WHERE stem = ?", "s", stem);
+    g_autoptr (sqlite3_stmt) rows = sl_sql_query (
+      sql, &reason, "SELECT " SL_EVENT_COLUMNS " FROM event WHERE stem = ?", "s", stem);
     if (rows != NULL && sl_sql_next (sql, rows, &reason))
-      row = read_row (store, rows);
+      row = sl_event_row_read (store, rows);
   }
   if (reason != NULL)
     g_propagate_error (error, reason);
@@ -272,11 +278,12 @@ sl_event_query_newest (SlStore *store, const char *pipeline)
 {
   SlSql *sql = sl_store_reader (store);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
-  g_autoptr (sqlite3_stmt) rows = sl_sql_query (
-    sql, NULL,
-    "SELECT " COLUMNS " FROM event WHERE pipeline = ? ORDER BY time DESC, stem DESC LIMIT 1", "s",
-    pipeline);
-  return rows != NULL && sl_sql_next (sql, rows, NULL) ? read_row (store, rows) : NULL;
+  g_autoptr (sqlite3_stmt) rows =
+    sl_sql_query (sql, NULL,
+                  "SELECT " SL_EVENT_COLUMNS
+                  " FROM event WHERE pipeline = ? ORDER BY time DESC, stem DESC LIMIT 1",
+                  "s", pipeline);
+  return rows != NULL && sl_sql_next (sql, rows, NULL) ? sl_event_row_read (store, rows) : NULL;
 }
 
 static void

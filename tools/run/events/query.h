@@ -33,7 +33,18 @@ typedef struct
   guint64 bytes;
 } SlEventRow;
 
+/** The columns that sl_event_row_read() reads. */
+#define SL_EVENT_COLUMNS                                                           \
+  "stem, pipeline, time, event, region, label, object, coalesce(confidence, -1), " \
+  "coalesce(seconds, -1), format, clip, picture, kept, bytes, color"
+
 void sl_event_row_free (gpointer row);
+/** sl_event_row_read: (transfer full): the row at which @rows is. */
+SlEventRow *sl_event_row_read (SlStore *store, sqlite3_stmt *rows);
+/** sl_event_query_prepare: (transfer full) (nullable): @select, the conditions of @query, and one
+ * more. @next: (out): its first argument. NULL with @error set */
+sqlite3_stmt *sl_event_query_prepare (SlSql *sql, const SlEventQuery *query, const char *select,
+                                      const char *condition, gint *next, GError **error);
 /** sl_event_query_list: (transfer full) (element-type SlEventRow): newest first. @stores:
  * (element-type SlStore); @total: (out): of all pages. NULL with @error set. */
 GPtrArray *sl_event_query_list (const SlEventQuery *query, GPtrArray *stores, guint64 *total,

@@ -40,6 +40,19 @@ static const char schema[] =
   "CREATE INDEX IF NOT EXISTS word_event ON word (event);"
   "CREATE TRIGGER IF NOT EXISTS event_gone AFTER DELETE ON event BEGIN DELETE FROM word WHERE event "
   "= old.id; END;"
+  /* Embeddings: what made them, which place of the file each has, and the places that are free. */
+  "CREATE TABLE IF NOT EXISTS vector_model (id INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT "
+  "NULL, length INTEGER NOT NULL, slots INTEGER NOT NULL, settings TEXT NOT NULL);"
+  "CREATE TABLE IF NOT EXISTS vector (number INTEGER PRIMARY KEY AUTOINCREMENT, model INTEGER NOT "
+  "NULL, slot INTEGER, owner INTEGER NOT NULL, own INTEGER NOT NULL, class TEXT);"
+  "CREATE UNIQUE INDEX IF NOT EXISTS vector_slot ON vector (model, slot);"
+  "CREATE INDEX IF NOT EXISTS vector_owner ON vector (owner, own);"
+  "CREATE TABLE IF NOT EXISTS vector_free (slot INTEGER PRIMARY KEY, wiped INTEGER NOT NULL);"
+  "CREATE INDEX IF NOT EXISTS vector_wiped ON vector_free (wiped);"
+  "CREATE TRIGGER IF NOT EXISTS event_vectors AFTER DELETE ON event BEGIN DELETE FROM vector WHERE "
+  "owner = old.id; END;"
+  "CREATE TRIGGER IF NOT EXISTS vector_gone AFTER DELETE ON vector WHEN old.slot IS NOT NULL BEGIN "
+  "INSERT OR IGNORE INTO vector_free VALUES (old.slot, 0); END;"
   "CREATE TABLE IF NOT EXISTS count (pipeline TEXT, step INTEGER, start INTEGER, kind TEXT, name "
   "TEXT, entered INTEGER, left INTEGER, most INTEGER, dwell REAL, dwells INTEGER, PRIMARY KEY "
   "(pipeline, step, start, kind, name)) WITHOUT ROWID;"
@@ -52,17 +65,23 @@ static const char schema[] =
   "KEY (pipeline, step, start)) WITHOUT ROWID;"
   "PRAGMA user_version=1; COMMIT;";
 
+/* A view in the place of a table could make a question endless. */
 static gboolean
 check_version (SlSql *sql, GError **error)
 {
-  gint version = -1;
-  g_autoptr (sqlite3_stmt) statement = sl_sql_query (sql, error, "PRAGMA user_version", "");
+  g_autoptr (sqlite3_stmt) statement = sl_sql_query (
+    sql, error,
+    "SELECT user_version, (SELECT count(*) FROM sqlite_master WHERE type = 'view' OR sql LIKE "
+    "'CREATE VIRTUAL%') FROM pragma_user_version",
+    "");
   if (statement == NULL || !sl_sql_next (sql, statement, error))
     return FALSE;
-  version = sqlite3_column_int (statement, 0);
-  return version == 0 || version == VERSION
-         || sl_fail (error, SL_ERROR_FORMAT, "%s: version %d, expected %d", sql->path, version,
-                     VERSION);
+  const gint version = sqlite3_column_int (statement, 0);
+  if (version != 0 && version != VERSION)
+    return sl_fail (error, SL_ERROR_FORMAT, "%s: version %d, expected %d", sql->path, version,
+                    VERSION);
+  return sqlite3_column_int (statement, 1) == 0
+         || sl_fail (error, SL_ERROR_FORMAT, "%s: it has a view, expected tables alone", sql->path);
 }
 
 /* Reads every page: an index with a wrong one would answer wrongly. */
@@ -137,6 +156,26 @@ sl_store_new (const char *folder, char **damaged, GError **error)
   if (opened)
     return store;
   g_propagate_error (error, g_steal_pointer (&reason));
+  sl_store_unref (store);
+  return NULL;
+}
+
+SlStore *
+sl_store_open (const char *folder, GError **error)
+{
+  g_autofree char *path = g_build_filename (folder, SL_STORE_FILE, NULL);
+  struct stat status;
+  if (stat (folder, &status) != 0 || !S_ISDIR (status.st_mode))
+    return sl_fail_null (error, SL_ERROR_OPEN, "%s: expected a folder of clips", folder);
+  if (lstat (path, &status) != 0)
+    return sl_fail_null (error, SL_ERROR_OPEN, "%s: there is no index of its clips", folder);
+  if (!S_ISREG (status.st_mode))
+    return sl_fail_null (error, SL_ERROR_OPEN, "%s: expected a regular file", path);
+  SlStore *store = g_new0 (SlStore, 1);
+  store->refs = 1;
+  store->folder = g_strdup (folder);
+  if (sl_sql_open (&store->read, path, error) && check_version (&store->read, error))
+    return store;
   sl_store_unref (store);
   return NULL;
 }

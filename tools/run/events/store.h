@@ -30,6 +30,9 @@ typedef struct
 /** sl_store_new: @damaged: (out) (transfer full) (nullable): why the file that was there was put
  * aside. NULL with @error set. */
 SlStore *sl_store_new (const char *folder, char **damaged, GError **error);
+/** sl_store_open: one that is there, for questions alone: its damage is found when it is asked, and
+ * nothing is put aside. NULL with @error set. */
+SlStore *sl_store_open (const char *folder, GError **error);
 SlStore *sl_store_ref (SlStore *store);
 void sl_store_unref (SlStore *store);
 /** sl_store_reader: the connection for questions: to be locked. */

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""sightline search: embeddings of clips' pictures by made models whose numbers are colours, so that words and pictures have answers that can be computed."""
+import json
+import math
+import os
+import shutil
+
+import harness
+from harness import model, png, png_of, run, work, write
+
+WORDS = ["[pad]", "[begin]", "[end]", "red", "green", "blue", "yellow", "a", "photo", "of"]
+COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "orange": (255, 128, 0), "gray": (128, 128, 128)}
+
+
+HALF = (0.5, 0.25, 1, 1)  # the place of the object
+
+
+def tokenizer():
+    special = [{"id": i, "content": WORDS[i], "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True} for i in (1, 2)]
+    parts = [{"SpecialToken": {"id": WORDS[1], "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": WORDS[2], "type_id": 0}}]
+    frame = {"type": "TemplateProcessing", "pair": [], "single": parts, "special_tokens": {WORDS[i]: {"id": WORDS[i], "ids": [i], "tokens": [WORDS[i]]} for i in (1, 2)}}
+    vocabulary = {w: i if i < 7 else 0 for i, w in enumerate(WORDS)}
+    return write("tokenizer.json", json.dumps({"added_tokens": special, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": frame,
+                                               "model": {"type": "WordPiece", "unk_token": WORDS[0], "vocab": vocabulary}}).encode())
+
+
+def stated(*more):
+    return ["--model", model("brightest_channel.tflite"), "--text-model", model("colour_words.onnx"), "--tokenizer", tokenizer(), *more]
+
+
+def put_clip(folder, stem, label, inside, around):
+    """A clip whose picture has an object of the colour @inside at HALF. Its file is a PNG, which decoders tell by its bytes."""
+    name, event = stem + ".jpg", stem.rsplit("Z-", 1)[1]
+    row = [bytes(COLOURS[around]) * 64, bytes(COLOURS[around]) * 32 + bytes(COLOURS[inside]) * 32]
+    shutil.copy(png_of("picture.png", 64, 64, [row[y >= 16] for y in range(64)]), os.path.join(folder, name))
+    found = {"id": 7, "detection": {"bounding_box": dict(zip(("x_min", "y_min", "x_max", "y_max"), HALF)), "confidence": 0.75, "label": label}}
+    notes = {"picture": name, "event": event, "at": 1.5, "seconds": 2, "events": [{"at": 1, "what": {"event": event, "line": "way", "id": 7, "label": label}}],
+             "predictions": {"objects": [found]}, "trail": None}
+    with open(os.path.join(folder, stem + ".json"), "w", encoding="ascii") as file:
+        json.dump(notes, file)
+    with open(os.path.join(folder, stem + ".mkv"), "wb") as file:
+        file.write(b"a clip")
+
+
+CLIPS = {"door-2026-11-20T10-00-00.000Z-in": ("person", "red", "gray"), "door-2026-11-21T10-00-00.000Z-in": ("person", "blue", "gray"),
+         "gate-2026-11-22T10-00-00.000Z-out": ("car", "orange", "blue"), "gate-2026-11-23T10-00-00.000Z-out": ("car", "green", "green")}
+
+
+def clips(name, some=None):
+    folder = work(name)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    for stem, clip in (some or CLIPS).items():
+        put_clip(folder, stem, *clip)
+    return folder
+
+
+def indexed(name, some=None):
+    folder = clips(name, some)
+    result = run("search", "--index", folder, *stated()).expect(0)
+    n = len(some or CLIPS)
+    assert result.out == "%s: %d embeddings of %d new clips\n" % (folder, 2 * n, n), result
+    return folder
+
+
+def search(*words):
+    return [json.loads(line) for line in run("search", "--json", *words).expect(0).out.splitlines()]
+
+
+def cosine(a, b):
+    return sum(x * y for x, y in zip(a, b)) / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+
+
+def embeddings_of(clip):
+    """Colours of the object and of the whole picture."""
+    inside, around = COLOURS[clip[1]], COLOURS[clip[2]]
+    share = 0.5 * 0.75
+    return inside, [share * i + (1 - share) * a for i, a in zip(inside, around)]
+
+
+def ranked(colour):
+    scores = {stem: max(cosine(e, colour) for e in embeddings_of(clip)) for stem, clip in CLIPS.items()}
+    return sorted(sorted(scores.items(), reverse=True), key=lambda item: -round(item[1], 6))  # of equal ones the newer
+
+
+def compare(found, wanted):
+    assert [f["id"] for f in found] == [stem for stem, _ in wanted], (found, wanted)
+    for f, (_, score) in zip(found, wanted):
+        assert abs(f["score"] - score) < 0.012, (f, score)  # 8 bits of the model, and 8 of what is kept
+
+
+def test_words():
+    """Scores are the cosines of colours, in order; filters; what is printed; templates and synonyms."""
+    folder = indexed("words")
+    for words, colour in (("red", (1, 0, 0)), ("blue", (0, 0, 1)), ("a photo of yellow", (1, 1, 0)), ("red green", (1, 1, 0)), ("red|green", (1, 1, 0))):
+        compare(search(words, folder), ranked(colour))
+    first = search("red", folder)[0]
+    stem = "door-2026-11-20T10-00-00.000Z-in"
+    assert {k: first[k] for k in ("time", "camera", "class", "event", "region", "clip", "at", "picture")} == {
+        "time": "2026-11-20T10:00:00.000Z", "camera": "door", "class": "person", "event": "in", "region": "way", "clip": os.path.join(folder, stem + ".mkv"), "at": 1.5,
+        "picture": os.path.join(folder, stem + ".jpg")}, first
+    table = run("search", "red", folder, "-n", "1").expect(0).out.splitlines()
+    assert table == [" score  time                      camera  class   clip", " 1.000  2026-11-20T10:00:00.000Z  door    person  %s/%s.mkv at 1.5 s" % (folder, stem)], table
+    stems = list(CLIPS)
+    for options, wanted in ((["--camera", "gate"], stems[2:]), (["--class", "car"], stems[2:]), (["--class", "person", "--until", "2026-11-21T00:00:00Z"], stems[:1]),
+                            (["--since", "2026-11-22T10:00:00Z"], stems[2:]), (["--since", "2026-11-22T10:00:00.001Z"], stems[3:]), (["--class", "dog"], [])):
+        found = [json.loads(line) for line in run("search", "--json", "red", folder, *options).expect(0, *([] if wanted else ["nothing found"])).out.splitlines()]
+        assert sorted(f["id"] for f in found) == wanted, (options, found)
+    templates = run("search", "--index", folder, *stated("--templates", "{} green;a photo of {}")).expect(0)
+    assert templates.out.endswith(": 0 embeddings of 0 new clips\n"), templates
+    compare(search("red", folder), ranked([1 / math.sqrt(2) + 1, 1 / math.sqrt(2), 0]))
+    compare(search("red", folder, "--templates", "{}"), ranked((1, 0, 0)))
+
+
+def test_pictures():
+    folder = indexed("pictures")
+    for name, colour in COLOURS.items():
+        compare(search(png(name + ".png", 40, 30, colour), folder), ranked(colour))
+    page = work("found.html")
+    run("search", png("red.png", 40, 30, COLOURS["red"]), folder, "--page", page).expect(0)
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    assert text.startswith("<!DOCTYPE html>") and text.count("<figure>") == 4 and "<script" not in text and "door-2026-11-20T10-00-00.000Z-in.mkv" in text
+    run("search", "red", folder, "--page", write("mine.html", b"my own page")).expect(1, "--page")
+    other = indexed("others", {"yard-2026-11-24T10-00-00.000Z-in": ("dog", "red", "red")})
+    both = search(work("red.png"), folder, other)
+    assert [f["camera"] for f in both[:2]] == ["yard", "door"] and len(both) == 5, both
+
+
+def test_changes():
+    """Embeddings leave with their clips, their places are used again, and what is lost is made again."""
+    folder = indexed("changes")
+    file, stems = os.path.join(folder, ".sightline-search.vectors"), list(CLIPS)
+    size = os.path.getsize(file)
+    for ending in (".mkv", ".json", ".jpg"):
+        os.unlink(os.path.join(folder, stems[0] + ending))
+    run("search", "--index", folder, *stated()).expect(0)
+    assert stems[0] not in [f["id"] for f in search("red", folder)]
+    with open(file, "rb") as vectors:
+        vectors.seek(4096 + 6 * 64)  # of the oldest clip
+        assert vectors.read(128) == bytes(128), "the numbers of a deleted event are still there"
+    put_clip(folder, stems[0], *CLIPS[stems[0]])
+    assert run("search", "--index", folder, *stated()).expect(0).out.endswith(": 2 embeddings of 1 new clips\n")
+    compare(search("red", folder), ranked((1, 0, 0)))
+    assert os.path.getsize(file) == size
+    os.unlink(file)
+    run("search", "red", folder).expect(1, ".sightline-search.vectors: No such file or directory; sightline search --index %s makes embeddings again" % folder)
+    again = run("search", "--index", folder, *stated()).expect(0, "the file of its embeddings is gone or damaged; all are made again")
+    assert again.out.endswith(": 8 embeddings of 4 new clips\n"), again
+    compare(search("red", folder), ranked((1, 0, 0)))
+    with open(os.path.join(folder, ".sightline-events.sqlite"), "wb") as index:
+        index.write(b"no database" * 1000)
+    run("search", "red", folder).expect(1, ".sightline-events.sqlite: file is not a database; make embeddings of its pictures: sightline search --index")
+    run("search", "--index", folder, *stated()).expect(0, "the index is damaged: it is %s/.sightline-events.damaged now, and made again" % folder)
+    compare(search("red", folder), ranked((1, 0, 0)))
+
+
+def test_refused():
+    folder = indexed("refused")
+    os.makedirs(work("empty"), exist_ok=True)
+    run("search", "red", work("nowhere")).expect(1, "nowhere: expected a folder of clips")
+    run("search", "red", work("empty")).expect(1, "empty: there is no index of its clips; make embeddings of its pictures: sightline search --index %s --model FILE" % work("empty"))
+    run("search", "--index", work("empty"), *stated()).expect(1, "empty: there are no clips in it; expected a folder that slrecord writes into")
+    run("search", "--index", work("nowhere"), *stated()).expect(1, "nowhere: expected a folder of clips")
+    run("search", "red", folder, "--text-model", model("colour_words_wide.onnx")).expect(
+        1, "colour_words_wide.onnx: it makes embeddings of 4 numbers, and those of %s have 3; expected the text model that belongs to" % folder)
+    run("search", "red", folder, "--model", model("float_range.tflite"), "--mean", "0", "--std", "255").expect(1, "are of another model, of another version of it, or of other settings")
+    run("search", "red", folder, "--fit", "crop").expect(1, "are of another model, of another version of it, or of other settings")
+    run("search", "photo", folder).expect(1, "the embedding of 'photo' has no direction")
+    run("search", "red;blue", folder).expect(1, "'red;blue': expected words without ';'")
+    run("search", write("no.png", b"\x89PNG\r\n\x1a\n"), folder).expect(1, "no.png: ")
+    run("search", "--index", folder, "--model", model("one_box.tflite")).expect(1, "one_box.tflite")
+    plain = clips("plain")
+    run("search", "--index", plain, "--model", model("brightest_channel.tflite")).expect(0)
+    run("search", "red", plain).expect(1, "words need a text model: state text-model=FILE and tokenizer=FILE, which come with the picture model")
+    other = clips("other")
+    run("search", "--index", other, "--model", model("float_range.tflite"), "--mean", "0", "--std", "255").expect(0)
+    run("search", "red", folder, other).expect(1, "its embeddings are of another model than those of")
+    os.unlink(os.path.join(plain, list(CLIPS)[0] + ".jpg"))
+    write("refused/" + list(CLIPS)[1] + ".jpg", b"no picture")
+    os.unlink(os.path.join(folder, ".sightline-events.sqlite"))
+    run("search", "--index", folder, *stated()).expect(0, "pictures of 1 clips cannot be decoded")
+    assert len(search("red", folder)) == 3
+
+
+harness.main(globals())

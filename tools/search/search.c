@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* `sightline search`: embeddings of the pictures beside clips, and which of them are like words or
+ * like another picture. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/fail.h"
+#include "tools/command.h"
+#include "tools/html_page.h"
+#include "tools/interrupt.h"
+#include "tools/options.h"
+#include "tools/progress.h"
+#include "tools/run/events/scan.h"
+#include "tools/search/index.h"
+#include "tools/search/listing.h"
+#include "tools/search/question.h"
+#include "tools/zoo/allow.h"
+
+#define COMMAND "search"
+#define MOST_SETTINGS 16
+/* Clips that are asked for, and places that are wiped, at once. */
+#define BATCH 64
+#define WIPES 10000
+
+typedef struct
+{
+  SlModelSettings settings;
+  char *limit, *camera, *class, *since, *until, *page;
+  gboolean index, json, allow_download;
+} Options;
+
+/* What a folder got. */
+typedef struct
+{
+  guint clips, embeddings, unreadable;
+} Counts;
+
+/* Until none is pending, or it is to end. */
+static gboolean
+index_pending (SlSearchEncoder *encoder, SlStore *store, const SlVectorModel *model, Counts *counts,
+               GError **error)
+{
+  SlProgress progress;
+  sl_progress_start (&progress, store->folder, "clips", 0);
+  while (!sl_interrupted ()) {
+    g_autoptr (GPtrArray) stems = sl_vectors_pending (store, model, BATCH, error);
+    if (stems == NULL || stems->len == 0)
+      return stems != NULL;
+    for (guint i = 0; i < stems->len && !sl_interrupted (); i++) {
+      guint parts = 0;
+      if (!sl_search_index_clip (encoder, store, model, stems->pdata[i], &parts, error))
+        return FALSE;
+      counts->clips++;
+      counts->embeddings += parts;
+      counts->unreadable += parts == 0 ? 1 : 0;
+      sl_progress_show (&progress, counts->clips);
+    }
+  }
+  return TRUE;
+}
+
+/* (transfer full) (nullable): with a row for each clip. */
+static SlStore *
+open_store (const char *folder, GError **error)
+{
+  gint stop = 0;
+  guint added, removed;
+  g_autofree char *damaged = NULL;
+  g_autoptr (GHashTable) pipelines = g_hash_table_new (g_str_hash, g_str_equal);
+  const SlScan scan = { pipelines, &stop };
+  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    return sl_fail_null (error, SL_ERROR_OPEN, "%s: expected a folder of clips", folder);
+  g_autoptr (SlStore) store = sl_store_new (folder, &damaged, error);
+  if (store == NULL)
+    return NULL;
+  if (damaged != NULL)
+    sl_complain (COMMAND, "%s: the index is damaged: it is %s/%s now, and made again", damaged,
+                 folder, SL_STORE_DAMAGED);
+  return sl_scan_folder (&scan, store, &added, &removed, error) ? g_steal_pointer (&store) : NULL;
+}
+
+static gboolean
+has_clips (SlStore *store, GError **error)
+{
+  SlEventTotals totals;
+  if (!sl_event_query_totals (store, &totals, error))
+    return FALSE;
+  return totals.clips > 0
+         || sl_fail (error, SL_ERROR_OPEN,
+                     "%s: there are no clips in it; expected a folder that slrecord writes into",
+                     store->folder);
+}
+
+static gboolean
+index_folder (SlSearchEncoder *encoder, const SlModelSettings *settings, const char *folder,
+              GError **error)
+{
+  Counts counts = { 0 };
+  gboolean lost;
+  g_auto (SlVectorModel) model = { 0 };
+  g_autoptr (SlStore) store = open_store (folder, error);
+  if (store == NULL || !has_clips (store, error))
+    return FALSE;
+  model.hash = g_strdup (sl_search_encoder_hash (encoder));
+  model.length = sl_search_encoder_length (encoder);
+  model.settings = sl_search_settings_write (settings);
+  if (!sl_vectors_begin (store, &model, &lost, error))
+    return FALSE;
+  if (lost)
+    sl_complain (COMMAND, "%s: the file of its embeddings is gone or damaged; all are made again",
+                 folder);
+  const gboolean done = sl_vectors_wipe (store, &model, WIPES, error)
+                        && index_pending (encoder, store, &model, &counts, error);
+  sl_progress_hide ();
+  if (done)
+    printf ("%s: %u embeddings of %u new clips%s\n", folder, counts.embeddings, counts.clips,
+            sl_interrupted () ? ", and then it was interrupted" : "");
+  if (counts.unreadable > 0)
+    sl_complain (COMMAND, "%s: pictures of %u clips cannot be decoded", folder, counts.unreadable);
+  return done;
+}
+
+static int
+make_index (const Options *options, char **folders)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlSearchEncoder) encoder = sl_search_encoder_new (&options->settings, &error);
+  if (encoder == NULL)
+    return sl_complain (COMMAND, "%s", error->message);
+  sl_interrupt_catch (0);
+  for (guint i = 0; folders[i] != NULL && !sl_interrupted (); i++)
+    if (!index_folder (encoder, &options->settings, folders[i], &error))
+      return sl_complain (COMMAND, "%s", error->message);
+  return sl_interrupted () ? SL_EXIT_INTERRUPTED : SL_EXIT_OK;
+}
+
+/* FALSE, having complained, for what is not a time. */
+static gboolean
+read_time (const char *option, const char *text, gint64 *us)
+{
+  if (text == NULL)
+    return TRUE;
+  g_autoptr (GTimeZone) local = g_time_zone_new_local ();
+  g_autofree char *whole =
+    strchr (text, 'T') == NULL ? g_strconcat (text, "T00:00:00", NULL) : g_strdup (text);
+  g_autoptr (GDateTime) time = g_date_time_new_from_iso8601 (whole, local);
+  if (time == NULL) {
+    sl_options_usage (COMMAND, "%s: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'",
+                      option, text);
+    return FALSE;
+  }
+  *us = g_date_time_to_unix (time) * G_USEC_PER_SEC + g_date_time_get_microsecond (time);
+  return TRUE;
+}
+
+static int
+answer (const Options *options, const char *text, char **names, const SlEventQuery *query)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) folders = g_ptr_array_new ();
+  for (guint i = 0; names[i] != NULL; i++)
+    g_ptr_array_add (folders, names[i]);
+  const char *picture = g_file_test (text, G_FILE_TEST_IS_REGULAR) ? text : NULL;
+  g_autoptr (GPtrArray) hits =
+    sl_search_ask (folders, &options->settings, text, picture, query, &error);
+  if (hits == NULL)
+    return sl_complain (COMMAND, "%s", error->message);
+  if (options->page != NULL) {
+    GString *page = sl_search_page (hits, text);
+    const gboolean written = sl_options_write_text ("--page", options->page, page, &error);
+    g_string_free (page, TRUE);
+    return written ? SL_EXIT_OK : sl_complain (COMMAND, "%s", error->message);
+  }
+  sl_search_print (hits, options->json);
+  if (hits->len == 0)
+    fprintf (stderr, "nothing found\n");
+  return SL_EXIT_OK;
+}
+
+static int
+run_checked (const Options *options, char **rest)
+{
+  SlEventQuery query = { .kept = -1,
+                         .pipeline = options->camera,
+                         .label = options->class,
+                         .limit = 20 };
+  if (!sl_options_integer (COMMAND, "--limit", options->limit, 1, SL_QUERY_LIMIT_MOST, &query.limit)
+      || !read_time ("--since", options->since, &query.from)
+      || !read_time ("--until", options->until, &query.to))
+    return SL_EXIT_USAGE;
+  if (options->index && options->settings.model == NULL)
+    return sl_options_usage (COMMAND, "--index: expected --model FILE, a picture model, too");
+  if (options->index && rest[0] == NULL)
+    return sl_options_usage (COMMAND, "--index: expected a FOLDER of clips");
+  if (!options->index && (rest[0] == NULL || rest[1] == NULL))
+    return sl_options_usage (COMMAND, "expected WORDS or a PICTURE, and a FOLDER of clips");
+  if (options->index)
+    return make_index (options, rest);
+  if (!sl_options_report (COMMAND, "--page", options->page, SL_HTML_HEAD))
+    return SL_EXIT_FAILED;
+  return answer (options, rest[0], rest + 1, &query);
+}
+
+/* The options that state a model, and the switch that lets it be fetched. */
+static void
+list_settings (Options *options, GOptionEntry entries[MOST_SETTINGS])
+{
+  const SlSetting *setting;
+  guint i = 0;
+  for (; (setting = sl_search_setting (i, NULL)) != NULL; i++)
+    entries[i] = (GOptionEntry){
+      .long_name = setting->name,
+      .arg = setting->kind == SL_SETTING_FILE ? G_OPTION_ARG_FILENAME : G_OPTION_ARG_STRING,
+      .arg_data = G_STRUCT_MEMBER_P (&options->settings, setting->offset),
+      .description =
+        setting->option_help != NULL ? setting->option_help : "The picture model, such as CLIP's",
+      .arg_description = setting->value_name != NULL ? setting->value_name : "FILE"
+    };
+  entries[i++] = (GOptionEntry) SL_SWITCH_ENTRY (SL_ZOO_ALLOW, &options->allow_download,
+                                                 "Fetch models named zoo:NAME that are not here yet");
+  entries[i] = (GOptionEntry){ NULL };
+}
+
+static int
+run_search (int argc, char **argv)
+{
+  Options options = { 0 };
+  g_auto (GStrv) rest = NULL;
+  g_autoptr (GError) error = NULL;
+  GOptionEntry settings[MOST_SETTINGS];
+  const GOptionEntry entries[] = {
+    SL_SWITCH_ENTRY ("index", &options.index,
+                     "Make embeddings of the pictures in each FOLDER that have none yet"),
+    { "limit", 'n', 0, G_OPTION_ARG_STRING, &options.limit, "Most events, 1..500 (default 20)",
+      "N" },
+    SL_TEXT_ENTRY ("camera", &options.camera, "Events of this camera: the name of its pipeline",
+                   "NAME"),
+    SL_TEXT_ENTRY ("class", &options.class, "Objects of this class, such as person", "NAME"),
+    SL_TEXT_ENTRY ("since", &options.since, "Events from this time on, such as 2026-11-29",
+                   "TIME"),
+    SL_TEXT_ENTRY ("until", &options.until, "Events before this time", "TIME"),
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object for each event", NULL },
+    { "page", 0, 0, G_OPTION_ARG_FILENAME, &options.page, "Write a page with the pictures to FILE",
+      "FILE" },
+    { NULL },
+  };
+  list_settings (&options, settings);
+  int status = sl_options_parse (
+    COMMAND, "WORDS|PICTURE FOLDER...",
+    "Finds clips by words, or by a picture that they are to be like.",
+    "FOLDER has clips of slrecord. --index FOLDER... makes embeddings of their pictures first, by "
+    "--model; the index knows the models then. A name of a file is a PICTURE.",
+    argc, argv, entries, settings, &rest);
+  if (status < 0 && !sl_model_settings_check (&options.settings, &error))
+    status = sl_options_usage (COMMAND, "--%s", error->message);
+  if (status < 0)
+    status = run_checked (&options, rest);
+  sl_options_clear (entries);
+  sl_model_settings_clear (&options.settings);
+  return status;
+}
+
+const SlCommand sl_command_search = { COMMAND, "find clips by words or by a picture", run_search };

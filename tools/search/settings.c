@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tools/search/settings.h"
+
+#include <string.h>
+
+#include "core/base/fail.h"
+#include "core/base/suggest.h"
+#include "models/prompts.h"
+
+/* Those of the picture model first. */
+static const struct
+{
+  const char *name;
+  gboolean pictures;
+} rows[] = { { "model", TRUE },      { "mean", TRUE },       { "std", TRUE },
+             { "colour", TRUE },     { "layout", TRUE },     { "fit", TRUE },
+             { "crop-share", TRUE }, { "pad-value", TRUE },  { "input-shape", TRUE },
+             { "text-model", FALSE }, { "tokenizer", FALSE }, { "templates", FALSE } };
+
+const SlSetting *
+sl_search_setting (guint i, gboolean *pictures)
+{
+  if (i >= G_N_ELEMENTS (rows))
+    return NULL;
+  if (pictures != NULL)
+    *pictures = rows[i].pictures;
+  return sl_setting_find (rows[i].name);
+}
+
+gboolean
+sl_search_settings_set (SlModelSettings *settings, const char *name, const char *value,
+                        GError **error)
+{
+  const char *names[G_N_ELEMENTS (rows)];
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const SlSetting *setting = sl_setting_find (rows[i].name);
+    names[i] = rows[i].name;
+    if (strcmp (name, names[i]) != 0)
+      continue;
+    if (!sl_setting_check (setting, value, error)
+        || !sl_setting_check_text (setting, value, error))
+      return FALSE;
+    sl_setting_set (setting, settings, value);
+    return TRUE;
+  }
+  g_autofree char *hint = sl_suggest_text (name, names, G_N_ELEMENTS (names));
+  return sl_fail (error, SL_ERROR_ARGUMENT, "unknown key%s", hint);
+}
+
+char *
+sl_search_settings_write (const SlModelSettings *settings)
+{
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const SlSetting *setting = sl_setting_find (rows[i].name);
+    const char *value = sl_setting_get (setting, settings);
+    if (value == NULL || strchr (value, '\n') != NULL)
+      continue;
+    g_autofree char *path = setting->kind == SL_SETTING_FILE && !g_str_has_prefix (value, "zoo:")
+                              ? g_canonicalize_filename (value, NULL)
+                              : g_strdup (value);
+    g_string_append_printf (text, "%s=%s\n", rows[i].name, path);
+  }
+  return g_string_free (text, FALSE);
+}
+
+void
+sl_search_settings_read (const char *text, SlModelSettings *settings)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++) {
+    char *equals = strchr (lines[i], '=');
+    const SlSetting *setting = NULL;
+    if (equals == NULL)
+      continue;
+    *equals = '\0';
+    for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
+      if (strcmp (rows[k].name, lines[i]) == 0)
+        setting = sl_setting_find (rows[k].name);
+    if (setting != NULL && sl_setting_get (setting, settings) == NULL)
+      sl_search_settings_set (settings, lines[i], equals + 1, NULL);
+  }
+}
+
+gfloat *
+sl_search_words (const SlModelSettings *settings, const char *text, guint *length, GError **error)
+{
+  const SlModelSettings asked = { .text_model = settings->text_model,
+                                  .tokenizer = settings->tokenizer,
+                                  .templates = settings->templates,
+                                  .prompts = text };
+  SlWordVectors words = { 0 };
+  g_autoptr (SlPromptTexts) texts = NULL;
+  g_autoptr (SlLabels) labels = NULL;
+  if (settings->text_model == NULL || settings->tokenizer == NULL)
+    return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                         "words need a text model: state text-model=FILE and tokenizer=FILE, which "
+                         "come with the picture model");
+  if (!sl_prompts_encode (&asked, &words, &texts, &labels, error))
+    return NULL;
+  g_autofree gfloat *numbers = (gfloat *) words.numbers;
+  if (words.n != 1 || numbers == NULL)
+    return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                         "'%s': expected words without ';'; sentences with '|' between are averaged",
+                         text);
+  *length = words.length;
+  return g_steal_pointer (&numbers);
+}
