@@ -130,8 +130,7 @@ sl_search_encoder_new (const SlModelSettings *settings, GError **error)
                          "expected a picture model, such as model=clip-image.onnx");
   g_autoptr (SlSearchEncoder) encoder = g_new0 (SlSearchEncoder, 1);
   encoder->model = g_strdup (settings->model);
-  encoder->predictor =
-    g_object_new (SL_TYPE_PREDICTOR, "decoder", DECODER, "threads", 1, NULL);
+  encoder->predictor = g_object_new (SL_TYPE_PREDICTOR, "decoder", DECODER, "threads", 1, NULL);
   for (guint i = 0; (setting = sl_search_setting (i, &pictures)) != NULL; i++) {
     const char *value = sl_setting_get (setting, settings);
     if (value != NULL && pictures)

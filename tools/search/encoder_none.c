@@ -7,9 +7,10 @@
 static gpointer
 refuse (GError **error)
 {
-  return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
-                       "this build decodes no pictures: expected GdkPixbuf when it was made (Debian: "
-                       "libgdk-pixbuf-2.0-dev)");
+  return sl_fail_null (
+    error, SL_ERROR_UNSUPPORTED,
+    "this build decodes no pictures: expected GdkPixbuf when it was made (Debian: "
+    "libgdk-pixbuf-2.0-dev)");
 }
 
 SlSearchEncoder *

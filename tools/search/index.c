@@ -7,8 +7,7 @@
 void
 sl_search_read_notes (const char *folder, const char *stem, SlNotes *notes)
 {
-  g_autoptr (GBytes) json =
-    sl_clip_file_read (folder, stem, SL_CLIP_NOTES, SL_NOTES_BYTES, NULL);
+  g_autoptr (GBytes) json = sl_clip_file_read (folder, stem, SL_CLIP_NOTES, SL_NOTES_BYTES, NULL);
   sl_notes_init (notes);
   if (json != NULL)
     sl_notes_read (notes, g_bytes_get_data (json, NULL), g_bytes_get_size (json), NULL);
@@ -25,10 +24,9 @@ static gboolean
 add_part (SlSearchEncoder *encoder, const SlSearchPicture *picture, const SlNotesObject *object,
           gboolean own, GArray *parts, GError **error)
 {
-  const SlVectorPart part = {
-    object != NULL ? object->label : NULL, own,
-    sl_search_encoder_run (encoder, picture, object != NULL ? object->box : NULL, error)
-  };
+  const SlVectorPart part = { object != NULL ? object->label : NULL, own,
+                              sl_search_encoder_run (encoder, picture,
+                                                     object != NULL ? object->box : NULL, error) };
   if (part.numbers != NULL)
     g_array_append_val (parts, part);
   return part.numbers != NULL;

@@ -41,7 +41,8 @@ print_json (const SlVectorHit *hit)
 {
   const SlEventRow *row = hit->row;
   g_autoptr (GString) line = g_string_new ("{");
-  g_autofree char *clip = make_path (hit, SL_CLIP_VIDEO), *picture = make_path (hit, SL_CLIP_PICTURE);
+  g_autofree char *clip = make_path (hit, SL_CLIP_VIDEO),
+                  *picture = make_path (hit, SL_CLIP_PICTURE);
   sl_json_append_number (line, "score", (gdouble) hit->score, 6);
   sl_json_append_key (line, "time");
   g_string_append_c (line, '"');
@@ -95,9 +96,8 @@ sl_search_print (const GPtrArray *hits, gboolean json)
 static void
 append_figure (GString *page, const SlVectorHit *hit)
 {
-  g_autoptr (GBytes) picture =
-    sl_clip_file_read (hit->row->store->folder, hit->row->stem, SL_CLIP_PICTURE, SL_PICTURE_BYTES,
-                       NULL);
+  g_autoptr (GBytes) picture = sl_clip_file_read (hit->row->store->folder, hit->row->stem,
+                                                  SL_CLIP_PICTURE, SL_PICTURE_BYTES, NULL);
   g_autoptr (GBytes) small = picture != NULL ? sl_thumbnail (picture, NULL) : NULL;
   g_autofree char *clip = make_path (hit, SL_CLIP_VIDEO);
   g_autoptr (GString) what = g_string_new (NULL);

@@ -23,8 +23,7 @@ index_free (gpointer data)
 }
 
 /* Puts what to do behind the sentence of @error. Returns NULL. */
-static gpointer
-advise (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static gpointer advise (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 static gpointer
 advise (GError **error, const char *format, ...)
@@ -97,11 +96,12 @@ open_encoder (const Index *index, const SlModelSettings *settings, GError **erro
     return NULL;
   if (strcmp (sl_search_encoder_hash (encoder), index->model.hash) == 0)
     return g_steal_pointer (&encoder);
-  return sl_fail_null (error, SL_ERROR_ARGUMENT,
-                       "%s: the embeddings of %s are of another model, of another version of it, or "
-                       "of other settings; expected the same: sightline search --index %s makes "
-                       "them again",
-                       settings->model, index->store->folder, index->store->folder);
+  return sl_fail_null (
+    error, SL_ERROR_ARGUMENT,
+    "%s: the embeddings of %s are of another model, of another version of it, or "
+    "of other settings; expected the same: sightline search --index %s makes "
+    "them again",
+    settings->model, index->store->folder, index->store->folder);
 }
 
 /* (transfer full) (nullable) */

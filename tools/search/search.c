@@ -145,7 +145,8 @@ read_time (const char *option, const char *text, gint64 *us)
     strchr (text, 'T') == NULL ? g_strconcat (text, "T00:00:00", NULL) : g_strdup (text);
   g_autoptr (GDateTime) time = g_date_time_new_from_iso8601 (whole, local);
   if (time == NULL) {
-    sl_options_usage (COMMAND, "%s: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'",
+    sl_options_usage (COMMAND,
+                      "%s: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'",
                       option, text);
     return FALSE;
   }
@@ -180,10 +181,9 @@ answer (const Options *options, const char *text, char **names, const SlEventQue
 static int
 run_checked (const Options *options, char **rest)
 {
-  SlEventQuery query = { .kept = -1,
-                         .pipeline = options->camera,
-                         .label = options->class,
-                         .limit = 20 };
+  SlEventQuery query = {
+    .kept = -1, .pipeline = options->camera, .label = options->class, .limit = 20
+  };
   if (!sl_options_integer (COMMAND, "--limit", options->limit, 1, SL_QUERY_LIMIT_MOST, &query.limit)
       || !read_time ("--since", options->since, &query.from)
       || !read_time ("--until", options->until, &query.to))
@@ -216,8 +216,8 @@ list_settings (Options *options, GOptionEntry entries[MOST_SETTINGS])
         setting->option_help != NULL ? setting->option_help : "The picture model, such as CLIP's",
       .arg_description = setting->value_name != NULL ? setting->value_name : "FILE"
     };
-  entries[i++] = (GOptionEntry) SL_SWITCH_ENTRY (SL_ZOO_ALLOW, &options->allow_download,
-                                                 "Fetch models named zoo:NAME that are not here yet");
+  entries[i++] = (GOptionEntry) SL_SWITCH_ENTRY (
+    SL_ZOO_ALLOW, &options->allow_download, "Fetch models named zoo:NAME that are not here yet");
   entries[i] = (GOptionEntry){ NULL };
 }
 
@@ -236,10 +236,10 @@ run_search (int argc, char **argv)
     SL_TEXT_ENTRY ("camera", &options.camera, "Events of this camera: the name of its pipeline",
                    "NAME"),
     SL_TEXT_ENTRY ("class", &options.class, "Objects of this class, such as person", "NAME"),
-    SL_TEXT_ENTRY ("since", &options.since, "Events from this time on, such as 2026-11-29",
-                   "TIME"),
+    SL_TEXT_ENTRY ("since", &options.since, "Events from this time on, such as 2026-11-29", "TIME"),
     SL_TEXT_ENTRY ("until", &options.until, "Events before this time", "TIME"),
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object for each event", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object for each event",
+      NULL },
     { "page", 0, 0, G_OPTION_ARG_FILENAME, &options.page, "Write a page with the pictures to FILE",
       "FILE" },
     { NULL },

@@ -8,9 +8,9 @@ run_search (int argc, char **argv)
 {
   const GOptionEntry entries[] = { { NULL } };
   g_auto (GStrv) rest = NULL;
-  const int status = sl_options_parse ("search", "WORDS|PICTURE FOLDER...",
-                                       "Finds clips by words, or by a picture.", NULL, argc, argv,
-                                       entries, NULL, &rest);
+  const int status =
+    sl_options_parse ("search", "WORDS|PICTURE FOLDER...", "Finds clips by words, or by a picture.",
+                      NULL, argc, argv, entries, NULL, &rest);
   if (status >= 0)
     return status;
   return sl_complain ("search",

@@ -12,9 +12,9 @@ static const struct
 {
   const char *name;
   gboolean pictures;
-} rows[] = { { "model", TRUE },      { "mean", TRUE },       { "std", TRUE },
-             { "colour", TRUE },     { "layout", TRUE },     { "fit", TRUE },
-             { "crop-share", TRUE }, { "pad-value", TRUE },  { "input-shape", TRUE },
+} rows[] = { { "model", TRUE },       { "mean", TRUE },       { "std", TRUE },
+             { "colour", TRUE },      { "layout", TRUE },     { "fit", TRUE },
+             { "crop-share", TRUE },  { "pad-value", TRUE },  { "input-shape", TRUE },
              { "text-model", FALSE }, { "tokenizer", FALSE }, { "templates", FALSE } };
 
 const SlSetting *
@@ -37,8 +37,7 @@ sl_search_settings_set (SlModelSettings *settings, const char *name, const char 
     names[i] = rows[i].name;
     if (strcmp (name, names[i]) != 0)
       continue;
-    if (!sl_setting_check (setting, value, error)
-        || !sl_setting_check_text (setting, value, error))
+    if (!sl_setting_check (setting, value, error) || !sl_setting_check_text (setting, value, error))
       return FALSE;
     sl_setting_set (setting, settings, value);
     return TRUE;
@@ -100,9 +99,9 @@ sl_search_words (const SlModelSettings *settings, const char *text, guint *lengt
     return NULL;
   g_autofree gfloat *numbers = (gfloat *) words.numbers;
   if (words.n != 1 || numbers == NULL)
-    return sl_fail_null (error, SL_ERROR_ARGUMENT,
-                         "'%s': expected words without ';'; sentences with '|' between are averaged",
-                         text);
+    return sl_fail_null (
+      error, SL_ERROR_ARGUMENT,
+      "'%s': expected words without ';'; sentences with '|' between are averaged", text);
   *length = words.length;
   return g_steal_pointer (&numbers);
 }

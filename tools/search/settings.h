@@ -19,7 +19,8 @@ char *sl_search_settings_write (const SlModelSettings *settings);
 /** sl_search_settings_read: such lines, where @settings state nothing yet; others are passed over.
  */
 void sl_search_settings_read (const char *text, SlModelSettings *settings);
-/** sl_search_words: (transfer full): the embedding of @text, of length 1: sentences with '|' between
- * are averaged, in all templates. NULL with @error set. Loads the text model, and frees it. */
+/** sl_search_words: (transfer full): the embedding of @text, of length 1: sentences with '|'
+ * between are averaged, in all templates. NULL with @error set. Loads the text model, and frees it.
+ */
 gfloat *sl_search_words (const SlModelSettings *settings, const char *text, guint *length,
                          GError **error);

@@ -132,8 +132,7 @@ checksum (const SlVectorFile *file, const gint8 *numbers, gfloat scale, gint64 i
 static void
 find_place (const SlVectorFile *file, gint64 place, gint64 at[3])
 {
-  const gint64 row = place % ROWS,
-               block = HEAD + place / ROWS * (gint64) block_bytes (file),
+  const gint64 row = place % ROWS, block = HEAD + place / ROWS * (gint64) block_bytes (file),
                scales = block + ROWS * (gint64) file->stride,
                checksums = scales + ROWS * (gint64) sizeof (gfloat);
   at[0] = block + row * (gint64) file->stride;

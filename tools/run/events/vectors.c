@@ -44,11 +44,10 @@ read_model (SlSql *sql, SlVectorModel *model, GError **error)
 {
   GError *reason = NULL;
   g_autoptr (sqlite3_stmt) row =
-    has_tables (sql, &reason)
-      ? sl_sql_query (
-        sql, &reason,
-        "SELECT id, hash, length, slots, settings FROM vector_model ORDER BY id DESC LIMIT 1", "")
-      : NULL;
+    has_tables (sql, &reason) ? sl_sql_query (
+      sql, &reason,
+      "SELECT id, hash, length, slots, settings FROM vector_model ORDER BY id DESC LIMIT 1", "")
+                              : NULL;
   if (row == NULL || !sl_sql_next (sql, row, &reason)) {
     if (reason != NULL)
       g_propagate_error (error, reason);
@@ -57,7 +56,8 @@ read_model (SlSql *sql, SlVectorModel *model, GError **error)
   const char *hash = sl_sql_text (row, 1), *settings = sl_sql_text (row, 4);
   const gint64 length = sqlite3_column_int64 (row, 2), places = sqlite3_column_int64 (row, 3);
   if (hash == NULL || settings == NULL || length < 1 || length > SL_VECTOR_LENGTH || places < 0)
-    return sl_fail (error, SL_ERROR_FORMAT, "%s: embeddings of %" G_GINT64_FORMAT
+    return sl_fail (error, SL_ERROR_FORMAT,
+                    "%s: embeddings of %" G_GINT64_FORMAT
                     " numbers; expected 1 to %d, and what made them",
                     sql->path, length, SL_VECTOR_LENGTH);
   *model = (SlVectorModel){ sqlite3_column_int64 (row, 0), g_strdup (hash), g_strdup (settings),
@@ -196,7 +196,8 @@ static gint64
 take_place (SlSql *sql, const SlVectorModel *model, GError **error)
 {
   GError *reason = NULL;
-  gint64 place = ask_number (sql, "SELECT slot FROM vector_free WHERE slot >= ? LIMIT 1", 0, &reason);
+  gint64 place =
+    ask_number (sql, "SELECT slot FROM vector_free WHERE slot >= ? LIMIT 1", 0, &reason);
   if (place >= 0)
     sl_sql_do (sql, &reason, "DELETE FROM vector_free WHERE slot = ?", "i", place);
   else if (reason == NULL) {
@@ -285,9 +286,8 @@ wipe (SlStore *store, const SlVectorModel *model, const GArray *places, GError *
   for (guint i = 0; i < places->len; i++) {
     const gint64 place = g_array_index (places, gint64, i);
     /* Another program may have used it meanwhile. */
-    const gint64 waits =
-      ask_number (&store->write, "SELECT 1 FROM vector_free WHERE slot = ? AND NOT wiped", place,
-                  NULL);
+    const gint64 waits = ask_number (
+      &store->write, "SELECT 1 FROM vector_free WHERE slot = ? AND NOT wiped", place, NULL);
     if (waits == 1
         && (!sl_vector_file_wipe (&file, place, error)
             || !sl_sql_do (&store->write, error, "UPDATE vector_free SET wiped = 1 WHERE slot = ?",
@@ -304,10 +304,9 @@ sl_vectors_wipe (SlStore *store, const SlVectorModel *model, guint most, GError 
   GError *reason = NULL;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
   g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (gint64));
-  sqlite3_stmt *rows =
-    sl_sql_query (sql, &reason,
-                  "SELECT slot FROM vector_free WHERE NOT wiped AND slot BETWEEN 0 AND ? LIMIT ?",
-                  "ii", most_places (model->length) - 1, (gint64) most);
+  sqlite3_stmt *rows = sl_sql_query (
+    sql, &reason, "SELECT slot FROM vector_free WHERE NOT wiped AND slot BETWEEN 0 AND ? LIMIT ?",
+    "ii", most_places (model->length) - 1, (gint64) most);
   while (rows != NULL && sl_sql_next (sql, rows, &reason)) {
     const gint64 place = sqlite3_column_int64 (rows, 0);
     g_array_append_val (places, place);
@@ -350,8 +349,8 @@ prepare (SlSql *sql, const Look *look, const char *columns, const char *conditio
   SlEventQuery events = *look->query;
   const char *label = events.label;
   events.label = NULL;
-  g_autofree char *select = g_strconcat ("SELECT ", columns,
-                                         " FROM vector JOIN event ON event.id = vector.owner", NULL),
+  g_autofree char *select = g_strconcat (
+                    "SELECT ", columns, " FROM vector JOIN event ON event.id = vector.owner", NULL),
                   *all = g_strconcat ("vector.model = ?", label != NULL ? " AND class = ?" : "",
                                       " AND ", condition, NULL);
   sqlite3_stmt *rows = sl_event_query_prepare (sql, &events, select, all, next, error);
@@ -452,8 +451,8 @@ sl_vectors_search (SlStore *store, const SlVectorModel *model, const SlEventQuer
   gboolean all;
   if (!sl_vector_file_open (&look.file, store->folder, model->hash, model->length, error))
     return NULL;
-  GPtrArray *found = look_at (
-    &look, NULL, CLAMP (query->limit * FIRST_LOOK, 1, SL_VECTORS_HITS), &all, error);
+  GPtrArray *found =
+    look_at (&look, NULL, CLAMP (query->limit * FIRST_LOOK, 1, SL_VECTORS_HITS), &all, error);
   if (found != NULL && found->len < query->limit && !all) {
     g_ptr_array_unref (found);
     g_autofree guint8 *mask = find_places (&look, error);

@@ -48,8 +48,8 @@ typedef struct
   const gfloat *numbers;
 } SlVectorPart;
 
-/** sl_vectors_add: @parts (element-type SlVectorPart), which may be none, of the clip @stem; nothing
- * where that is gone or has some. */
+/** sl_vectors_add: @parts (element-type SlVectorPart), which may be none, of the clip @stem;
+ * nothing where that is gone or has some. */
 gboolean sl_vectors_add (SlStore *store, const SlVectorModel *model, const char *stem,
                          const GArray *parts, GError **error);
 /** sl_vectors_wipe: the numbers of deleted events leave the file, at most @most. */
