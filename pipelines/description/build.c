@@ -475,14 +475,15 @@ find_or_insert (GstElement *pipeline, const char *factory, GError **error)
     factory);
 }
 
-/* Whether @override is of a group that stands for an element. */
+/* Whether @override is of a group that stands for an element, or for none. */
 static gboolean
 is_of_group (const SlElementOverride *override)
 {
   return strcmp (override->element, SL_REDACTOR) == 0
          || strcmp (override->element, SL_RECORDER) == 0
          || strcmp (override->element, SL_RESTREAMER) == 0
-         || strcmp (override->element, SL_NOTIFIER) == 0;
+         || strcmp (override->element, SL_NOTIFIER) == 0
+         || strcmp (override->element, SL_SEARCHER) == 0;
 }
 
 /* Sets the properties of the group [@group], whose settings are @owner's, on the one @factory of

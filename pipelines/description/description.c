@@ -34,6 +34,7 @@
 #define REDACT_GROUP "redact"
 #define PUBLISH_GROUP "publish"
 #define NOTIFY_GROUP "notify"
+#define SEARCH_GROUP "search"
 #define DEFAULT_HTTP_STALL 2000
 #define DEFAULT_HTTP_RATE 10
 #define DEFAULT_HTTP_WIDTH 640
@@ -402,42 +403,44 @@ is_named_group (const SlKeyEntry *entry, const char *prefix)
   return g_str_has_prefix (entry->group, prefix) && entry->group[strlen (prefix)] != '\0';
 }
 
+/* In the order in which messages list them. */
+static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,
+                                      RECORD_GROUP,      REDACT_GROUP,        PUBLISH_GROUP,
+                                      NOTIFY_GROUP,      BUDGET_GROUP,        SEARCH_GROUP,
+                                      "budget NAME",     "parameter NAME",    "element NAME",
+                                      "zone NAME",       "line NAME",         "mask NAME" };
+
+/* "; expected [a], [b] or [c]" */
+static void
+list_groups (GString *hint)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
+    g_string_append_printf (hint, "%s[%s]",
+                            i == 0                          ? "; expected "
+                            : i + 1 < G_N_ELEMENTS (groups) ? ", "
+                                                            : " or ",
+                            groups[i]);
+}
+
 static gboolean
 unknown_group (const SlKeyEntry *entry, GError **error)
 {
-  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,
-                                        RECORD_GROUP,      REDACT_GROUP,        PUBLISH_GROUP,
-                                        NOTIFY_GROUP,      BUDGET_GROUP,        "parameter NAME",
-                                        "element NAME",    "zone NAME",         "line NAME",
-                                        "mask NAME",       "budget NAME" };
-  g_autofree char *word = g_strdup (entry->group);
-  word[strcspn (word, " ")] = '\0';
-  const char *first[] = { SL_PIPELINE_GROUP,
-                          SL_PARAMETERS_GROUP,
-                          HTTP_GROUP,
-                          RECORD_GROUP,
-                          REDACT_GROUP,
-                          PUBLISH_GROUP,
-                          NOTIFY_GROUP,
-                          BUDGET_GROUP,
-                          "parameter",
-                          "element",
-                          "zone",
-                          "line",
-                          "mask",
-                          "budget" };
-  const guint with_name = 8; /* those from here on */
   const gboolean named = strchr (entry->group, ' ') != NULL;
-  const guint from = named ? with_name : 0, n = named ? G_N_ELEMENTS (first) - from : with_name;
-  const char *near = sl_suggest (named ? word : entry->group, first + from, n);
-  g_autofree char *hint = NULL;
-  for (guint i = from; near != NULL && i < from + n; i++)
-    if (near == first[i])
-      hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
-  if (hint == NULL)
-    hint = g_strdup (
-      "; expected [pipeline], [parameters], [http], [record], [redact], [publish], [notify], [budget], [budget NAME], [parameter NAME], [element NAME], [zone NAME], [line NAME] or [mask NAME]");
-  return sl_key_fail (entry, error, "unknown group%s", hint);
+  g_autofree char *word = g_strndup (entry->group, strcspn (entry->group, " "));
+  g_autoptr (GString) hint = g_string_new (NULL);
+  char *words[G_N_ELEMENTS (groups)] = { NULL };
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
+    if (g_str_has_suffix (groups[i], " NAME") == named)
+      words[i] = g_strndup (groups[i], strcspn (groups[i], " "));
+  const char *near = sl_suggest (word, (const char *const *) words, G_N_ELEMENTS (groups));
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++) {
+    if (near != NULL && near == words[i])
+      g_string_printf (hint, "; did you mean [%s]?", groups[i]);
+    g_free (words[i]);
+  }
+  if (near == NULL)
+    list_groups (hint);
+  return sl_key_fail (entry, error, "unknown group%s", hint->str);
 }
 
 /* First pass: what declares parameters; second pass: the rest, which may use them. */
@@ -459,6 +462,8 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_budget (self, set, "", entry, error);
   if (is_named_group (entry, BUDGET_PREFIX))
     return !second || take_budget (self, set, entry->group + strlen (BUDGET_PREFIX), entry, error);
+  if (strcmp (entry->group, SEARCH_GROUP) == 0)
+    return !second || take_override (self, set, SL_SEARCHER, entry, error);
   if (*entry->key == '\0')
     return TRUE;
   if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)

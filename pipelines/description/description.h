@@ -29,8 +29,12 @@ typedef enum
 /** The @element of settings in the group [notify]: they are for its slpublish. */
 #define SL_NOTIFIER "[notify]"
 
+/** The @element of settings in the group [search], which are for no element of the pipeline. */
+#define SL_SEARCHER "[search]"
+
 /** One property of [element NAME], of [record] (@element is SL_RECORDER), of [redact]
- * (SL_REDACTOR), of [publish] (SL_RESTREAMER) or of [notify] (SL_NOTIFIER), with its file and line.
+ * (SL_REDACTOR), of [publish] (SL_RESTREAMER), of [notify] (SL_NOTIFIER) or of [search]
+ * (SL_SEARCHER), with its file and line.
  * @file is a GRefString. These groups themselves also have an entry, without @property. */
 typedef struct
 {

@@ -48,7 +48,8 @@ make_stem (guint event)
 static SlVectorModel
 describe (const char *hash)
 {
-  return (SlVectorModel){ .hash = g_strdup (hash), .settings = g_strdup ("x=1\n"), .length = LENGTH };
+  return (
+    SlVectorModel){ .hash = g_strdup (hash), .settings = g_strdup ("x=1\n"), .length = LENGTH };
 }
 
 static SlStore *
@@ -244,6 +245,13 @@ test_hits (void)
     gone[i] = FALSE;
   }
   compare_all (store, &model, gone);
+  gint64 after = 0;
+  g_autoptr (GPtrArray) pending = sl_vectors_pending (store, &model, 5, &after, &error);
+  g_assert_cmpuint (pending->len, ==, 0);
+  g_assert_cmpint (after, >=, EVENTS - 1); /* that far nothing is pending */
+  add_event (store, EVENTS);
+  g_autoptr (GPtrArray) one = sl_vectors_pending (store, &model, 5, &after, &error);
+  g_assert_cmpuint (one->len, ==, 1);
   g_auto (SlVectorModel) known = { 0 };
   g_assert_true (sl_vectors_get_model (store, &known, &error));
   g_assert_cmpint (known.places, ==, EVENTS * PARTS); /* places are used again */
@@ -269,6 +277,7 @@ test_models (void)
   g_autoptr (GError) error = NULL;
   const SlEventQuery query = { .kept = -1, .limit = 10 };
   gfloat question[LENGTH];
+  gint64 after = 0;
   make_numbers (7, 0, question);
   begin (store, &second, FALSE);
   g_assert_cmpint (second.id, !=, first.id);
@@ -283,9 +292,9 @@ test_models (void)
                             ": another program makes embeddings of another model here; expected "
                             "one model for a folder"));
   g_clear_error (&error);
-  g_assert_null (sl_vectors_pending (store, &first, 5, &error));
+  g_assert_null (sl_vectors_pending (store, &first, 5, &after, &error));
   g_clear_error (&error);
-  g_autoptr (GPtrArray) pending = sl_vectors_pending (store, &second, 2 * EVENTS, &error);
+  g_autoptr (GPtrArray) pending = sl_vectors_pending (store, &second, 2 * EVENTS, &after, &error);
   g_assert_cmpuint (pending->len, ==, EVENTS);
   g_autofree char *newest = make_stem (EVENTS - 1), *path = NULL;
   g_assert_cmpstr (pending->pdata[0], ==, newest);
@@ -423,8 +432,8 @@ test_many_places (void)
   SlStore *store;
   char *folder = make_folder (&model, &store);
   g_autoptr (GError) error = NULL;
-  g_assert_true (sl_sql_script (&store->write,
-                                "UPDATE vector_model SET slots = 9000000000000000000", &error));
+  g_assert_true (
+    sl_sql_script (&store->write, "UPDATE vector_model SET slots = 9000000000000000000", &error));
   g_assert_true (sl_vectors_get_model (store, &known, &error));
   g_assert_cmpint (known.places, ==, (G_GINT64_CONSTANT (8) << 30) / 64);
   compare (store, &model, &(SlEventQuery){ .kept = -1, .limit = 10 }, NULL);
@@ -442,9 +451,10 @@ work (const char *folder, gint fd)
   g_autoptr (GError) error = NULL;
   g_auto (SlVectorModel) model = describe ("model one");
   SlStore *store = open_store (folder);
+  gint64 after = 0;
   begin (store, &model, FALSE);
   for (;;) {
-    g_autoptr (GPtrArray) stems = sl_vectors_pending (store, &model, 7, &error);
+    g_autoptr (GPtrArray) stems = sl_vectors_pending (store, &model, 7, &after, &error);
     g_assert_no_error (error);
     for (guint i = 0; i < stems->len; i++) {
       guint event = 0;
@@ -552,15 +562,17 @@ test_full_disk (void)
     g_autoptr (GError) error = NULL;
     g_auto (SlVectorModel) model = describe ("model one");
     SlStore *store = open_store (folder);
+    gint64 after = 0;
     begin (store, &model, FALSE);
     signal (SIGXFSZ, SIG_IGN);
-    const struct rlimit limit = { 4096 + 640, RLIM_INFINITY }, none = { RLIM_INFINITY, RLIM_INFINITY };
+    const struct rlimit limit = { 4096 + 640, RLIM_INFINITY },
+                        none = { RLIM_INFINITY, RLIM_INFINITY };
     setrlimit (RLIMIT_FSIZE, &limit);
     g_assert_false (add_vectors (store, &model, 0, &error));
     g_assert_nonnull (error);
     setrlimit (RLIMIT_FSIZE, &none);
     g_clear_error (&error);
-    g_autoptr (GPtrArray) pending = sl_vectors_pending (store, &model, 2 * EVENTS, &error);
+    g_autoptr (GPtrArray) pending = sl_vectors_pending (store, &model, 2 * EVENTS, &after, &error);
     g_assert_cmpuint (pending->len, ==, EVENTS);
     sl_store_unref (store);
     _exit (0);

@@ -18,6 +18,7 @@
 #include "tools/run/http/choose.h"
 #include "tools/run/keep.h"
 #include "tools/run/settings.h"
+#include "tools/search/describe.h"
 
 /* Writes the file that the self-test of slinfer reads, and tries it in a session of its own. */
 static gboolean
@@ -96,7 +97,12 @@ check_processor (const SlHeat *before, GArray *findings)
 static void
 check_service (const SlDescription *description, GArray *findings)
 {
-  g_autoptr (GError) bad_http = NULL, bad_state = NULL;
+  g_autoptr (GError) bad_http = NULL, bad_state = NULL, bad_search = NULL;
+  g_auto (SlModelSettings) search = { NULL };
+  if (!sl_search_describe (description, &search, &bad_search))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "search", "%s", bad_search->message);
+  else if (search.model != NULL && description->http.listen == NULL)
+    sl_findings_add (findings, SL_FINDING_ADVICE, "search", "%s", SL_SEARCH_NEEDS_HTTP);
   if (!sl_http_check (description, &bad_http))
     sl_findings_add (findings, SL_FINDING_PROBLEM, "http", "%s", bad_http->message);
   if (description->state != NULL && !sl_keep_check (description->state, FALSE, &bad_state))

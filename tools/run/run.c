@@ -25,6 +25,7 @@
 #include "tools/run/settings.h"
 #include "tools/run/stats.h"
 #include "tools/run/worker.h"
+#include "tools/search/describe.h"
 #include "tools/signals.h"
 
 #define TICK_MS 100
@@ -281,14 +282,21 @@ open_http (Run *run, const SlHttpOptions *options)
   g_autoptr (GError) error = NULL;
   for (guint i = 0; i < run->workers->len; i++)
     g_ptr_array_add (descriptions, (gpointer) sl_worker_description (run->workers->pdata[i]));
-  const gboolean chosen = sl_http_choose (options, descriptions, &settings, &origin, &error);
-  if (chosen && settings.listen == NULL)
+  g_auto (SlModelSettings) search = { NULL };
+  const gboolean chosen = sl_http_choose (options, descriptions, &settings, &origin, &error)
+                          && sl_search_choose (descriptions, &search, &error);
+  if (chosen && settings.listen == NULL && search.model == NULL)
     return TRUE;
+  if (chosen && settings.listen == NULL) {
+    complain ("bad-search", SL_SEARCH_NEEDS_HTTP);
+    return FALSE;
+  }
   run->options.keep_tracks = KEEP_TRACKS;
   run->http = chosen ? sl_run_http_new (&settings, origin, run->workers, &error) : NULL;
-  if (run->http == NULL)
-    complain ("bad-http", error->message);
-  return run->http != NULL;
+  if (run->http == NULL
+      || (search.model != NULL && !sl_run_http_search (run->http, &search, &error)))
+    complain (run->http == NULL ? "bad-http" : "bad-search", error->message);
+  return error == NULL;
 }
 
 /* FALSE, having complained, when it is to be and cannot. */

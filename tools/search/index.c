@@ -33,23 +33,29 @@ add_part (SlSearchEncoder *encoder, const SlSearchPicture *picture, const SlNote
 }
 
 static gboolean
+is_stopped (const gint *stop)
+{
+  return stop != NULL && g_atomic_int_get (stop) != 0;
+}
+
+static gboolean
 make_parts (SlSearchEncoder *encoder, const SlSearchPicture *picture, const SlNotes *notes,
-            GArray *parts, GError **error)
+            const gint *stop, GArray *parts, GError **error)
 {
   gboolean owned = FALSE;
-  for (guint i = 0; i < notes->objects->len; i++) {
+  for (guint i = 0; i < notes->objects->len && !is_stopped (stop); i++) {
     const SlNotesObject *object = &g_array_index (notes->objects, SlNotesObject, i);
     const gboolean own = object->is_event && !owned;
     owned = owned || own;
     if (!add_part (encoder, picture, object, own, parts, error))
       return FALSE;
   }
-  return add_part (encoder, picture, NULL, !owned, parts, error);
+  return is_stopped (stop) || add_part (encoder, picture, NULL, !owned, parts, error);
 }
 
 gboolean
 sl_search_index_clip (SlSearchEncoder *encoder, SlStore *store, const SlVectorModel *model,
-                      const char *stem, guint *parts, GError **error)
+                      const char *stem, const gint *stop, guint *parts, GError **error)
 {
   g_autoptr (GBytes) bytes =
     sl_clip_file_read (store->folder, stem, SL_CLIP_PICTURE, SL_PICTURE_BYTES, NULL);
@@ -58,8 +64,10 @@ sl_search_index_clip (SlSearchEncoder *encoder, SlStore *store, const SlVectorMo
   g_auto (SlNotes) notes;
   g_array_set_clear_func (made, part_clear);
   sl_search_read_notes (store->folder, stem, &notes);
-  if (picture != NULL && !make_parts (encoder, picture, &notes, made, error))
+  if (picture != NULL && !make_parts (encoder, picture, &notes, stop, made, error))
     return FALSE;
+  if (is_stopped (stop))
+    return TRUE;
   if (parts != NULL)
     *parts = made->len;
   return sl_vectors_add (store, model, stem, made, error);

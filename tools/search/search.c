@@ -41,14 +41,15 @@ index_pending (SlSearchEncoder *encoder, SlStore *store, const SlVectorModel *mo
                GError **error)
 {
   SlProgress progress;
+  gint64 after = 0;
   sl_progress_start (&progress, store->folder, "clips", 0);
   while (!sl_interrupted ()) {
-    g_autoptr (GPtrArray) stems = sl_vectors_pending (store, model, BATCH, error);
+    g_autoptr (GPtrArray) stems = sl_vectors_pending (store, model, BATCH, &after, error);
     if (stems == NULL || stems->len == 0)
       return stems != NULL;
     for (guint i = 0; i < stems->len && !sl_interrupted (); i++) {
       guint parts = 0;
-      if (!sl_search_index_clip (encoder, store, model, stems->pdata[i], &parts, error))
+      if (!sl_search_index_clip (encoder, store, model, stems->pdata[i], NULL, &parts, error))
         return FALSE;
       counts->clips++;
       counts->embeddings += parts;

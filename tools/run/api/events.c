@@ -20,9 +20,8 @@ append_known (GString *json, const char *key, gdouble value)
     sl_json_append_text (json, key, NULL);
 }
 
-/* Without its end. */
-static void
-append_event (GString *json, const SlEventRow *row)
+void
+sl_api_append_event (GString *json, const SlEventRow *row)
 {
   g_string_append_c (json, '{');
   sl_json_append_text (json, "id", row->stem);
@@ -56,7 +55,7 @@ list (SlApiRequest *request, gpointer data)
   g_string_append (job->json, "{\"events\":[");
   for (guint i = 0; i < rows->len; i++) {
     g_string_append (job->json, i > 0 ? "," : "");
-    append_event (job->json, rows->pdata[i]);
+    sl_api_append_event (job->json, rows->pdata[i]);
     g_string_append_c (job->json, '}');
   }
   g_string_append (job->json, "]");
@@ -176,7 +175,7 @@ one (SlApiRequest *request, gpointer data)
   g_autoptr (GBytes) notes =
     row->clip ? sl_clip_file_read (row->store->folder, row->stem, SL_CLIP_NOTES, NOTES_MOST, NULL)
               : NULL;
-  append_event (job->json, row);
+  sl_api_append_event (job->json, row);
   if (notes != NULL)
     append_notes (job->json, g_bytes_get_data (notes, NULL), g_bytes_get_size (notes));
   g_string_append_c (job->json, '}');
@@ -211,7 +210,7 @@ keep (SlApiRequest *request, gpointer data)
   g_mutex_unlock (&row->store->write.lock);
   if (error == NULL) {
     row->kept = job->keep;
-    append_event (job->json, row);
+    sl_api_append_event (job->json, row);
     g_string_append_c (job->json, '}');
     job->changed = g_strdup_printf ("event %s is %s", row->stem, job->keep ? "kept" : "not kept");
   }
@@ -240,7 +239,10 @@ static void delete (SlApiRequest *request, gpointer data)
 static void
 answer_list (SlApiRequest *request)
 {
-  sl_api_job_answer (request, list);
+  if (sl_api_query (request, "words") != NULL || sl_api_query (request, "similar") != NULL)
+    sl_api_list_like (request);
+  else
+    sl_api_job_answer (request, list);
 }
 
 static void

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/printable.h"
 #include "core/base/utc.h"
+#include "tools/search/searcher.h"
 
 #define MINUTE (60 * (gint64) G_USEC_PER_SEC)
 #define DAY (1440 * MINUTE)
@@ -25,6 +26,9 @@ job_free (gpointer data)
   g_free (job->before);
   g_free (job->changed);
   g_free (job->save_as);
+  if (job->asker != NULL)
+    sl_searcher_leave (job->searcher, job->asker);
+  g_free (job->asker);
   g_free (job);
 }
 

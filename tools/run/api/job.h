@@ -13,6 +13,7 @@
  * @width: microseconds of a bucket
  * @csv: whether a table is asked for
  * @changed: for the audit log: what was done
+ * @searcher, @asker: (nullable): whose search it is, until the job ends
  */
 typedef struct
 {
@@ -28,6 +29,8 @@ typedef struct
   SlMp4 *file;
   const char *type, *name;
   char *save_as;
+  SlSearcher *searcher;
+  char *asker;
 } SlApiJob;
 
 /** sl_api_job_new: (transfer full) (nullable): NULL, having answered, where the query is wrong. */
@@ -50,3 +53,7 @@ gboolean sl_api_job_width (SlApiRequest *request, SlApiJob *job, gint64 smallest
 SlEventRow *sl_api_job_event (SlApiRequest *request, SlApiJob *job);
 /** sl_api_append_time: a member with a time; null for 0. */
 void sl_api_append_time (GString *json, const char *key, gint64 us);
+/** sl_api_append_event: an object of the API, without its end. */
+void sl_api_append_event (GString *json, const SlEventRow *row);
+/** sl_api_list_like: answers with events that are like ?words=, or like the event ?similar=. */
+void sl_api_list_like (SlApiRequest *request);

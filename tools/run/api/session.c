@@ -32,6 +32,7 @@ answer_session (SlApiRequest *request)
   sl_json_append_text (json, "csrf", call->session);
   sl_json_append_boolean (json, "users", call->api->who->users != NULL);
   sl_json_append_boolean (json, "login", asks_for_login (call->api));
+  sl_json_append_text (json, "search", sl_events_searches (sl_run_site_events (request->site)));
   g_string_append_c (json, '}');
   sl_api_json (request, SOUP_STATUS_OK, json);
 }

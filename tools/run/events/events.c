@@ -9,6 +9,7 @@
 #include "core/base/utc.h"
 #include "plugins/record/names.h"
 #include "tools/run/events/indexer.h"
+#include "tools/search/searcher.h"
 
 typedef struct
 {
@@ -20,6 +21,7 @@ typedef struct
 struct _SlEvents
 {
   SlIndexer *indexer;
+  SlSearcher *searcher; /* (nullable) */
   SlMp4Cache *mp4s;
   GHashTable *pipelines; /* of Pipeline, by their names */
   gint64 started;
@@ -68,11 +70,41 @@ flush (SlEvents *events, Pipeline *pipeline, gboolean force)
     sl_indexer_history (events->indexer, pipeline->home, rows);
 }
 
+static GPtrArray *
+get_stores (gpointer indexer)
+{
+  return sl_indexer_stores (indexer);
+}
+
+gboolean
+sl_events_search (SlEvents *events, const SlModelSettings *settings, GError **error)
+{
+  events->searcher = sl_searcher_new (settings, get_stores, events->indexer);
+  return TRUE;
+}
+
+SlSearcher *
+sl_events_searcher (SlEvents *events)
+{
+  return events->searcher;
+}
+
+const char *
+sl_events_searches (SlEvents *events)
+{
+  if (events == NULL || events->searcher == NULL)
+    return "none";
+  return sl_searcher_knows_words (events->searcher) ? "words" : "pictures";
+}
+
 void
 sl_events_stop (SlEvents *events)
 {
-  if (events != NULL)
-    sl_mp4_cache_stop (events->mp4s);
+  if (events == NULL)
+    return;
+  sl_mp4_cache_stop (events->mp4s);
+  if (events->searcher != NULL)
+    sl_searcher_stop (events->searcher);
 }
 
 void
@@ -85,6 +117,7 @@ sl_events_free (SlEvents *events)
   g_hash_table_iter_init (&iter, events->pipelines);
   while (g_hash_table_iter_next (&iter, NULL, &pipeline))
     flush (events, pipeline, TRUE);
+  g_clear_pointer (&events->searcher, sl_searcher_free);
   sl_indexer_free (events->indexer);
   sl_mp4_cache_free (events->mp4s);
   g_hash_table_unref (events->pipelines);

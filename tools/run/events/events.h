@@ -6,12 +6,14 @@
  */
 #pragma once
 
+#include "models/settings.h"
 #include "tools/run/events/mp4.h"
 #include "tools/run/http/report.h"
 #include "tools/run/worker.h"
 #include "sightline/predictions.h"
 
 typedef struct _SlEvents SlEvents;
+typedef struct _SlSearcher SlSearcher; /* tools/search/searcher.h */
 
 /** SlEventFolder: where a recorder of @pipeline writes clips; limits are 0 = none. */
 typedef struct
@@ -24,6 +26,13 @@ typedef struct
 /** sl_events_new: (nullable): NULL in a build without SQLite; the functions below take that. Main
  * thread, as all that do not say otherwise. */
 SlEvents *sl_events_new (void);
+/** sl_events_search: embeddings of clips are made from now on, by what @settings state. FALSE with
+ * SL_ERROR_UNSUPPORTED in a build without SQLite. */
+gboolean sl_events_search (SlEvents *events, const SlModelSettings *settings, GError **error);
+/** sl_events_searcher: (transfer none) (nullable): Any thread. */
+SlSearcher *sl_events_searcher (SlEvents *events);
+/** sl_events_searches: what searches there are: "words", "pictures", or "none". Any thread. */
+const char *sl_events_searches (SlEvents *events);
 /** sl_events_stop: clips are not converted any more, before the threads that do are waited for. */
 void sl_events_stop (SlEvents *events);
 /** sl_events_free: writes what is new, and ends the thread. */

@@ -2,10 +2,26 @@
 /* A build without SQLite keeps no events. */
 #include "tools/run/events/events.h"
 
+#include "core/base/fail.h"
+
 SlEvents *
 sl_events_new (void)
 {
   return NULL;
+}
+
+gboolean
+sl_events_search (SlEvents *events, const SlModelSettings *settings, GError **error)
+{
+  return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                  "this build keeps no events: expected SQLite 3 when it was made (Debian: "
+                  "libsqlite3-dev, meson option sqlite)");
+}
+
+const char *
+sl_events_searches (SlEvents *events)
+{
+  return "none";
 }
 
 void

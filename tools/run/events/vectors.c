@@ -161,34 +161,42 @@ check_model (SlSql *sql, const SlStore *store, const SlVectorModel *model, GErro
   return FALSE;
 }
 
-GPtrArray *
-sl_vectors_pending (SlStore *store, const SlVectorModel *model, guint most, GError **error)
-{
-  SlSql *sql = sl_store_reader (store);
-  GError *reason = NULL;
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
-  if (!check_model (sql, store, model, error))
-    return NULL;
-  g_autoptr (GPtrArray) stems = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (sqlite3_stmt) rows = sl_sql_query (
-    sql, &reason,
-    "SELECT stem FROM event WHERE clip AND picture AND NOT EXISTS (SELECT 1 FROM vector WHERE "
-    "owner = id) ORDER BY time DESC, stem DESC LIMIT ?",
-    "i", (gint64) most);
-  while (rows != NULL && sl_sql_next (sql, rows, &reason))
-    g_ptr_array_add (stems, g_strdup (sl_sql_text (rows, 0)));
-  if (reason == NULL)
-    return g_steal_pointer (&stems);
-  g_propagate_error (error, reason);
-  return NULL;
-}
-
 /* -1 without @error: there is none. */
 static gint64
 ask_number (SlSql *sql, const char *text, gint64 argument, GError **error)
 {
   g_autoptr (sqlite3_stmt) row = sl_sql_query (sql, error, text, "i", argument);
   return row != NULL && sl_sql_next (sql, row, error) ? sqlite3_column_int64 (row, 0) : -1;
+}
+
+GPtrArray *
+sl_vectors_pending (SlStore *store, const SlVectorModel *model, guint most, gint64 *after,
+                    GError **error)
+{
+  SlSql *sql = sl_store_reader (store);
+  GError *reason = NULL;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
+  if (!check_model (sql, store, model, error))
+    return NULL;
+  /* Rows that come meanwhile have higher numbers. */
+  const gint64 last = ask_number (sql, "SELECT max(id) FROM event WHERE id > ?", *after, &reason);
+  g_autoptr (GPtrArray) stems = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (sqlite3_stmt) rows =
+    reason == NULL
+      ? sl_sql_query (sql, &reason,
+                      "SELECT stem FROM event WHERE clip AND picture AND id > ? AND NOT EXISTS "
+                      "(SELECT 1 FROM vector WHERE owner = id) ORDER BY time DESC, stem DESC "
+                      "LIMIT ?",
+                      "ii", *after, (gint64) most)
+      : NULL;
+  while (rows != NULL && sl_sql_next (sql, rows, &reason))
+    g_ptr_array_add (stems, g_strdup (sl_sql_text (rows, 0)));
+  if (reason == NULL) {
+    *after = stems->len == 0 ? MAX (last, *after) : *after;
+    return g_steal_pointer (&stems);
+  }
+  g_propagate_error (error, reason);
+  return NULL;
 }
 
 /* A free place, else one more; -1 with @error set. In a transaction. */

@@ -35,9 +35,11 @@ gboolean sl_vectors_get_model (SlStore *store, SlVectorModel *model, GError **er
  * @lost: (out): the numbers were gone, and all are to be made again. @model's id is set. */
 gboolean sl_vectors_begin (SlStore *store, SlVectorModel *model, gboolean *lost, GError **error);
 /** sl_vectors_pending: (transfer full) (element-type utf8): clips with a picture and without
- * embeddings, the newest first. NULL with @error set, as where another model took the folder. */
+ * embeddings, the newest first. @after: (inout): rows up to this one are passed over: 0 = none; the
+ * last row, where nothing is pending. NULL with @error set, as where another model took the folder.
+ */
 GPtrArray *sl_vectors_pending (SlStore *store, const SlVectorModel *model, guint most,
-                               GError **error);
+                               gint64 *after, GError **error);
 
 /** SlVectorPart: an embedding of a picture, or of an object in it. @label: (nullable); @own: it is
  * the event's object, or the whole picture of an event without one */

@@ -92,6 +92,12 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
   return http;
 }
 
+gboolean
+sl_run_http_search (SlRunHttp *http, const SlModelSettings *settings, GError **error)
+{
+  return sl_events_search (http->events, settings, error);
+}
+
 void
 sl_run_http_start (SlRunHttp *http)
 {

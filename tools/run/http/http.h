@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "models/settings.h"
 #include "pipelines/description/description.h"
 #include "tools/run/worker.h"
 
@@ -21,6 +22,9 @@ typedef struct _SlRunHttp SlRunHttp;
  */
 SlRunHttp *sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers,
                             GError **error);
+/** sl_run_http_search: pictures of events get embeddings, by what @settings state. FALSE with
+ * @error set (SL_ERROR_UNSUPPORTED). */
+gboolean sl_run_http_search (SlRunHttp *http, const SlModelSettings *settings, GError **error);
 /** sl_run_http_start: serves from now on, on a thread of its own, and logs where; the workers are
  * started. */
 void sl_run_http_start (SlRunHttp *http);

@@ -13,6 +13,12 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
     origin);
 }
 
+gboolean
+sl_run_http_search (SlRunHttp *http, const SlModelSettings *settings, GError **error)
+{
+  g_return_val_if_reached (FALSE);
+}
+
 void
 sl_run_http_start (SlRunHttp *http)
 {

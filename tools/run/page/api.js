@@ -7,7 +7,7 @@ const BASE = "api/v1/";
 const ROLES = ["none", "look", "review", "configure"];
 const MOST_WAIT = 30000;
 
-export let session = { user: null, role: "none", csrf: null, users: false, login: false };
+export let session = { user: null, role: "none", csrf: null, users: false, login: false, search: "none" };
 /** connection.since: when the server last answered, null while it does. */
 export const connection = { since: null, watchers: new Set(), login: null };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What happened: a list with filters, and a timeline of days and of the hours of one day. */
 
-import { address, json, query, why } from "./api.js";
+import { address, json, query, session, why } from "./api.js";
 import { bars } from "./bars.js";
 import { el, icon, keyed, labelled, say, setText } from "./dom.js";
 import { pipelines } from "./pictures.js";
-import { dayName, dayShort, happened, hourName, localDay, span, t, when } from "./text.js";
+import { dayName, dayShort, happened, hourName, localDay, number, span, t, when } from "./text.js";
 
-const PAGE = 48, DAYS = 14, TYPING_MS = 300;
+const PAGE = 48, DAYS = 14, TYPING_MS = 300, BUSY_MS = 1000, BUSY = 429;
 const EVENTS = ["entered", "left", "in", "out", "dwell", "left-behind", "empty", "object", "record"];
 const COLOUR_NAMES = ["black", "white", "grey", "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown"];
 
@@ -57,6 +57,13 @@ function typed(filter, key, label, type, life) {
   return labelled(label, input);
 }
 
+/* Asked for when the words are complete: a search takes longer than a list. */
+function wordsField(filter) {
+  const input = el("input", { type: "search", name: "words", value: filter.values.words || "", autocomplete: "off" });
+  input.addEventListener("change", () => filter.set({ words: input.value.trim(), similar: "" }));
+  return labelled(t("events.words"), input);
+}
+
 function filterForm(filter, life, cameras) {
   const camera = el("select"), day = el("input", { type: "date", value: filter.values.day || "", max: dayKey(new Date()) }), kept = el("input", { type: "checkbox", checked: filter.values.kept === "1" });
   camera.append(option("", t("events.any")));
@@ -67,7 +74,7 @@ function filterForm(filter, life, cameras) {
   }, () => {});
   day.addEventListener("change", () => filter.set({ day: day.value, hour: "" }));
   kept.addEventListener("change", () => filter.set({ kept: kept.checked ? "1" : "" }));
-  const form = el("form.filters", { role: "search", onsubmit: event => event.preventDefault() }, typed(filter, "text", t("events.text"), "search", life), labelled(t("events.camera"), camera),
+  const form = el("form.filters", { role: "search", onsubmit: event => event.preventDefault() }, session.search === "words" ? wordsField(filter) : null, typed(filter, "text", t("events.text"), "search", life), labelled(t("events.camera"), camera),
     chooser(filter, "event", t("events.event"), EVENTS.map(e => option(e, t("eventname." + e)))), typed(filter, "region", t("events.region"), "text", life),
     typed(filter, "label", t("events.label"), "text", life), chooser(filter, "color", t("events.color"), COLOUR_NAMES.map(c => option(c, t("color." + c)))),
     labelled(t("events.day"), day), el("label.check", {}, kept, el("span", {}, t("events.kept"))));
@@ -108,7 +115,7 @@ async function hours(filter, signal) {
 function card(event) {
   const picture = event.picture ? el("img", { alt: "", loading: "lazy", src: address("events", event.id, "thumbnail.jpg") }) : el("span.none", {}, icon("events"));
   return el("a.eventcard", { href: "#/events/" + encodeURIComponent(event.id) }, el("div.frame", {}, picture, event.clip && event.seconds ? el("span.length", {}, span(event.seconds)) : null, el("span.keptmark", {}, icon("keep"))),
-    el("div.body", {}, el("b", {}, [event.label, happened(event)].filter(Boolean).join(" ")), el("span.soft", {}, event.pipeline), el("time.soft", { datetime: event.time }, when(event.time))));
+    el("div.body", {}, el("b", {}, [event.label, happened(event)].filter(Boolean).join(" ")), el("span.soft", {}, event.pipeline), el("time.soft", { datetime: event.time }, when(event.time)), el("span.soft.score")));
 }
 
 export async function showEvents(main, life, values) {
@@ -120,7 +127,10 @@ export async function showEvents(main, life, values) {
     const answer = await json(address("events") + query({ ...filter.asked(), limit: PAGE, before }), { signal });
     shown = before ? [...shown, ...answer.events] : answer.events;
     next = answer.next;
-    keyed(grid, shown, e => e.id, card, (node, e) => node.classList.toggle("kept", Boolean(e.kept)));
+    keyed(grid, shown, e => e.id, card, (node, e) => {
+      node.classList.toggle("kept", Boolean(e.kept));
+      setText(node.querySelector(".score"), e.score === undefined ? "" : number(e.score, 2));
+    });
     setText(count, shown.length ? t("events.found", { n: answer.total ?? shown.length }) : t("events.none"));
     more.hidden = !next;
   };
@@ -136,7 +146,8 @@ export async function showEvents(main, life, values) {
       time.replaceChildren(first, ...(second ? [second] : []));
       if (held >= 0) requestAnimationFrame(() => requestAnimationFrame(() => time.querySelectorAll(".column")[held]?.focus()));
     } catch (error) {
-      if (!signal.aborted && error.status) setText(count, why(error));
+      if (!signal.aborted && error.status === BUSY) life.after(BUSY_MS, () => { if (!signal.aborted) load(); });
+      else if (!signal.aborted && error.status) setText(count, why(error));
       if (!error.status) throw error;
     }
   };

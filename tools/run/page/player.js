@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One event: its clip, frame by frame with what was found on each, and keeping, deleting and saving it. */
 
-import { address, ask, json, may, query, why } from "./api.js";
+import { address, ask, json, may, query, session, why } from "./api.js";
 import { stage } from "./camera.js";
 import { confirmed, el, icon, say, setText, toggle } from "./dom.js";
 import { listAddress } from "./events.js";
@@ -139,6 +139,7 @@ export async function showEvent(main, life, id) {
   const keep = el("button.toggle", { "aria-pressed": String(Boolean(event.kept)), onclick: () => keepOrNot(event, keep) }, icon("keep"), el("span", {}, t("player.keep")));
   const save = (file, text) => el("a.button", { href: address("events", id, file), download: "" }, icon("download"), text);
   const actions = el("div.row.wrap", {}, may("review") && event.clip ? keep : null, event.clip ? [save("clip.mp4", t("player.mp4")), save("clip.mkv", t("player.mkv"))] : null, event.picture ? save("picture.jpg", t("player.picture")) : null,
+    event.clip && event.picture && session.search !== "none" ? el("a.button.similar", { href: "#/events" + query({ similar: id }) }, icon("search"), t("player.similar")) : null,
     may("review") ? el("button.danger", { onclick: () => remove(event) }, icon("bin"), t("player.delete")) : null);
   main.replaceChildren(el("div.head", {}, el("a.button.quiet.round", { href: listAddress, "aria-label": t("back") }, icon("back")), el("h1", {}, what)),
     el("div.split", {}, el("div.column", {}, clip(event, life, told), told), el("div.column", {}, el("section.card", {}, facts(event)), actions)));
