@@ -328,6 +328,9 @@ MALFORMED = {
     "bench preprocess rounds": (("0", "x"), "--rounds: expected 1..100000, got '%s'"),
     "bench preprocess cold": (("-1", "x"), "--cold: expected 0..200, got '%s'"),
     "replay cpu": (("foo",), "--cpu: expected an instruction set of this processor, got '%s'"),
+    "search limit": (("0", "501", "x"), "--limit: expected 1..500, got '%s'"),
+    "search since": (("x", "2026", "2026-13-01"), "--since: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'"),
+    "search until": (("x", "noon"), "--until: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'"),
     "run http": (("foo", "127.0.0.1:65536"), "--http %s: expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '"),
     "run dbus": (("foo", ""), "--dbus: expected session or system, got '%s'"),
     "run set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),
@@ -346,7 +349,7 @@ MALFORMED = {
 # No option that wants a number takes one of these: below zero, above every range, no number.
 NO_NUMBERS = ("-1", "-9223372036854775809", "99999999999999999999", "1e999", "nan", "-inf", "0x10z", " ")
 # Any text may be right: names, sources of pictures, and what only the other machine or the library can judge.
-FREE = {"predict redact", "prompts", "templates", "serve name", "provider", "camera", "calibrate", "evaluate"}
+FREE = {"predict redact", "prompts", "templates", "serve name", "provider", "camera", "calibrate", "evaluate", "search class"}
 
 
 def malformed_key(command, option):
@@ -376,7 +379,7 @@ def test_malformed():
                 "convert": ["convert", m, "--output", target], "quantize": ["quantize", m, "--calibrate", picture, "--output", target],
                 "calibrate": ["calibrate", m, "--camera", "test://", "--output", target], "fit": ["fit", m, picture], "eval": ["eval", m, "--dataset", harness.WORK.name],
                 "bench model": ["bench", "model", m], "bench preprocess": ["bench", "preprocess", "--quick"], "run": ["run", description], "check": ["check", description],
-                "replay": ["replay", work("none.slbox")], "serve": here}
+                "replay": ["replay", work("none.slbox")], "search": ["search", "red", harness.WORK.name], "serve": here}
     described = {name: json.loads(run(*name.split(), "--describe-options").expect(0).out)["options"] for name in commands}
     seen = set()
     for name, command in commands.items():

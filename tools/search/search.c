@@ -17,16 +17,15 @@
 #include "tools/zoo/allow.h"
 
 #define COMMAND "search"
-#define MOST_SETTINGS 16
 /* Clips that are asked for, and places that are wiped, at once. */
 #define BATCH 64
 #define WIPES 10000
 
 typedef struct
 {
-  SlModelSettings settings;
+  SlModelOptions model;
   char *limit, *camera, *class, *since, *until, *page;
-  gboolean index, json, allow_download;
+  gboolean index, json;
 } Options;
 
 /* What a folder got. */
@@ -125,12 +124,12 @@ static int
 make_index (const Options *options, char **folders)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlSearchEncoder) encoder = sl_search_encoder_new (&options->settings, &error);
+  g_autoptr (SlSearchEncoder) encoder = sl_search_encoder_new (&options->model.settings, &error);
   if (encoder == NULL)
     return sl_complain (COMMAND, "%s", error->message);
   sl_interrupt_catch (0);
   for (guint i = 0; folders[i] != NULL && !sl_interrupted (); i++)
-    if (!index_folder (encoder, &options->settings, folders[i], &error))
+    if (!index_folder (encoder, &options->model.settings, folders[i], &error))
       return sl_complain (COMMAND, "%s", error->message);
   return sl_interrupted () ? SL_EXIT_INTERRUPTED : SL_EXIT_OK;
 }
@@ -164,7 +163,7 @@ answer (const Options *options, const char *text, char **names, const SlEventQue
     g_ptr_array_add (folders, names[i]);
   const char *picture = g_file_test (text, G_FILE_TEST_IS_REGULAR) ? text : NULL;
   g_autoptr (GPtrArray) hits =
-    sl_search_ask (folders, &options->settings, text, picture, query, &error);
+    sl_search_ask (folders, &options->model.settings, text, picture, query, &error);
   if (hits == NULL)
     return sl_complain (COMMAND, "%s", error->message);
   if (options->page != NULL) {
@@ -189,7 +188,7 @@ run_checked (const Options *options, char **rest)
       || !read_time ("--since", options->since, &query.from)
       || !read_time ("--until", options->until, &query.to))
     return SL_EXIT_USAGE;
-  if (options->index && options->settings.model == NULL)
+  if (options->index && options->model.settings.model == NULL)
     return sl_options_usage (COMMAND, "--index: expected --model FILE, a picture model, too");
   if (options->index && rest[0] == NULL)
     return sl_options_usage (COMMAND, "--index: expected a FOLDER of clips");
@@ -202,24 +201,25 @@ run_checked (const Options *options, char **rest)
   return answer (options, rest[0], rest + 1, &query);
 }
 
-/* The options that state a model, and the switch that lets it be fetched. */
-static void
-list_settings (Options *options, GOptionEntry entries[MOST_SETTINGS])
+/* (transfer full): the options of settings that count here, and the switch that lets a model be
+ * fetched. */
+static GOptionEntry *
+list_settings (Options *options)
 {
-  const SlSetting *setting;
-  guint i = 0;
-  for (; (setting = sl_search_setting (i, NULL)) != NULL; i++)
-    entries[i] = (GOptionEntry){
-      .long_name = setting->name,
-      .arg = setting->kind == SL_SETTING_FILE ? G_OPTION_ARG_FILENAME : G_OPTION_ARG_STRING,
-      .arg_data = G_STRUCT_MEMBER_P (&options->settings, setting->offset),
-      .description =
-        setting->option_help != NULL ? setting->option_help : "The picture model, such as CLIP's",
-      .arg_description = setting->value_name != NULL ? setting->value_name : "FILE"
-    };
-  entries[i++] = (GOptionEntry) SL_SWITCH_ENTRY (
-    SL_ZOO_ALLOW, &options->allow_download, "Fetch models named zoo:NAME that are not here yet");
-  entries[i] = (GOptionEntry){ NULL };
+  GOptionEntry *entries = sl_model_options_entries (
+    &options->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_WORDS);
+  guint n = 0;
+  for (guint i = 0; entries[i].long_name != NULL; i++)
+    if (strcmp (entries[i].long_name, SL_ZOO_ALLOW) == 0
+        || sl_search_setting_find (entries[i].long_name) != NULL)
+      entries[n++] = entries[i];
+  entries[n] = (GOptionEntry){ NULL };
+  for (guint i = 0; i < n; i++)
+    if (strcmp (entries[i].long_name, "text-model") == 0)
+      entries[i].description = "The text model that makes embeddings of WORDS";
+    else if (strcmp (entries[i].long_name, "templates") == 0)
+      entries[i].description = "Texts with {} for the WORDS, such as 'a photo of a {}'";
+  return entries;
 }
 
 static int
@@ -227,9 +227,10 @@ run_search (int argc, char **argv)
 {
   Options options = { 0 };
   g_auto (GStrv) rest = NULL;
-  g_autoptr (GError) error = NULL;
-  GOptionEntry settings[MOST_SETTINGS];
+  g_autofree GOptionEntry *settings = list_settings (&options);
   const GOptionEntry entries[] = {
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model,
+      "The picture model that makes embeddings, such as CLIP's", "FILE" },
     SL_SWITCH_ENTRY ("index", &options.index,
                      "Make embeddings of the pictures in each FOLDER that have none yet"),
     { "limit", 'n', 0, G_OPTION_ARG_STRING, &options.limit, "Most events, 1..500 (default 20)",
@@ -245,19 +246,18 @@ run_search (int argc, char **argv)
       "FILE" },
     { NULL },
   };
-  list_settings (&options, settings);
   int status = sl_options_parse (
     COMMAND, "WORDS|PICTURE FOLDER...",
     "Finds clips by words, or by a picture that they are to be like.",
     "FOLDER has clips of slrecord. --index FOLDER... makes embeddings of their pictures first, by "
     "--model; the index knows the models then. A name of a file is a PICTURE.",
     argc, argv, entries, settings, &rest);
-  if (status < 0 && !sl_model_settings_check (&options.settings, &error))
-    status = sl_options_usage (COMMAND, "--%s", error->message);
   if (status < 0)
-    status = run_checked (&options, rest);
+    status = sl_model_options_check (COMMAND, &options.model) ? run_checked (&options, rest)
+                                                              : SL_EXIT_USAGE;
+  sl_model_options_clear (&options.model);
+  options.model.settings.model = NULL;
   sl_options_clear (entries);
-  sl_model_settings_clear (&options.settings);
   return status;
 }
 

@@ -27,21 +27,29 @@ sl_search_setting (guint i, gboolean *pictures)
   return sl_setting_find (rows[i].name);
 }
 
+const SlSetting *
+sl_search_setting_find (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (strcmp (name, rows[i].name) == 0)
+      return sl_setting_find (name);
+  return NULL;
+}
+
 gboolean
 sl_search_settings_set (SlModelSettings *settings, const char *name, const char *value,
                         GError **error)
 {
+  const SlSetting *setting = sl_search_setting_find (name);
   const char *names[G_N_ELEMENTS (rows)];
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const SlSetting *setting = sl_setting_find (rows[i].name);
-    names[i] = rows[i].name;
-    if (strcmp (name, names[i]) != 0)
-      continue;
+  if (setting != NULL) {
     if (!sl_setting_check (setting, value, error) || !sl_setting_check_text (setting, value, error))
       return FALSE;
     sl_setting_set (setting, settings, value);
     return TRUE;
   }
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    names[i] = rows[i].name;
   g_autofree char *hint = sl_suggest_text (name, names, G_N_ELEMENTS (names));
   return sl_fail (error, SL_ERROR_ARGUMENT, "unknown key%s", hint);
 }
@@ -69,13 +77,10 @@ sl_search_settings_read (const char *text, SlModelSettings *settings)
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   for (guint i = 0; lines[i] != NULL; i++) {
     char *equals = strchr (lines[i], '=');
-    const SlSetting *setting = NULL;
     if (equals == NULL)
       continue;
     *equals = '\0';
-    for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
-      if (strcmp (rows[k].name, lines[i]) == 0)
-        setting = sl_setting_find (rows[k].name);
+    const SlSetting *setting = sl_search_setting_find (lines[i]);
     if (setting != NULL && sl_setting_get (setting, settings) == NULL)
       sl_search_settings_set (settings, lines[i], equals + 1, NULL);
   }

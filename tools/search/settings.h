@@ -10,6 +10,8 @@
 /** sl_search_setting: (transfer none) (nullable): setting @i, from 0; NULL after the last one.
  * @pictures: (out): it changes embeddings of pictures */
 const SlSetting *sl_search_setting (guint i, gboolean *pictures);
+/** sl_search_setting_find: (transfer none) (nullable): the one called @name. */
+const SlSetting *sl_search_setting_find (const char *name);
 /** sl_search_settings_set: FALSE with SL_ERROR_ARGUMENT for a @name that is none of them, and for a
  * @value that is not one. */
 gboolean sl_search_settings_set (SlModelSettings *settings, const char *name, const char *value,

@@ -14,11 +14,16 @@
 #include <unistd.h>
 
 #include "core/base/fail.h"
+#include "core/base/thread_pool.h"
 #include "core/base/xxh64.h"
 #include "core/graph/tensor.h"
 
 #define HEAD 4096
 #define ROWS 1024
+/* Blocks that a thread takes at once, about how long that takes, and threads of a search. */
+#define PIECE 4
+#define PIECE_US 300
+#define THREADS_MOST 4
 /* The largest of 8-bit numbers is 127, so no vector of length 1 has a larger scale. */
 #define SCALE_MOST (1.0f / 127)
 
@@ -201,34 +206,119 @@ bound_scales (gfloat *scales, guint n, const guint8 *mask)
       scales[i] = 0;
 }
 
+/* Of one thread: @code: of an error, 0 = none */
+typedef struct
+{
+  gint8 *block;
+  SlSearchHit *hits;
+  guint n;
+  gint code;
+} Worker;
+
+typedef struct
+{
+  const SlVectorFile *file;
+  gint64 places;
+  const guint8 *mask; /* (nullable) */
+  const gint8 *query;
+  gfloat scale;
+  guint most;
+  Worker *workers;
+} Scan;
+
+/* FALSE at the end of the file, which may be shorter than it was, and where it cannot be read. */
+static gboolean
+scan_block (const Scan *scan, Worker *worker, gint64 first)
+{
+  const SlVectorFile *file = scan->file;
+  const gsize bytes = ROWS * (file->stride + sizeof (gfloat)); /* without the checksums */
+  const guint count = (guint) MIN (scan->places - first, ROWS);
+  gfloat *scales = (gfloat *) (gpointer) (worker->block + ROWS * file->stride);
+  const gssize got =
+    read_at (file->fd, worker->block, bytes, HEAD + first / ROWS * (gint64) block_bytes (file));
+  if (got < 0)
+    worker->code = errno;
+  if (got <= 0)
+    return FALSE;
+  memset (worker->block + got, 0, bytes - (gsize) got);
+  bound_scales (scales, count, scan->mask != NULL ? scan->mask + first : NULL);
+  const SlSearchTable table = { count, file->stride, worker->block, scales };
+  worker->n = sl_search_more (&table, (gsize) first, scan->query, scan->scale, scan->most,
+                              worker->hits, worker->n);
+  return TRUE;
+}
+
+static void
+scan_piece (const void *data, guint item, guint thread)
+{
+  const Scan *scan = data;
+  const gint64 end = MIN (scan->places, (item + G_GINT64_CONSTANT (1)) * PIECE * ROWS);
+  for (gint64 first = (gint64) item * PIECE * ROWS; first < end; first += ROWS)
+    if (!scan_block (scan, &scan->workers[thread], first))
+      return;
+}
+
+static gint
+best_first (gconstpointer a, gconstpointer b)
+{
+  const SlSearchHit *first = a, *second = b;
+  if (first->cosine != second->cosine)
+    return first->cosine < second->cosine ? 1 : -1;
+  return first->row < second->row ? -1 : first->row > second->row;
+}
+
+/* The best of all @threads. */
+static void
+collect (const Scan *scan, guint threads, SlSearchHit *hits, guint *n)
+{
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (SlSearchHit));
+  for (guint i = 0; i < threads; i++)
+    g_array_append_vals (all, scan->workers[i].hits, scan->workers[i].n);
+  g_array_sort (all, best_first);
+  *n = MIN (all->len, scan->most);
+  if (*n > 0)
+    memcpy (hits, all->data, *n * sizeof *hits);
+}
+
+/* FALSE where there is no memory. */
+static gboolean
+prepare_workers (const Scan *scan, guint threads)
+{
+  gboolean good = TRUE;
+  for (guint i = 0; i < threads; i++) {
+    Worker *worker = &scan->workers[i];
+    worker->hits = g_new (SlSearchHit, scan->most);
+    worker->block = sl_tensor_buffer_new (ROWS * (scan->file->stride + sizeof (gfloat)));
+    good = good && worker->block != NULL;
+  }
+  return good;
+}
+
 gboolean
 sl_vector_file_search (const SlVectorFile *file, gint64 places, const guint8 *mask,
                        const gfloat *vector, guint most, SlSearchHit *hits, guint *n,
                        GError **error)
 {
-  const gsize bytes = ROWS * (file->stride + sizeof (gfloat)); /* without the checksums */
-  gint8 *query = sl_tensor_buffer_new (file->stride), *block = sl_tensor_buffer_new (bytes);
-  gboolean good = query != NULL && block != NULL;
-  const gfloat scale = good ? sl_search_pack (vector, file->length, query) : 0;
-  gfloat *scales = (gfloat *) (gpointer) (block + ROWS * file->stride);
+  const guint items = (guint) ((places + PIECE * ROWS - 1) / (PIECE * ROWS));
+  SlPool *pool =
+    items > 1 ? sl_pool_new (CLAMP (g_get_num_processors (), 2, THREADS_MOST), NULL) : NULL;
+  const guint threads = sl_pool_threads (pool);
+  g_autofree Worker *workers = g_new0 (Worker, threads);
+  gint8 *query = sl_tensor_buffer_new (file->stride);
+  Scan scan = { file, places, mask, query, 0, most, workers };
+  gint code = prepare_workers (&scan, threads) && query != NULL ? 0 : ENOMEM;
   *n = 0;
-  if (!good)
-    sl_fail (error, SL_ERROR_LIMIT, SL_VECTOR_FILE ": no memory for %" G_GSIZE_FORMAT " bytes",
-             bytes);
-  for (gint64 first = 0; good && first < places; first += ROWS) {
-    const guint count = (guint) MIN (places - first, ROWS);
-    const gssize got =
-      read_at (file->fd, block, bytes, HEAD + first / ROWS * (gint64) block_bytes (file));
-    if (got < 0)
-      good = sl_fail (error, SL_ERROR_OPEN, SL_VECTOR_FILE ": %s", g_strerror (errno));
-    if (got <= 0) /* it is shorter than it was */
-      break;
-    memset (block + got, 0, bytes - (gsize) got);
-    bound_scales (scales, count, mask != NULL ? mask + first : NULL);
-    const SlSearchTable table = { count, file->stride, block, scales };
-    *n = sl_search_more (&table, (gsize) first, query, scale, most, hits, *n);
+  if (code == 0) {
+    scan.scale = sl_search_pack (vector, file->length, query);
+    sl_pool_run (pool, scan_piece, &scan, items, PIECE_US * items);
+    collect (&scan, threads, hits, n);
+  }
+  for (guint i = 0; i < threads; i++) {
+    code = workers[i].code != 0 ? workers[i].code : code;
+    sl_tensor_buffer_free (workers[i].block);
+    g_free (workers[i].hits);
   }
   sl_tensor_buffer_free (query);
-  sl_tensor_buffer_free (block);
-  return good;
+  sl_pool_free (pool);
+  return code == 0 || sl_fail (error, SL_ERROR_OPEN, SL_VECTOR_FILE ": %s", g_strerror (code));
 }

@@ -348,19 +348,18 @@ typedef struct
   SlVectorFile file;
 } Look;
 
-/* Rows of the index that fit the question and one condition more, behind those of the model and of
- * the object's class. Under the lock of @sql. */
+/* Rows of the index that fit the question, @condition on their model, and one more that may follow
+ * behind that of the object's class. Under the lock of @sql. */
 static sqlite3_stmt *
-prepare (SlSql *sql, const Look *look, const char *columns, const char *condition, gint *next,
-         GError **error)
+prepare (SlSql *sql, const Look *look, const char *columns, const char *condition, const char *more,
+         gint *next, GError **error)
 {
   SlEventQuery events = *look->query;
   const char *label = events.label;
   events.label = NULL;
   g_autofree char *select = g_strconcat (
                     "SELECT ", columns, " FROM vector JOIN event ON event.id = vector.owner", NULL),
-                  *all = g_strconcat ("vector.model = ?", label != NULL ? " AND class = ?" : "",
-                                      " AND ", condition, NULL);
+                  *all = g_strconcat (condition, label != NULL ? " AND class = ?" : "", more, NULL);
   sqlite3_stmt *rows = sl_event_query_prepare (sql, &events, select, all, next, error);
   if (rows == NULL)
     return NULL;
@@ -390,7 +389,8 @@ find_events (const Look *look, const SlSearchHit *hits, guint n, GError **error)
   gint next;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
   g_autoptr (sqlite3_stmt) rows =
-    prepare (sql, look, SL_EVENT_COLUMNS ", vector.number, class", "vector.slot = ?", &next, error);
+    prepare (sql, look, SL_EVENT_COLUMNS ", vector.number, class", "vector.model = ?",
+             " AND vector.slot = ?", &next, error);
   if (rows == NULL)
     return NULL;
   for (guint i = 0; i < n && found->len < look->query->limit; i++) {
@@ -416,7 +416,8 @@ find_events (const Look *look, const SlSearchHit *hits, guint n, GError **error)
   return g_steal_pointer (&found);
 }
 
-/* (transfer full): a byte for each place: whether it fits. NULL with @error set. */
+/* (transfer full): a byte for each place: whether it fits. NULL with @error set. The index of
+ * places is hidden by "+": it would be gone through for each event. */
 static guint8 *
 find_places (const Look *look, GError **error)
 {
@@ -425,8 +426,8 @@ find_places (const Look *look, GError **error)
   gint next;
   g_autofree guint8 *mask = g_malloc0 ((gsize) look->model->places + 1);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
-  g_autoptr (sqlite3_stmt) rows =
-    prepare (sql, look, "vector.slot", "vector.slot IS NOT NULL", &next, &reason);
+  g_autoptr (sqlite3_stmt) rows = prepare (
+    sql, look, "vector.slot", "+vector.model = ? AND +vector.slot IS NOT NULL", "", &next, &reason);
   while (rows != NULL && sl_sql_next (sql, rows, &reason)) {
     const gint64 place = sqlite3_column_int64 (rows, 0);
     if (place >= 0 && place < look->model->places)
