@@ -12,8 +12,8 @@
 const SlSetting *sl_search_setting (guint i, gboolean *pictures);
 /** sl_search_setting_find: (transfer none) (nullable): the one called @name. */
 const SlSetting *sl_search_setting_find (const char *name);
-/** sl_search_settings_set: FALSE with SL_ERROR_ARGUMENT for a @name that is none of them, and for a
- * @value that is not one. */
+/** sl_search_settings_set: FALSE with SL_ERROR_ARGUMENT for an unknown @name, and for a wrong
+ * @value. */
 gboolean sl_search_settings_set (SlModelSettings *settings, const char *name, const char *value,
                                  GError **error);
 /** sl_search_settings_write: (transfer full): lines NAME=VALUE; files by their whole paths. */

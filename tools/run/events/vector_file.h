@@ -31,7 +31,7 @@ typedef struct
  */
 gboolean sl_vector_file_open (SlVectorFile *file, const char *folder, const char *hash,
                               guint length, GError **error);
-/** sl_vector_file_create: an empty one takes the place of what is there. */
+/** sl_vector_file_create: an empty file replaces the one that is there. */
 gboolean sl_vector_file_create (SlVectorFile *file, const char *folder, const char *hash,
                                 guint length, GError **error);
 void sl_vector_file_close (SlVectorFile *file);
