@@ -62,7 +62,7 @@ def test_nobody():
     """Without users and a password everybody on this machine looks, and changes nothing."""
     with Served(describe("nobody"), describe("other/name".replace("/", "_"), more="name=a/b")) as served:
         client = Client(served)
-        assert client.get("session").json == {"user": None, "role": "look", "csrf": None, "users": False, "login": False}
+        assert client.get("session").json == {"user": None, "role": "look", "csrf": None, "users": False, "login": False, "search": "none"}
         answer = client.get("log")
         assert answer.status == 403 and answer.json["error"].startswith("GET /api/v1/log: expected the role configure, got look"), answer.text
         answer = client.ask("POST", "session", {"user": "a", "password": "b"})
@@ -141,7 +141,7 @@ def test_users():
     audit = work("audit.log")
     with Served(describe("users", "users=%s\naudit=%s" % (users_file(), audit))) as served:
         stranger = Client(served)
-        assert stranger.get("session").json == {"user": None, "role": "none", "csrf": None, "users": True, "login": True}
+        assert stranger.get("session").json == {"user": None, "role": "none", "csrf": None, "users": True, "login": True, "search": "none"}
         answer = stranger.get("pipelines")
         assert answer.status == 401 and "www-authenticate" not in answer.headers, answer.headers
         assert stranger.get("/").status == 200
