@@ -99,6 +99,7 @@ def test_refused():
     run("search", "red", work("nowhere")).expect(1, "nowhere: expected a folder of clips")
     run("search", "red", work("empty")).expect(1, "empty: there is no index of its clips; make embeddings of its pictures: sightline search --index %s --model FILE" % work("empty"))
     run("search", "--index", work("empty"), *stated()).expect(1, "empty: there are no clips in it; expected a folder that slrecord writes into")
+    assert os.listdir(work("empty")) == []
     run("search", "--index", work("nowhere"), *stated()).expect(1, "nowhere: expected a folder of clips")
     run("search", "red", folder, "--text-model", model("colour_words_wide.onnx")).expect(
         1, "colour_words_wide.onnx: it makes embeddings of 4 numbers, and those of %s have 3; expected the text model that belongs to" % folder)

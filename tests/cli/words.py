@@ -121,6 +121,19 @@ def compare_boxes(name, wanted, got):
         assert near < 1e-4, (name, label, confidence, box, near)
 
 
+def compare_search(folder, case, classes, picture):
+    """The same picture beside a clip: scores of sightline search are torch's cosines, to within the 8 bits of what is kept."""
+    clips, stem = work("clips of " + case["name"]), "cam-2026-11-20T10-00-00.000Z-in"
+    os.mkdir(clips)
+    shutil.copy(picture, os.path.join(clips, stem + ".jpg"))
+    write(os.path.join(clips, stem + ".mkv"), b"a clip")
+    run("search", "--index", clips, "--model", os.path.join(folder, case["model"]), "--mean", "127.5", "--std", "127.5", "--text-model", os.path.join(folder, case["text"]),
+        "--tokenizer", os.path.join(folder, "tokenizer.json")).expect(0)
+    for words, cosine in zip(classes, case["cosines"]):
+        found = json.loads(run("search", "--json", words, clips).expect(0).out)
+        assert found["id"] == stem and abs(found["score"] - cosine) < 0.01, (case["name"], words, found, cosine)
+
+
 def test_architectures():
     """Made models of each architecture: confidences and boxes of torch, with text models of open length, or inside."""
     folder, script = work("made"), os.path.join(harness.ROOT, "tests", "support", "words_models.py")
@@ -139,6 +152,8 @@ def test_architectures():
     side = math.isqrt(len(planes) // 3)
     picture = png_of("made.png", side, side, [b"".join(planes[y * side + x::side * side] for x in range(side)) for y in range(side)])
     for case in expected["cases"]:
+        if "cosines" in case:
+            compare_search(folder, case, expected["classes"], picture)
         text = ["--text-model", os.path.join(folder, case["text"])] if "text" in case else []
         text += [] if "alone" in case else ["--tokenizer", os.path.join(folder, "tokenizer.json")]
         told = json.loads(run("predict", "--json", "--model", os.path.join(folder, case["model"]), *text,

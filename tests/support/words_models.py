@@ -285,9 +285,9 @@ def main(folder):
     of_tokens = [[c, float(q[a:b].max()), corners(box)] for q, box in zip(own[0].sigmoid(), own_boxes[0]) for c, (a, b) in zip(CLASSES, spans)]
     cases = [
         {"name": "CLIP", "model": "picture.onnx", "text": texts[0], "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "words,scale=10"],
-         "labels": dict(zip(CLASSES, (cosines[0][0] * 10).softmax(-1).tolist()))},
+         "labels": dict(zip(CLASSES, (cosines[0][0] * 10).softmax(-1).tolist())), "cosines": cosines[0][0].tolist()},
         {"name": "SigLIP", "model": "picture.onnx", "text": texts[1], "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "words,activation=sigmoid,scale=9,bias=-1"],
-         "labels": dict(zip(CLASSES, (cosines[1][0] * 9 - 1).sigmoid().tolist()))},
+         "labels": dict(zip(CLASSES, (cosines[1][0] * 9 - 1).sigmoid().tolist())), "cosines": cosines[1][0].tolist()},
         {"name": "OWL-ViT", "model": "owl.onnx", "text": texts[0], "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "detr,iou-threshold=1"], "objects": of_queries},
         {"name": "YOLO-World", "model": "yolo.onnx", "text": texts[0], "options": ["--mean", "0", "--std", "255", "--decoder", "yolo,preset=v8,iou-threshold=1"], "objects": of_rows},
         {"name": "CLIP of fixed length", "model": "picture.onnx", "text": "clip-text-fixed.onnx", "options": ["--mean", "127.5", "--std", "127.5", "--decoder", "words,scale=10"],

@@ -10,6 +10,7 @@
 #include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/run/events/folder.h"
 #include "tools/run/events/scan.h"
 #include "tools/search/index.h"
 #include "tools/search/listing.h"
@@ -59,6 +60,21 @@ index_pending (SlSearchEncoder *encoder, SlStore *store, const SlVectorModel *mo
   return TRUE;
 }
 
+/* Before an index is made in a folder that somebody named by mistake. */
+static gboolean
+has_clips (const char *folder, GError **error)
+{
+  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    return sl_fail (error, SL_ERROR_OPEN, "%s: expected a folder of clips", folder);
+  g_autoptr (GHashTable) clips = sl_clip_files_list (folder, SL_SCAN_MOST, error);
+  return clips != NULL
+         && (g_hash_table_size (clips) > 0
+             || sl_fail (error, SL_ERROR_OPEN,
+                         "%s: there are no clips in it; expected a folder that slrecord writes "
+                         "into",
+                         folder));
+}
+
 /* (transfer full) (nullable): with a row for each clip. */
 static SlStore *
 open_store (const char *folder, GError **error)
@@ -68,27 +84,14 @@ open_store (const char *folder, GError **error)
   g_autofree char *damaged = NULL;
   g_autoptr (GHashTable) pipelines = g_hash_table_new (g_str_hash, g_str_equal);
   const SlScan scan = { pipelines, &stop };
-  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
-    return sl_fail_null (error, SL_ERROR_OPEN, "%s: expected a folder of clips", folder);
-  g_autoptr (SlStore) store = sl_store_new (folder, &damaged, error);
+  g_autoptr (SlStore) store =
+    has_clips (folder, error) ? sl_store_new (folder, &damaged, error) : NULL;
   if (store == NULL)
     return NULL;
   if (damaged != NULL)
     sl_complain (COMMAND, "%s: the index is damaged: it is %s/%s now, and made again", damaged,
                  folder, SL_STORE_DAMAGED);
   return sl_scan_folder (&scan, store, &added, &removed, error) ? g_steal_pointer (&store) : NULL;
-}
-
-static gboolean
-has_clips (SlStore *store, GError **error)
-{
-  SlEventTotals totals;
-  if (!sl_event_query_totals (store, &totals, error))
-    return FALSE;
-  return totals.clips > 0
-         || sl_fail (error, SL_ERROR_OPEN,
-                     "%s: there are no clips in it; expected a folder that slrecord writes into",
-                     store->folder);
 }
 
 static gboolean
@@ -99,7 +102,7 @@ index_folder (SlSearchEncoder *encoder, const SlModelSettings *settings, const c
   gboolean lost;
   g_auto (SlVectorModel) model = { 0 };
   g_autoptr (SlStore) store = open_store (folder, error);
-  if (store == NULL || !has_clips (store, error))
+  if (store == NULL)
     return FALSE;
   model.hash = g_strdup (sl_search_encoder_hash (encoder));
   model.length = sl_search_encoder_length (encoder);
