@@ -106,6 +106,7 @@ def test_refused():
     run("search", "red", folder, "--model", model("float_range.tflite"), "--mean", "0", "--std", "255").expect(1, "are of another model, of another version of it, or of other settings")
     run("search", "red", folder, "--fit", "crop").expect(1, "are of another model, of another version of it, or of other settings")
     run("search", "photo", folder).expect(1, "the embedding of 'photo' has no direction")
+    run("search", " ", folder).expect(1, 'expected words, such as "a red jacket"')
     run("search", "red;blue", folder).expect(1, "'red;blue': expected words without ';'")
     run("search", write("no.png", b"\x89PNG\r\n\x1a\n"), folder).expect(1, "no.png: ")
     run("search", "--index", folder, "--model", model("one_box.tflite")).expect(1, "one_box.tflite")

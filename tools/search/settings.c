@@ -96,6 +96,8 @@ sl_search_words (const SlModelSettings *settings, const char *text, guint *lengt
   SlWordVectors words = { 0 };
   g_autoptr (SlPromptTexts) texts = NULL;
   g_autoptr (SlLabels) labels = NULL;
+  if (text[strspn (text, " \t\n")] == '\0')
+    return sl_fail_null (error, SL_ERROR_ARGUMENT, "expected words, such as \"a red jacket\"");
   if (settings->text_model == NULL || settings->tokenizer == NULL)
     return sl_fail_null (error, SL_ERROR_ARGUMENT,
                          "words need a text model: state text-model=FILE and tokenizer=FILE, which "
