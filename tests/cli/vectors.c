@@ -445,7 +445,7 @@ test_many_places (void)
 }
 
 /* In a process of its own: embeddings of all that is pending, a byte into @fd for each clip. */
-G_NORETURN static void
+static void
 work (const char *folder, gint fd)
 {
   g_autoptr (GError) error = NULL;
@@ -471,7 +471,6 @@ work (const char *folder, gint fd)
       break;
   }
   sl_store_unref (store);
-  _exit (0);
 }
 
 static pid_t
@@ -479,8 +478,10 @@ start_work (const char *folder, gint fd)
 {
   const pid_t child = fork ();
   g_assert_cmpint (child, >=, 0);
-  if (child == 0)
+  if (child == 0) {
     work (folder, fd);
+    _exit (0);
+  }
   return child;
 }
 
@@ -552,34 +553,41 @@ test_killed (void)
   remove_folder (folder);
 }
 
-/* A file that may not grow is a full disk: the clip stays pending, and later it is well again. */
+/* A file that may not grow is a full disk: the clip stays pending. */
+static void
+work_on_full_disk (const char *folder)
+{
+  g_autoptr (GError) error = NULL;
+  g_auto (SlVectorModel) model = describe ("model one");
+  SlStore *store = open_store (folder);
+  const struct rlimit limit = { 4096 + 640, RLIM_INFINITY },
+                      none = { RLIM_INFINITY, RLIM_INFINITY };
+  gint64 after = 0;
+  begin (store, &model, FALSE);
+  signal (SIGXFSZ, SIG_IGN);
+  setrlimit (RLIMIT_FSIZE, &limit);
+  g_assert_false (add_vectors (store, &model, 0, &error));
+  g_assert_nonnull (error);
+  setrlimit (RLIMIT_FSIZE, &none);
+  g_clear_error (&error);
+  g_autoptr (GPtrArray) pending = sl_vectors_pending (store, &model, 2 * EVENTS, &after, &error);
+  g_assert_cmpuint (pending->len, ==, EVENTS);
+  sl_store_unref (store);
+}
+
 static void
 test_full_disk (void)
 {
   char *folder = make_bare_folder ();
   const pid_t child = fork ();
   if (child == 0) {
-    g_autoptr (GError) error = NULL;
-    g_auto (SlVectorModel) model = describe ("model one");
-    SlStore *store = open_store (folder);
-    gint64 after = 0;
-    begin (store, &model, FALSE);
-    signal (SIGXFSZ, SIG_IGN);
-    const struct rlimit limit = { 4096 + 640, RLIM_INFINITY },
-                        none = { RLIM_INFINITY, RLIM_INFINITY };
-    setrlimit (RLIMIT_FSIZE, &limit);
-    g_assert_false (add_vectors (store, &model, 0, &error));
-    g_assert_nonnull (error);
-    setrlimit (RLIMIT_FSIZE, &none);
-    g_clear_error (&error);
-    g_autoptr (GPtrArray) pending = sl_vectors_pending (store, &model, 2 * EVENTS, &after, &error);
-    g_assert_cmpuint (pending->len, ==, EVENTS);
-    sl_store_unref (store);
+    work_on_full_disk (folder);
+    g_free (folder);
     _exit (0);
   }
   end_work (child);
   end_work (start_work (folder, -1));
-  compare_folder (folder);
+  compare_folder (folder); /* and later it is well again */
   remove_folder (folder);
 }
 
