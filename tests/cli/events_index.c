@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/support/folders.h"
 #include "tools/run/events/charts.h"
 #include "tools/run/events/colors.h"
 #include "tools/run/events/folder.h"
@@ -63,29 +64,6 @@ void
 sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals)
 {
   g_assert_not_reached ();
-}
-
-static char *
-new_folder (void)
-{
-  GError *error = NULL;
-  char *folder = g_dir_make_tmp ("sightline-events-XXXXXX", &error);
-  g_assert_no_error (error);
-  return folder;
-}
-
-static void
-remove_folder (char *folder)
-{
-  GDir *dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-  while ((name = g_dir_read_name (dir)) != NULL) {
-    g_autofree char *path = g_build_filename (folder, name, NULL);
-    g_unlink (path);
-  }
-  g_dir_close (dir);
-  g_rmdir (folder);
-  g_free (folder);
 }
 
 static void
@@ -308,7 +286,7 @@ test_failing (void)
 static void
 test_scan (void)
 {
-  char *folder = new_folder ();
+  char *folder = sl_test_folder_new ();
   g_autoptr (SlStore) store = open_store (folder);
   g_autoptr (GHashTable) pipelines = g_hash_table_new (g_str_hash, g_str_equal);
   const SlEventQuery query = { .kept = -1, .limit = 10 };
@@ -337,14 +315,14 @@ test_scan (void)
   g_assert_true (sl_scan_folder (&scan, store, &added, &removed, NULL));
   g_assert_cmpuint (removed, ==, 1);
   g_clear_pointer (&store, sl_store_unref);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 /* No request reaches another file than a clip's. */
 static void
 test_names (void)
 {
-  char *folder = new_folder ();
+  char *folder = sl_test_folder_new ();
   static const struct
   {
     const char *before, *after;
@@ -372,13 +350,13 @@ test_names (void)
   g_assert_true (sl_clip_files_delete (folder, STEM, NULL));
   g_autofree char *mark = g_build_filename (folder, STEM ".keep", NULL);
   g_assert_false (g_file_test (mark, G_FILE_TEST_EXISTS));
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 static void
 test_damaged (void)
 {
-  char *folder = new_folder ();
+  char *folder = sl_test_folder_new ();
   g_autofree char *damaged = NULL, *path = g_build_filename (folder, SL_STORE_FILE, NULL),
                   *aside = g_build_filename (folder, SL_STORE_DAMAGED, NULL);
   g_autoptr (GError) error = NULL;
@@ -394,7 +372,7 @@ test_damaged (void)
   sl_store_unref (open_store (folder));
   g_assert_cmpint (g_stat (path, &status), ==, 0);
   g_assert_cmpint (status.st_mode & 07, ==, 0);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 static SlReportPipeline

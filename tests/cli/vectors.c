@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "plugins/record/names.h"
+#include "tests/support/folders.h"
 #include "tools/run/events/vectors.h"
 
 #define LENGTH 20
@@ -108,8 +109,7 @@ static char *
 make_folder (SlVectorModel *model, SlStore **store)
 {
   g_autoptr (GError) error = NULL;
-  char *folder = g_dir_make_tmp ("sightline-vectors-XXXXXX", &error);
-  g_assert_no_error (error);
+  char *folder = sl_test_folder_new ();
   *store = open_store (folder);
   *model = describe ("model one");
   begin (*store, model, FALSE);
@@ -118,20 +118,6 @@ make_folder (SlVectorModel *model, SlStore **store)
     g_assert_true (add_vectors (*store, model, i, &error));
   }
   return folder;
-}
-
-static void
-remove_folder (char *folder)
-{
-  GDir *dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-  while ((name = g_dir_read_name (dir)) != NULL) {
-    g_autofree char *path = g_build_filename (folder, name, NULL);
-    g_unlink (path);
-  }
-  g_dir_close (dir);
-  g_rmdir (folder);
-  g_free (folder);
 }
 
 static double
@@ -264,7 +250,7 @@ test_hits (void)
   g_assert_cmpstr (error->message, ==,
                    "nothing: its picture has no embedding yet, or the event has none");
   sl_store_unref (store);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 /* Another model's embeddings are never compared, and who made the others is told. */
@@ -306,7 +292,7 @@ test_models (void)
   g_assert_cmpint (g_unlink (path), ==, 0);
   begin (store, &second, TRUE);
   sl_store_unref (store);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 /* Whatever the file of numbers is, what is found has a score and is an event. */
@@ -354,7 +340,7 @@ test_mutants (void)
   g_assert_cmpuint (refused, >, 0);
   compare_all (store, &model, NULL);
   sl_store_unref (store);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 /* The same of the index itself. */
@@ -388,7 +374,7 @@ test_index_mutants (void)
     answered += hits != NULL ? 1 : 0;
   }
   g_assert_cmpuint (answered, >, INDEX_MUTANTS / 20);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 /* What an index of any origin may state, and a view that never ends. */
@@ -411,7 +397,7 @@ test_hostile_index (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
     g_auto (SlVectorModel) model = describe ("model one"), known = { 0 };
-    char *folder = g_dir_make_tmp ("sightline-vectors-XXXXXX", NULL);
+    char *folder = sl_test_folder_new ();
     SlStore *store = open_store (folder);
     begin (store, &model, FALSE);
     g_assert_true (sl_sql_script (&store->write, cases[i].sql, NULL));
@@ -420,7 +406,7 @@ test_hostile_index (void)
     g_assert_false (again != NULL && sl_vectors_get_model (again, &known, &error));
     g_test_message ("%s", error->message);
     g_assert_nonnull (strstr (error->message, cases[i].message));
-    remove_folder (folder);
+    sl_test_folder_remove (folder);
   }
 }
 
@@ -441,7 +427,7 @@ test_many_places (void)
   g_assert_false (add_vectors (store, &model, EVENTS, &error));
   g_assert_nonnull (strstr (error->message, "expected at most 134217728 embeddings"));
   sl_store_unref (store);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 /* In a process of its own: embeddings of all that is pending, a byte into @fd for each clip. */
@@ -497,7 +483,7 @@ end_work (pid_t child)
 static char *
 make_bare_folder (void)
 {
-  char *folder = g_dir_make_tmp ("sightline-vectors-XXXXXX", NULL);
+  char *folder = sl_test_folder_new ();
   g_auto (SlVectorModel) model = describe ("model one");
   SlStore *store = open_store (folder);
   begin (store, &model, FALSE);
@@ -526,7 +512,7 @@ test_processes (void)
   end_work (first);
   end_work (second);
   compare_folder (folder);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 static void
@@ -550,7 +536,7 @@ test_killed (void)
   }
   end_work (start_work (folder, -1));
   compare_folder (folder);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 /* A file that may not grow is a full disk: the clip stays pending. */
@@ -588,7 +574,7 @@ test_full_disk (void)
   end_work (child);
   end_work (start_work (folder, -1));
   compare_folder (folder); /* and later it is well again */
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 int
