@@ -126,6 +126,7 @@ def test_without_words():
     with Served(describe("plain", folder, "[search]\nmodel=%s\n" % model("brightest_channel.tflite"))) as served:
         first = list(CLIPS)[0]
         eventually(lambda: stems(served, similar=first) == [s for s, _ in ranked((1, 0, 0)) if s != first])
+        assert stems(served, pipeline="plain", limit=10) == sorted((s for s in CLIPS if s.startswith("door")), reverse=True)  # whose source is the pipeline's
         refused(ask(served, words="red"), 409, "there is no text model here: expected text-model=FILE and tokenizer=FILE in the group [search]")
         assert served.get("/api/v1/session").json["search"] == "pictures"
     with Served(describe("plain", folder, "[search]\nmodel=%s\n" % work("nothing.onnx"))) as served:

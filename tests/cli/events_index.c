@@ -97,6 +97,14 @@ test_notes (void)
   g_assert_cmpfloat (notes.box[3], ==, 0.5);
   g_assert_cmpuint (notes.words->len, ==, 5);
   g_assert_cmpstr (notes.text->str, ==, "in\nway\ncar\nentered\nyard\ndog\nab 12\n");
+  g_assert_cmpuint (notes.objects->len, ==, 2);
+  const SlNotesObject *dog = &g_array_index (notes.objects, SlNotesObject, 0), *car = dog + 1;
+  g_assert_cmpstr (dog->label, ==, "dog");
+  g_assert_false (dog->is_event);
+  g_assert_cmpfloat (dog->box[2], ==, 1);
+  g_assert_cmpstr (car->label, ==, "Car");
+  g_assert_true (car->is_event);
+  g_assert_cmpmem (car->box, sizeof car->box, notes.box, sizeof notes.box);
 }
 
 /* Whatever is in them, what is kept is bounded and plain. */

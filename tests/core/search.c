@@ -86,6 +86,18 @@ test_hits (void)
   for (guint i = 1; i < ROWS; i++)
     g_assert_true (
       found[i] || cosine (wanted, vectors + i * LENGTH) < (double) hits[MOST - 1].cosine + 5e-3);
+  SlSearchHit pieces[MOST]; /* the same table in three pieces */
+  guint n = 0;
+  for (gsize first = 0; first < ROWS; first += 400) {
+    const SlSearchTable piece = { MIN (400, ROWS - first), stride, numbers + first * stride,
+                                  scales + first };
+    n = sl_search_more (&piece, first, query, scale, MOST, pieces, n);
+  }
+  g_assert_cmpuint (n, ==, MOST);
+  for (guint i = 0; i < MOST; i++) {
+    g_assert_cmpuint (pieces[i].row, ==, hits[i].row);
+    g_assert_cmpfloat (pieces[i].cosine, ==, hits[i].cosine);
+  }
   const SlSearchTable few = { 3, stride, numbers, scales };
   g_assert_cmpuint (sl_search (&few, query, scale, MOST, hits), ==, 2);
   g_assert_cmpuint (sl_search (&few, query, scale, 0, hits), ==, 0);

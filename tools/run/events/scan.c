@@ -72,33 +72,39 @@ sl_scan_clip (const SlScan *scan, SlStore *store, const char *stem, GError **err
   return added;
 }
 
+/* @pipeline: (nullable): another one than the row has, as where a program that ran none made it */
 typedef struct
 {
-  char *stem;
+  char *stem, *pipeline;
   gboolean kept;
 } Known;
 
 static void
-known_clear (gpointer known)
+known_clear (gpointer data)
 {
-  g_free (((Known *) known)->stem);
+  Known *known = data;
+  g_free (known->stem);
+  g_free (known->pipeline);
 }
 
-/* What is to change of the rows that there are: gone, or with another mark. Clips that have a row
- * leave @files. */
+/* What is to change of the rows that there are: gone, or with another mark or pipeline. */
 static GArray *
-compare (SlStore *store, GHashTable *files, GError **error)
+compare (const SlScan *scan, SlStore *store, GHashTable *files, GError **error)
 {
   GArray *changes = g_array_new (FALSE, FALSE, sizeof (Known));
   g_array_set_clear_func (changes, known_clear);
   g_autoptr (sqlite3_stmt) rows =
-    sl_sql_query (&store->write, error, "SELECT stem, kept FROM event WHERE clip", "");
+    sl_sql_query (&store->write, error, "SELECT stem, kept, pipeline FROM event WHERE clip", "");
   while (rows != NULL && sl_sql_next (&store->write, rows, error)) {
     const char *stem = sl_sql_text (rows, 0);
     const SlClipFiles *found = g_hash_table_lookup (files, stem);
     const gboolean kept = found != NULL && (found->has & 1u << SL_CLIP_KEEP) != 0;
-    if (found == NULL || kept != sqlite3_column_int (rows, 1)) {
-      const Known known = { g_strdup (stem), kept };
+    const char *pipeline =
+      found != NULL ? g_hash_table_lookup (scan->pipelines, found->source) : NULL;
+    if (g_strcmp0 (pipeline, sl_sql_text (rows, 2)) == 0)
+      pipeline = NULL;
+    if (found == NULL || kept != sqlite3_column_int (rows, 1) || pipeline != NULL) {
+      const Known known = { g_strdup (stem), g_strdup (pipeline), kept };
       g_array_append_val (changes, known);
     }
   }
@@ -113,6 +119,8 @@ apply (SlStore *store, GHashTable *files, const GArray *changes, guint *removed,
     const Known *known = &g_array_index (changes, Known, i);
     const gboolean there = g_hash_table_contains (files, known->stem);
     done = there ? sl_store_set_kept (store, known->stem, known->kept, error)
+                     && (known->pipeline == NULL
+                         || sl_store_set_pipeline (store, known->stem, known->pipeline, error))
                  : sl_store_remove (store, known->stem, error);
     *removed += there ? 0 : 1;
   }
@@ -176,7 +184,7 @@ sl_scan_folder (const SlScan *scan, SlStore *store, guint *added, guint *removed
   if (files == NULL)
     return FALSE;
   g_mutex_lock (&store->write.lock);
-  g_autoptr (GArray) changes = compare (store, files, &reason);
+  g_autoptr (GArray) changes = compare (scan, store, files, &reason);
   if (reason == NULL && changes->len > 0 && !apply (store, files, changes, removed, &reason))
     sl_sql_script (&store->write, "ROLLBACK", NULL);
   if (reason == NULL)

@@ -288,6 +288,13 @@ sl_store_set_kept (SlStore *store, const char *stem, gboolean kept, GError **err
 }
 
 gboolean
+sl_store_set_pipeline (SlStore *store, const char *stem, const char *pipeline, GError **error)
+{
+  return sl_sql_do (&store->write, error, "UPDATE event SET pipeline = ? WHERE stem = ?", "ss",
+                    pipeline, stem);
+}
+
+gboolean
 sl_store_set_color (SlStore *store, const char *stem, const char *color, GError **error)
 {
   return sl_sql_do (&store->write, error, "UPDATE event SET color = ? WHERE stem = ?", "ss", color,

@@ -58,6 +58,8 @@ gboolean sl_store_add_event (SlStore *store, const char *pipeline, const SlNotes
                              GError **error);
 gboolean sl_store_remove (SlStore *store, const char *stem, GError **error);
 gboolean sl_store_set_kept (SlStore *store, const char *stem, gboolean kept, GError **error);
+gboolean sl_store_set_pipeline (SlStore *store, const char *stem, const char *pipeline,
+                                GError **error);
 gboolean sl_store_set_color (SlStore *store, const char *stem, const char *color, GError **error);
 /** sl_store_expire: deletes what is older than its retention: events without clips and hours after
  * 400 days, minutes after 14. @now: microseconds since 1970 */
