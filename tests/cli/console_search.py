@@ -65,10 +65,10 @@ def search(served, folder):
     assert [e["id"] for e in found(served, words="red", pipeline="gate", to="2026-11-23T00:00:00Z")] == [list(CLIPS)[2]]
     compare(found(served, similar=first), [(s, score) for s, score in ranked((1, 0, 0)) if s != first])
     refused(ask(served, words="photo"), 500, "the embedding of 'photo' has no direction")
-    refused(ask(served, words="red;blue"), 500, "expected words without ';'")
+    refused(ask(served, words="red;blue"), 400, "expected words without ';'")
     refused(ask(served, words=" "), 400, "?words=: expected 1 to 1000 bytes of text")
     refused(ask(served, words="x" * 1001), 400, "?words=: expected 1 to 1000 bytes of text")
-    refused(ask(served, similar="nothing"), 500, "nothing: its picture has no embedding yet, or the event has none")
+    refused(ask(served, similar="nothing"), 404, "nothing: its picture has no embedding yet, or the event has none")
     assert served.get("/api/v1/session").json["search"] == "words"
     new = "yard-2026-11-24T10-00-00.000Z-in"
     put_clip(folder, new, "dog", "red", "red")

@@ -3,11 +3,24 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "sightline/error.h"
 #include "tools/run/api/call.h"
 #include "tools/run/api/job.h"
 #include "tools/search/searcher.h"
 
 #define STATUS_TOO_MANY_REQUESTS 429
+
+/* What is wrong with the question is the client's; what is wrong here is not. */
+static void
+refuse (SlApiJob *job, const GError *error, gboolean similar)
+{
+  if (g_error_matches (error, SL_ERROR, SL_ERROR_ARGUMENT))
+    sl_api_job_refuse (job, SOUP_STATUS_BAD_REQUEST, "%s", error->message);
+  else if (similar && g_error_matches (error, SL_ERROR, SL_ERROR_OPEN))
+    sl_api_job_refuse (job, SOUP_STATUS_NOT_FOUND, "%s", error->message);
+  else
+    sl_api_job_fail (job, error);
+}
 
 /* In a thread. */
 static void
@@ -20,7 +33,7 @@ list (SlApiRequest *request, gpointer data)
     words != NULL ? sl_searcher_words (job->searcher, job->stores, &job->query, words, &error)
                   : sl_searcher_similar (job->searcher, job->stores, &job->query, similar, &error);
   if (hits == NULL) {
-    sl_api_job_fail (job, error);
+    refuse (job, error, words == NULL);
     return;
   }
   g_string_append (job->json, "{\"events\":[");
