@@ -107,6 +107,30 @@ test_notes (void)
   g_assert_cmpmem (car->box, sizeof car->box, notes.box, sizeof notes.box);
 }
 
+/* The event's object is remembered, wherever it stands. */
+static void
+test_many_objects (void)
+{
+  GString *many = g_string_new (
+    "{\"event\":\"in\",\"events\":[{\"what\":{\"id\":40}}],\"predictions\":{\"objects\":[");
+  for (guint i = 1; i <= 50; i++)
+    g_string_append_printf (
+      many,
+      "%s{\"id\":%u,\"detection\":{\"label\":\"o%u\",\"bounding_box\":{\"x_min\":0,"
+      "\"y_min\":0,\"x_max\":%s,\"y_max\":1}}}",
+      i > 1 ? "," : "", i, i, i == 2 ? "0" : "1");
+  g_string_append (many, "]}}");
+  g_auto (SlNotes) notes;
+  sl_notes_init (&notes);
+  g_assert_true (sl_notes_read (&notes, many->str, many->len, NULL));
+  g_assert_cmpuint (notes.objects->len, ==, SL_NOTES_OBJECTS);
+  g_assert_cmpstr (g_array_index (notes.objects, SlNotesObject, 1).label, ==, "o3"); /* 2 is flat */
+  const SlNotesObject *own = &g_array_index (notes.objects, SlNotesObject, SL_NOTES_OBJECTS - 1);
+  g_assert_cmpstr (own->label, ==, "o40");
+  g_assert_true (own->is_event);
+  g_string_free (many, TRUE);
+}
+
 /* Whatever is in them, what is kept is bounded and plain. */
 static void
 test_hostile_notes (void)
@@ -488,6 +512,7 @@ main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/events/many-objects", test_many_objects);
   g_test_add_func ("/events/notes", test_notes);
   g_test_add_func ("/events/notes/hostile", test_hostile_notes);
   g_test_add_func ("/events/colors", test_colors);

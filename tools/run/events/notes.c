@@ -243,8 +243,13 @@ take_object (SlNotes *notes, const Found *found)
     notes->confidence = CLAMP (found->confidence, 0, 1);
     memcpy (notes->box, object.box, sizeof object.box);
   }
-  if (notes->objects->len >= SL_NOTES_OBJECTS || object.box[2] <= 0 || object.box[3] <= 0)
+  if (object.box[2] <= 0 || object.box[3] <= 0)
     return;
+  if (notes->objects->len >= SL_NOTES_OBJECTS) { /* the event's own is among them in any case */
+    if (!object.is_event)
+      return;
+    g_array_set_size (notes->objects, SL_NOTES_OBJECTS - 1);
+  }
   object.label = found->label != NULL ? sl_printable (found->label, SL_PRINTABLE_NAME) : NULL;
   g_array_append_val (notes->objects, object);
 }
