@@ -116,7 +116,12 @@ def search(served):
             break
         page = events(served, limit=2, before=page["next"])
     assert seen == STEMS[::-1], seen
-    days = get(served, "/api/v1/events/timeline?bucket=day").json["buckets"]
+    for zone in ("+13:00", "Pacific/Auckland") if os.path.exists("/usr/share/zoneinfo/Pacific/Auckland") else ("+13:00",):
+        days = get(served, "/api/v1/events/timeline?bucket=day&zone=" + urllib.parse.quote(zone, safe="%")).json["buckets"]
+        assert days == [{"from": "2026-11-19T11:00:00.000Z", "count": 1}, {"from": "2026-11-21T11:00:00.000Z", "count": 2}], days
+    for path in ("events/timeline", "charts/counts"):
+        refused(served.get("/api/v1/%s?zone=..%%2fpasswd" % path), 400, "?zone=../passwd: no time zone that this machine knows: expected a name such as Europe/Berlin")
+    days = get(served, "/api/v1/events/timeline?bucket=day&zone=UTC").json["buckets"]
     assert days == [{"from": "2026-11-20T00:00:00.000Z", "count": 1}, {"from": "2026-11-21T00:00:00.000Z", "count": 2}], days
     storage = served.get("/api/v1/storage").json
     assert storage["clips"] == 3 and storage["oldest"] == "2026-11-20T10:00:00.000Z" and storage["folders"][0]["path"] == work("search"), storage

@@ -407,6 +407,135 @@ test_damaged (void)
   sl_test_folder_remove (folder);
 }
 
+/* What another version has made is neither read nor put aside. */
+static void
+test_versions (void)
+{
+  char *folder = new_folder ();
+  g_autofree char *damaged = NULL, *aside = g_build_filename (folder, SL_STORE_DAMAGED, NULL);
+  g_autoptr (GError) error = NULL;
+  SlStore *store = open_store (folder);
+  add_bare (store, HOUR, "in", "way");
+  g_assert_true (sl_sql_script (&store->write, "PRAGMA user_version=7", NULL));
+  sl_store_unref (store);
+  g_assert_null (sl_store_new (folder, &damaged, &error));
+  g_assert_nonnull (strstr (error->message, SL_STORE_FILE
+                            ": an index of version 7, which another sightline has made: "
+                            "expected version 1; run that program again, or move the file "
+                            "away, which loses counts and events without a clip"));
+  g_assert_null (damaged);
+  g_assert_false (g_file_test (aside, G_FILE_TEST_EXISTS));
+  remove_folder (folder);
+}
+
+static gint
+date_of (gint64 us)
+{
+  const time_t seconds = (time_t) (us / G_USEC_PER_SEC);
+  struct tm local;
+  localtime_r (&seconds, &local);
+  return (local.tm_year + 1900) * 10000 + (local.tm_mon + 1) * 100 + local.tm_mday;
+}
+
+/* Dates are those that the C library gives, also of days of 23, 24.5 and 25 hours, without a
+ * midnight, and of a date that is left out. */
+static void
+test_zones (void)
+{
+  static const struct
+  {
+    const char *name;
+    gint64 near; /* seconds: a change of clocks */
+  } zones[] = { { "Europe/Berlin", 1774746000 },       { "Europe/Berlin", 1792890000 },
+                { "America/New_York", 1762063200 },    { "Asia/Kolkata", 1774746000 },
+                { "America/Sao_Paulo", 1541300400 },   { "Africa/Cairo", 1698267600 },
+                { "Australia/Lord_Howe", 1743865200 }, { "Pacific/Apia", 1325239200 },
+                { "America/St_Johns", 1762059600 },    { "UTC", 0 } };
+  g_autofree char *before = g_strdup (g_getenv ("TZ"));
+  for (guint i = 0; i < G_N_ELEMENTS (zones); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GTimeZone) zone = sl_buckets_zone (zones[i].name, &error);
+    if (zone == NULL)
+      continue; /* without tzdata */
+    g_auto (SlBuckets) days, hours;
+    sl_buckets_init (&days, SL_BUCKET_DAY, zone);
+    sl_buckets_init (&hours, SL_BUCKET_HOUR, zone);
+    g_setenv ("TZ", zones[i].name, TRUE);
+    tzset ();
+    for (gint64 us = zones[i].near * G_USEC_PER_SEC - 50 * HOUR, end = us + 100 * HOUR; us < end;
+         us += HOUR / 4) {
+      const gint64 from = sl_buckets_find (&days, us), hour = sl_buckets_find (&hours, us);
+      g_assert_cmpint (from, <=, us);
+      g_assert_cmpint (date_of (from), ==, date_of (us));
+      g_assert_cmpint (date_of (from - 1000000), <, date_of (us));
+      g_assert_cmpint (hour, <=, us);
+      g_assert_cmpint (us - hour, <, HOUR);
+    }
+  }
+  if (before != NULL)
+    g_setenv ("TZ", before, TRUE);
+  else
+    g_unsetenv ("TZ");
+  tzset ();
+}
+
+static void
+test_strange_zones (void)
+{
+  g_autofree char *many = g_strnfill (70, 'A');
+  const char *const names[] = {
+    "",           "Mars/Base",       "../zoneinfo/UTC", "/etc/localtime",
+    "Euro\xffpe", ":/etc/localtime", "Europe",          many
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autoptr (GError) error = NULL;
+    g_test_message ("%s", names[i]);
+    g_assert_null (sl_buckets_zone (names[i], &error));
+    g_assert_true (g_str_has_suffix (
+      error->message, ": no time zone that this machine knows: expected a name such as "
+                      "Europe/Berlin (Debian: tzdata) or an offset such as +05:30"));
+  }
+  g_auto (SlBuckets) days;
+  g_autoptr (GTimeZone) zone = sl_buckets_zone ("+05:30", NULL);
+  sl_buckets_init (&days, SL_BUCKET_DAY, zone);
+  g_assert_cmpint (sl_buckets_find (&days, 48 * HOUR), ==, 48 * HOUR - 11 * HOUR / 2);
+  g_assert_cmpint (sl_buckets_find (&days, G_MAXINT64), <, G_MAXINT64);
+  g_assert_cmpint (sl_buckets_find (&days, G_MININT64), >, G_MININT64);
+}
+
+/* An event every quarter of an hour: a day in spring has 92, one in autumn 100. */
+static void
+test_timeline (void)
+{
+  static const struct
+  {
+    gint64 midnight;
+    guint count;
+  } days[] = { { 1774738800, 92 }, { 1792879200, 100 } };
+  g_autoptr (GTimeZone) zone = sl_buckets_zone ("Europe/Berlin", NULL);
+  if (zone == NULL) {
+    g_test_skip ("no tzdata");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (days); i++) {
+    g_autoptr (SlStore) store = open_store (NULL);
+    g_autoptr (GPtrArray) stores = g_ptr_array_new ();
+    const gint64 first = days[i].midnight * G_USEC_PER_SEC;
+    const SlEventQuery query = { .kept = -1, .from = first - 24 * HOUR, .to = first + 60 * HOUR };
+    g_auto (SlBuckets) buckets;
+    g_ptr_array_add (stores, store);
+    for (gint64 us = first - 24 * HOUR; us < first + 60 * HOUR; us += HOUR / 4)
+      add_bare (store, us, "in", "way");
+    sl_buckets_init (&buckets, SL_BUCKET_DAY, zone);
+    g_autoptr (GArray) found = sl_event_query_timeline (&query, stores, &buckets, NULL);
+    const SlEventBucket *bucket = &g_array_index (found, SlEventBucket, 1);
+    g_assert_cmpint (bucket->from, ==, first);
+    g_assert_cmpuint (bucket->count, ==, days[i].count);
+    g_assert_cmpuint (bucket[-1].count, ==, 96);
+    g_assert_cmpint (bucket[1].from, ==, first + days[i].count * (HOUR / 4));
+  }
+}
+
 static SlReportPipeline
 report_of (guint64 entered, guint64 left, guint inside, gint64 since, GArray *regions)
 {
@@ -456,7 +585,9 @@ test_history (void)
     write_rows (store, history);
   }
   g_ptr_array_add (stores, store);
-  const SlChartQuery query = { NULL, now - HOUR, now + HOUR, 24 * HOUR };
+  g_auto (SlBuckets) days;
+  sl_buckets_init (&days, SL_BUCKET_DAY, NULL);
+  const SlChartQuery query = { NULL, now - HOUR, now + HOUR, &days };
   g_autoptr (GArray) counts = sl_chart_counts (&query, stores, NULL),
                      dwells = sl_chart_dwells (&query, stores, NULL);
   gint64 entered = 0, left = 0, most = 0;
@@ -522,6 +653,10 @@ main (int argc, char **argv)
   g_test_add_func ("/events/scan", test_scan);
   g_test_add_func ("/events/names", test_names);
   g_test_add_func ("/events/damaged", test_damaged);
+  g_test_add_func ("/events/versions", test_versions);
+  g_test_add_func ("/events/zones", test_zones);
+  g_test_add_func ("/events/zones/strange", test_strange_zones);
+  g_test_add_func ("/events/timeline", test_timeline);
   g_test_add_func ("/events/failing", test_failing);
   g_test_add_func ("/events/history", test_history);
   g_test_add_func ("/events/retention", test_retention);

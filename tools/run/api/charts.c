@@ -7,8 +7,6 @@
 #include "tools/run/api/job.h"
 #include "tools/run/events/charts.h"
 
-#define MINUTE (60 * (gint64) G_USEC_PER_SEC)
-#define HOUR (60 * MINUTE)
 /* Buckets of an answer if from is not set. */
 #define USUAL 48
 #define CSV "text/csv; charset=utf-8"
@@ -17,14 +15,16 @@
 static gboolean
 read_query (SlApiRequest *request, SlApiJob *job, gint64 smallest, SlChartQuery *query)
 {
-  if (!sl_api_job_width (request, job, smallest))
+  if (!sl_api_job_buckets (request, job, smallest))
     return FALSE;
+  const gint64 width = job->buckets.width;
   query->pipeline = job->query.pipeline;
-  query->width = job->width;
+  query->buckets = &job->buckets;
   query->to = job->query.to > 0 ? job->query.to : g_get_real_time () + 1;
-  query->from =
-    job->query.from > 0 ? job->query.from : (query->to / job->width - USUAL + 1) * job->width;
-  if (query->to / job->width - query->from / job->width < SL_QUERY_BUCKETS_MOST)
+  query->from = job->query.from > 0
+                  ? job->query.from
+                  : sl_buckets_find (&job->buckets, query->to - 1 - (USUAL - 1) * width);
+  if (query->to / width - query->from / width < SL_QUERY_BUCKETS_MOST)
     return TRUE;
   sl_api_job_refuse (
     job, SOUP_STATUS_BAD_REQUEST,
@@ -125,7 +125,7 @@ counts (SlApiRequest *request, gpointer data)
   SlApiJob *job = data;
   SlChartQuery query;
   g_autoptr (GError) error = NULL;
-  if (!read_query (request, job, MINUTE, &query))
+  if (!read_query (request, job, SL_BUCKET_MINUTE, &query))
     return;
   g_autoptr (GArray) all = sl_chart_counts (&query, job->stores, &error);
   if (all == NULL) {
@@ -188,7 +188,7 @@ dwell (SlApiRequest *request, gpointer data)
   SlApiJob *job = data;
   SlChartQuery query;
   g_autoptr (GError) error = NULL;
-  if (!read_query (request, job, HOUR, &query))
+  if (!read_query (request, job, SL_BUCKET_HOUR, &query))
     return;
   g_autoptr (GArray) all = sl_chart_dwells (&query, job->stores, &error);
   if (all == NULL) {
@@ -216,7 +216,7 @@ occupancy (SlApiRequest *request, gpointer data)
   SlChartQuery query;
   guint64 cells[SL_HISTORY_CELLS] = { 0 }, most = 0;
   g_autoptr (GError) error = NULL;
-  if (!read_query (request, job, HOUR, &query))
+  if (!read_query (request, job, SL_BUCKET_HOUR, &query))
     return;
   if (!sl_chart_places (&query, job->stores, cells, &error)) {
     sl_api_job_fail (job, error);
@@ -281,7 +281,7 @@ latency (SlApiRequest *request, gpointer data)
   SlApiJob *job = data;
   SlChartQuery query;
   g_autoptr (GError) error = NULL;
-  if (!read_query (request, job, MINUTE, &query))
+  if (!read_query (request, job, SL_BUCKET_MINUTE, &query))
     return;
   g_autoptr (GArray) all = sl_chart_flow (&query, job->stores, &error);
   if (all == NULL) {

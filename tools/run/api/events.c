@@ -9,7 +9,6 @@
 
 /* Bytes of notes that are told. */
 #define NOTES_MOST (8 << 20)
-#define MINUTE (60 * (gint64) G_USEC_PER_SEC)
 
 static void
 append_known (GString *json, const char *key, gdouble value)
@@ -73,10 +72,10 @@ timeline (SlApiRequest *request, gpointer data)
 {
   SlApiJob *job = data;
   g_autoptr (GError) error = NULL;
-  if (!sl_api_job_width (request, job, MINUTE))
+  if (!sl_api_job_buckets (request, job, SL_BUCKET_MINUTE))
     return;
   g_autoptr (GArray) buckets =
-    sl_event_query_timeline (&job->query, job->stores, job->width, &error);
+    sl_event_query_timeline (&job->query, job->stores, &job->buckets, &error);
   if (buckets == NULL) {
     sl_api_job_fail (job, error);
     return;

@@ -9,9 +9,6 @@
 #include "core/base/utc.h"
 #include "tools/search/searcher.h"
 
-#define MINUTE (60 * (gint64) G_USEC_PER_SEC)
-#define DAY (1440 * MINUTE)
-
 static void
 job_free (gpointer data)
 {
@@ -20,6 +17,7 @@ job_free (gpointer data)
   g_clear_pointer (&job->folders, g_ptr_array_unref);
   g_clear_pointer (&job->bytes, g_bytes_unref);
   g_clear_pointer (&job->file, sl_mp4_unref);
+  sl_buckets_clear (&job->buckets);
   if (job->json != NULL)
     g_string_free (job->json, TRUE);
   g_free (job->why);
@@ -192,22 +190,32 @@ sl_api_job_fail (SlApiJob *job, const GError *error)
 }
 
 gboolean
-sl_api_job_width (SlApiRequest *request, SlApiJob *job, gint64 smallest)
+sl_api_job_buckets (SlApiRequest *request, SlApiJob *job, gint64 smallest)
 {
   static const struct
   {
     const char *name;
     gint64 width;
-  } buckets[] = { { "minute", MINUTE }, { "hour", 60 * MINUTE }, { "day", DAY } };
-  const char *text = value_of (request, "bucket");
+  } buckets[] = { { "minute", SL_BUCKET_MINUTE },
+                  { "hour", SL_BUCKET_HOUR },
+                  { "day", SL_BUCKET_DAY } };
+  const char *text = value_of (request, "bucket"), *name = value_of (request, "zone");
+  g_autoptr (GError) error = NULL;
+  gint64 width = 0;
   for (guint i = 0; i < G_N_ELEMENTS (buckets); i++)
     if (buckets[i].width >= smallest && strcmp (text != NULL ? text : "hour", buckets[i].name) == 0)
-      job->width = buckets[i].width;
-  if (job->width == 0) {
+      width = buckets[i].width;
+  if (width == 0) {
     sl_api_job_refuse (job, SOUP_STATUS_BAD_REQUEST, "?bucket=%s: expected %shour or day", text,
-                       smallest == MINUTE ? "minute, " : "");
+                       smallest == SL_BUCKET_MINUTE ? "minute, " : "");
     return FALSE;
   }
+  g_autoptr (GTimeZone) zone = name != NULL ? sl_buckets_zone (name, &error) : NULL;
+  if (error != NULL) {
+    sl_api_job_refuse (job, SOUP_STATUS_BAD_REQUEST, "?zone=%s", error->message);
+    return FALSE;
+  }
+  sl_buckets_init (&job->buckets, width, zone);
   return TRUE;
 }
 

@@ -10,7 +10,7 @@
  * @stores: (element-type SlStore) @folders: (element-type SlEventFolder)
  * @status, @why: (nullable): of a refusal
  * @type: media type of @bytes or @file; @name: (nullable): the file name for saving
- * @width: microseconds of a bucket
+ * @buckets: of minutes, hours or days, of sl_api_job_buckets()
  * @csv: whether a table is asked for
  * @changed: for the audit log: what was done
  * @searcher, @asker: (nullable): whose search it is, until the job ends
@@ -20,7 +20,7 @@ typedef struct
   SlEvents *events;
   GPtrArray *stores, *folders;
   SlEventQuery query;
-  gint64 width;
+  SlBuckets buckets;
   gboolean csv, keep;
   guint status;
   char *why, *before, *changed;
@@ -45,9 +45,9 @@ void sl_api_job_convert (SlApiRequest *request, SlApiFunc work);
 void sl_api_job_refuse (SlApiJob *job, guint status, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /** sl_api_job_fail: the answer is what is wrong here. @error: (nullable) */
 void sl_api_job_fail (SlApiJob *job, const GError *error);
-/** sl_api_job_width: reads ?bucket=: FALSE, having refused, when it is none of minute, hour, day,
- * or when there would be too many. @smallest: microseconds */
-gboolean sl_api_job_width (SlApiRequest *request, SlApiJob *job, gint64 smallest);
+/** sl_api_job_buckets: reads ?bucket= and ?zone=: FALSE, having refused, when the first is none of
+ * minute, hour and day, or the second no time zone. @smallest: microseconds */
+gboolean sl_api_job_buckets (SlApiRequest *request, SlApiJob *job, gint64 smallest);
 /** sl_api_job_event: (transfer full) (nullable): the one of {id}; NULL, having refused, where there
  * is none. */
 SlEventRow *sl_api_job_event (SlApiRequest *request, SlApiJob *job);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Minutes are read for buckets of a minute, hours for the rest. The arguments of each statement are
- * the same: 1 the pipeline, 2 and 3 the time, 4 the bucket's width, 5 the step. */
+ * the same: 1 the pipeline, 2 and 3 the time, 4 the buckets, 5 the step. */
 #include "tools/run/events/charts.h"
-
-#define HOUR (3600 * (gint64) G_USEC_PER_SEC)
-#define DAY (24 * HOUR)
 
 static void
 count_clear (gpointer data)
@@ -86,8 +83,8 @@ ask (const SlChartQuery *query, GPtrArray *stores, const char *select, gint64 st
   for (guint i = 0; i < stores->len && reason == NULL; i++) {
     SlSql *sql = sl_store_reader (stores->pdata[i]);
     g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
-    g_autoptr (sqlite3_stmt) rows = sl_sql_query (sql, &reason, select, "siiii", query->pipeline,
-                                                  query->from, query->to, query->width, step);
+    g_autoptr (sqlite3_stmt) rows = sl_sql_query (sql, &reason, select, "siipi", query->pipeline,
+                                                  query->from, query->to, query->buckets, step);
     while (rows != NULL && sl_sql_next (sql, rows, &reason))
       take (out, rows);
   }
@@ -110,7 +107,7 @@ finish (GArray *out, gboolean done, GCompareFunc order)
 static gint64
 step_of (const SlChartQuery *query)
 {
-  return query->width < HOUR ? 60 : 3600;
+  return query->buckets->width < SL_BUCKET_HOUR ? 60 : 3600;
 }
 
 static gint
@@ -140,7 +137,7 @@ sl_chart_counts (const SlChartQuery *query, GPtrArray *stores, GError **error)
   g_array_set_clear_func (out, count_clear);
   const gboolean done =
     ask (query, stores,
-         "SELECT start / ?4 * ?4 AS b, pipeline, kind, name, sum(entered), sum(left), max(most), "
+         "SELECT bucket(start, ?4) AS b, pipeline, kind, name, sum(entered), sum(left), max(most), "
          "sum(dwell), sum(dwells) FROM count WHERE (?1 IS NULL OR pipeline = ?1) AND step = ?5 AND "
          "start >= ?2 AND start < ?3 GROUP BY b, pipeline, kind, name",
          step_of (query), take_count, out, error);
@@ -152,12 +149,12 @@ sl_chart_dwells (const SlChartQuery *query, GPtrArray *stores, GError **error)
 {
   GArray *out = g_array_new (FALSE, FALSE, sizeof (SlChartDwells));
   g_array_set_clear_func (out, dwells_clear);
-  const gboolean done = ask (
-    query, stores,
-    "SELECT pipeline, name, bucket, sum(n) FROM dwell WHERE (?1 IS NULL OR pipeline = ?1) AND "
-    "start >= ?2 AND start < ?3 AND ?4 > 0 AND ?5 > 0 GROUP BY pipeline, name, bucket ORDER BY "
-    "pipeline, name, bucket",
-    3600, take_dwell, out, error);
+  const gboolean done =
+    ask (query, stores,
+         "SELECT pipeline, name, bucket, sum(n) FROM dwell WHERE (?1 IS NULL OR pipeline = ?1) AND "
+         "start >= ?2 AND start < ?3 GROUP BY pipeline, name, bucket ORDER BY "
+         "pipeline, name, bucket",
+         3600, take_dwell, out, error);
   return finish (out, done, NULL);
 }
 
@@ -168,7 +165,7 @@ sl_chart_flow (const SlChartQuery *query, GPtrArray *stores, GError **error)
   g_array_set_clear_func (out, flow_clear);
   const gboolean done = ask (
     query, stores,
-    "SELECT start / ?4 * ?4 AS b, pipeline, sum(frames), sum(predictions), sum(dropped), "
+    "SELECT bucket(start, ?4) AS b, pipeline, sum(frames), sum(predictions), sum(dropped), "
     "avg(nullif(p50, 0)), max(p95) FROM flow WHERE (?1 IS NULL OR pipeline = ?1) AND step = ?5 "
     "AND start >= ?2 AND start < ?3 GROUP BY b, pipeline",
     step_of (query), take_flow, out, error);
@@ -193,8 +190,8 @@ sl_chart_places (const SlChartQuery *query, GPtrArray *stores, guint64 *cells, G
   const gboolean done =
     ask (query, stores,
          "SELECT cells FROM heat WHERE (?1 IS NULL OR pipeline = ?1) AND step = ?5 AND start >= ?2 "
-         "AND start < ?3 AND ?4 > 0",
-         query->width < DAY ? 3600 : 86400, take_cells, out, error);
+         "AND start < ?3",
+         query->buckets->width < SL_BUCKET_DAY ? 3600 : 86400, take_cells, out, error);
   for (guint i = 0; done && i < SL_HISTORY_CELLS; i++)
     cells[i] += g_array_index (out, guint64, i);
   g_array_unref (out);

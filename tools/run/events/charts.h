@@ -2,14 +2,15 @@
 /* What the history says of a time, over all indexes. Any thread; each waits for the disk. */
 #pragma once
 
+#include "tools/run/events/buckets.h"
 #include "tools/run/events/history.h"
 
-/** SlChartQuery: @pipeline: (nullable): NULL = all; @from, @to: microseconds since 1970; @width: of
- * a bucket: a minute, hours or days */
+/** SlChartQuery: @pipeline: (nullable): NULL = all; @from, @to: microseconds since 1970 */
 typedef struct
 {
   const char *pipeline;
-  gint64 from, to, width;
+  gint64 from, to;
+  SlBuckets *buckets;
 } SlChartQuery;
 
 /** SlChartCount: of one region in one bucket. @dwell: seconds of @dwells objects that left */

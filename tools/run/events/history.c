@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#define MINUTE (60 * (gint64) G_USEC_PER_SEC)
-#define HOUR (60 * MINUTE)
-#define DAY (24 * HOUR)
+#include "tools/run/events/buckets.h"
+
 /* Regions of a pipeline, and rows of times inside, between two writes. */
 #define REGIONS_MOST 256
 
@@ -227,7 +226,7 @@ sl_history_flush (SlHistory *history, gint64 now, gboolean force)
   GHashTableIter iter;
   gpointer region;
   if (history->since == 0
-      || (!force && now / MINUTE == history->since / MINUTE
+      || (!force && now / SL_BUCKET_MINUTE == history->since / SL_BUCKET_MINUTE
           && now - history->since < SL_HISTORY_SECONDS * (gint64) G_USEC_PER_SEC
           && now >= history->since))
     return NULL;
@@ -255,17 +254,26 @@ sl_history_rows_free (SlHistoryRows *rows)
   g_free (rows);
 }
 
+/* Hours and days are those of this machine's clocks, which stand at another minute than UTC in some
+ * zones. */
+static gint64
+start_of (const SlHistoryRows *rows, gint64 step)
+{
+  g_auto (SlBuckets) buckets;
+  sl_buckets_init (&buckets, step * (gint64) G_USEC_PER_SEC, NULL);
+  return sl_buckets_find (&buckets, rows->at);
+}
+
 static gboolean
 write_region (SlSql *sql, const SlHistoryRows *rows, const Region *region, gint64 step,
               GError **error)
 {
-  const gint64 width = step * (gint64) G_USEC_PER_SEC;
   return sl_sql_do (sql, error,
                     "INSERT INTO count VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
                     "SET entered = entered + excluded.entered, left = left + excluded.left, most = "
                     "max(most, excluded.most), dwell = dwell + excluded.dwell, dwells = dwells + "
                     "excluded.dwells",
-                    "siissiiidi", rows->pipeline, step, rows->at / width * width, region->kind,
+                    "siissiiidi", rows->pipeline, step, start_of (rows, step), region->kind,
                     region->name, region->entered, region->left, region->most, region->dwell,
                     region->dwells);
 }
@@ -278,7 +286,7 @@ write_dwells (SlSql *sql, const SlHistoryRows *rows, const Region *region, GErro
         && !sl_sql_do (sql, error,
                        "INSERT INTO dwell VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + "
                        "excluded.n",
-                       "sisii", rows->pipeline, rows->at / HOUR * HOUR, region->name, (gint64) i,
+                       "sisii", rows->pipeline, start_of (rows, 3600), region->name, (gint64) i,
                        region->classes[i]))
       return FALSE;
   return TRUE;
@@ -287,7 +295,6 @@ write_dwells (SlSql *sql, const SlHistoryRows *rows, const Region *region, GErro
 static gboolean
 write_flow (SlSql *sql, const SlHistoryRows *rows, gint64 step, GError **error)
 {
-  const gint64 width = step * (gint64) G_USEC_PER_SEC;
   const Flow *flow = &rows->flow;
   return sl_sql_do (sql, error,
                     "INSERT INTO flow VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
@@ -295,14 +302,14 @@ write_flow (SlSql *sql, const SlHistoryRows *rows, gint64 step, GError **error)
                     "excluded.predictions, dropped = dropped + excluded.dropped, p50 = "
                     "CASE excluded.p50 WHEN 0 THEN p50 ELSE excluded.p50 END, p95 = max(p95, "
                     "excluded.p95)",
-                    "siiiiiii", rows->pipeline, step, rows->at / width * width, flow->frames,
+                    "siiiiiii", rows->pipeline, step, start_of (rows, step), flow->frames,
                     flow->predictions, flow->dropped, flow->p50, flow->p95);
 }
 
 static gboolean
 write_cells (SlSql *sql, const SlHistoryRows *rows, gint64 step, GError **error)
 {
-  const gint64 width = step * (gint64) G_USEC_PER_SEC, start = rows->at / width * width;
+  const gint64 start = start_of (rows, step);
   const gsize size = SL_HISTORY_CELLS * sizeof (guint32);
   if (rows->cells == NULL)
     return TRUE;

@@ -286,28 +286,26 @@ sl_event_query_newest (SlStore *store, const char *pipeline)
   return rows != NULL && sl_sql_next (sql, rows, NULL) ? sl_event_row_read (store, rows) : NULL;
 }
 
+/* Rows come by their times where an index has all that is asked for: then those of one bucket
+ * follow each other. To let SQLite group them would sort them once more. */
 static void
-add_buckets (GHashTable *counts, SlSql *sql, const Where *where, gint64 width, GError **error)
+add_buckets (GHashTable *counts, SlSql *sql, const Where *where, SlBuckets *buckets, GError **error)
 {
   gint next;
-  g_autofree char *select =
-    g_strdup_printf ("SELECT time / %" G_GINT64_FORMAT " AS b, count(*) FROM event", width);
+  gint64 *known = NULL;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
-  g_autoptr (sqlite3_stmt) rows =
-    prepare (sql, where, select, " GROUP BY b ORDER BY b DESC LIMIT ?", &next, error);
-  if (rows == NULL)
-    return;
-  sqlite3_bind_int64 (rows, next, SL_QUERY_BUCKETS_MOST);
-  while (sl_sql_next (sql, rows, error)) {
-    const gint64 from = sqlite3_column_int64 (rows, 0) * width;
-    gint64 *known = g_hash_table_lookup (counts, &from);
+  g_autoptr (sqlite3_stmt) rows = prepare (sql, where, "SELECT time FROM event", "", &next, error);
+  while (rows != NULL && sl_sql_next (sql, rows, error)) {
+    const gint64 from = sl_buckets_find (buckets, sqlite3_column_int64 (rows, 0));
+    if (known == NULL || known[0] != from)
+      known = g_hash_table_lookup (counts, &from);
     if (known == NULL) {
       known = g_new (gint64, 2);
       known[0] = from;
       known[1] = 0;
       g_hash_table_insert (counts, known, known);
     }
-    known[1] += sqlite3_column_int64 (rows, 1);
+    known[1]++;
   }
 }
 
@@ -319,29 +317,30 @@ oldest_first (gconstpointer a, gconstpointer b)
 }
 
 GArray *
-sl_event_query_timeline (const SlEventQuery *query, GPtrArray *stores, gint64 width, GError **error)
+sl_event_query_timeline (const SlEventQuery *query, GPtrArray *stores, SlBuckets *buckets,
+                         GError **error)
 {
   g_autoptr (GHashTable) counts = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  GArray *buckets = g_array_new (FALSE, FALSE, sizeof (SlEventBucket));
+  GArray *counted = g_array_new (FALSE, FALSE, sizeof (SlEventBucket));
   GError *reason = NULL;
   GHashTableIter iter;
   gint64 *known;
   g_auto (Where) where;
   where_init (&where, query, FALSE);
   for (guint i = 0; i < stores->len && reason == NULL; i++)
-    add_buckets (counts, sl_store_reader (stores->pdata[i]), &where, width, &reason);
+    add_buckets (counts, sl_store_reader (stores->pdata[i]), &where, buckets, &reason);
   g_hash_table_iter_init (&iter, counts);
   while (g_hash_table_iter_next (&iter, (gpointer *) &known, NULL)) {
     const SlEventBucket bucket = { known[0], (guint64) known[1] };
-    g_array_append_val (buckets, bucket);
+    g_array_append_val (counted, bucket);
   }
-  g_array_sort (buckets, oldest_first);
-  if (buckets->len > SL_QUERY_BUCKETS_MOST)
-    g_array_remove_range (buckets, 0, buckets->len - SL_QUERY_BUCKETS_MOST);
+  g_array_sort (counted, oldest_first);
+  if (counted->len > SL_QUERY_BUCKETS_MOST)
+    g_array_remove_range (counted, 0, counted->len - SL_QUERY_BUCKETS_MOST);
   if (reason == NULL)
-    return buckets;
+    return counted;
   g_propagate_error (error, reason);
-  g_array_unref (buckets);
+  g_array_unref (counted);
   return NULL;
 }
 

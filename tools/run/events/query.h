@@ -2,6 +2,7 @@
 /* Questions to indexes: which events, how many when. Any thread; each waits for the disk. */
 #pragma once
 
+#include "tools/run/events/buckets.h"
 #include "tools/run/events/store.h"
 
 #define SL_QUERY_LIMIT_MOST 500
@@ -61,8 +62,8 @@ typedef struct
 } SlEventBucket;
 
 /** sl_event_query_timeline: (transfer full) (element-type SlEventBucket): buckets with events,
- * oldest first; of more than SL_QUERY_BUCKETS_MOST the newest. @width: microseconds */
-GArray *sl_event_query_timeline (const SlEventQuery *query, GPtrArray *stores, gint64 width,
+ * oldest first; of more than SL_QUERY_BUCKETS_MOST the newest. */
+GArray *sl_event_query_timeline (const SlEventQuery *query, GPtrArray *stores, SlBuckets *buckets,
                                  GError **error);
 
 /** SlEventTotals: of clips. @oldest: microseconds since 1970, 0 = there is none */

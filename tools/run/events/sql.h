@@ -27,7 +27,7 @@ gboolean sl_sql_script (SlSql *sql, const char *text, GError **error);
  * sl_sql_do: runs one statement without results.
  * @text: static
  * @types: a letter for each argument: 's' (const char *, nullable), 'i' (gint64), 'd' (double), 'b'
- * (GBytes *)
+ * (GBytes *), 'p' (SlBuckets *, the second argument of the function bucket())
  */
 gboolean sl_sql_do (SlSql *sql, GError **error, const char *text, const char *types, ...);
 /** sl_sql_query: (transfer full) (nullable): a statement with arguments as above, for

@@ -78,8 +78,11 @@ check_version (SlSql *sql, GError **error)
     return FALSE;
   const gint version = sqlite3_column_int (statement, 0);
   if (version != 0 && version != VERSION)
-    return sl_fail (error, SL_ERROR_FORMAT, "%s: version %d, expected %d", sql->path, version,
-                    VERSION);
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "%s: an index of version %d, which another sightline has made: expected "
+                    "version %d; run that program again, or move the file away, which loses "
+                    "counts and events without a clip",
+                    sql->path, version, VERSION);
   return sqlite3_column_int (statement, 1) == 0
          || sl_fail (error, SL_ERROR_FORMAT, "%s: it has a view, expected tables alone", sql->path);
 }

@@ -66,6 +66,22 @@ export async function json(path, how) {
   return answer.status === 204 ? null : answer.json();
 }
 
+/** Whose days and hours are asked for: the browser's, by its name, or by its offset where the server does not know that. */
+export let zone = Intl.DateTimeFormat().resolvedOptions().timeZone || offset();
+function offset() {
+  const ahead = -new Date().getTimezoneOffset(), two = n => String(Math.floor(n)).padStart(2, "0");
+  return (ahead < 0 ? "-" : "+") + two(Math.abs(ahead) / 60) + ":" + two(Math.abs(ahead) % 60);
+}
+export async function zoned(path, values, how) {
+  try {
+    return await json(path + query({ ...values, zone }), how);
+  } catch (error) {
+    if (error.status !== 400 || zone === offset()) throw error;
+    zone = offset();
+    return json(path + query({ ...values, zone }), how);
+  }
+}
+
 export async function readSession() {
   session = await json(address("session"));
 }

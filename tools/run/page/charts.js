@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Charts of one camera: counts of each hour or day, how long people stay, where they are, and how fast the program is. Each also as CSV. */
 
-import { address, json, query, why } from "./api.js";
+import { address, json, query, why, zone, zoned } from "./api.js";
 import { bars, lines } from "./bars.js";
 import { stage } from "./camera.js";
 import { el, icon, labelled } from "./dom.js";
@@ -17,7 +17,7 @@ function asked(name, range) {
   to.setDate(to.getDate() + 1);
   return { pipeline: name, from: from.toISOString(), to: to.toISOString(), bucket };
 }
-/* The hours or days of the range, with buckets of hours added up by local days. */
+/* The hours or days of the range, with what happened in each. */
 function slotted(buckets, range) {
   const [back, bucket] = RANGES[range], first = localDay(new Date());
   first.setDate(first.getDate() - back);
@@ -36,7 +36,7 @@ function panel(title, csv, ...content) {
 }
 
 async function counts(what, range) {
-  const ask = { ...what, bucket: "hour" }, { buckets } = await json(address("charts", "counts") + query(ask)), csv = address("charts", "counts") + query({ ...what, format: "csv" });
+  const { buckets } = await zoned(address("charts", "counts"), what), csv = address("charts", "counts") + query({ ...what, zone, format: "csv" });
   const { labels, parts } = slotted(buckets, range), known = new Map();
   for (const bucket of buckets) for (const region of bucket.regions) known.set(region.kind + ":" + region.name, region);
   if (!known.size) return panel(t("charts.counts"), csv, el("p.soft", {}, t("charts.empty")));
@@ -52,8 +52,10 @@ async function dwell(what) {
   if (!regions.length) return panel(t("charts.dwell"), csv, el("p.soft", {}, t("charts.empty")));
   return panel(t("charts.dwell"), csv, ...regions.map(region => el("div", {}, el("h3", {}, region.name), bars(region.name, labels, [{ name: t("charts.visits"), values: region.counts }], { height: 160 }))));
 }
+/* Hours of the last 14 days are kept, and fit days of any zone. */
+const by = what => (Date.now() - new Date(what.from) < 13 * 86400000 ? { ...what, bucket: "hour" } : what);
 async function heat(what, name) {
-  const url = address("charts", "occupancy"), answer = await json(url + query(what)), csv = url + query({ ...what, format: "csv" });
+  const url = address("charts", "occupancy"), answer = await json(url + query(by(what))), csv = url + query({ ...by(what), format: "csv" });
   if (!answer.cells.some(Boolean)) return panel(t("charts.heat"), csv, el("p.soft", {}, t("charts.empty")));
   const img = el("img", { alt: t("charts.heatAlt", { name }), src: address("pipelines", name, "snapshot.jpg") + "?boxes=0&width=960" }), { frame, canvas } = stage(img);
   const draw = () => {
@@ -66,7 +68,7 @@ async function heat(what, name) {
   return panel(t("charts.heat"), csv, frame);
 }
 async function latency(what, range) {
-  const url = address("charts", "latency"), answer = await json(url + query({ ...what, bucket: "hour" })), csv = url + query({ ...what, format: "csv" });
+  const url = address("charts", "latency"), answer = await zoned(url, { ...what, bucket: "hour" }), csv = url + query({ ...what, zone, format: "csv" });
   const { labels, parts } = slotted(answer.buckets, range), mean = field => parts.map(part => {
     const values = part.map(b => b[field]).filter(v => v !== null && v !== undefined);
     return values.length ? values.reduce((a, b) => a + b) / values.length : null;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What happened: a list with filters, and a timeline of days and of the hours of one day. */
 
-import { address, json, query, session, why } from "./api.js";
+import { address, json, query, session, why, zoned } from "./api.js";
 import { bars } from "./bars.js";
 import { el, icon, keyed, labelled, say, setText } from "./dom.js";
 import { pipelines } from "./pictures.js";
@@ -98,15 +98,14 @@ async function days(filter, signal) {
   const first = localDay(new Date());
   first.setDate(first.getDate() - DAYS + 1);
   const dates = Array.from({ length: DAYS }, (_, i) => { const date = new Date(first); date.setDate(date.getDate() + i); return date; });
-  /* By hours: the server's days are those of UTC, a shopkeeper's are not. */
-  const { buckets } = await json(address("events", "timeline") + query({ ...filter.asked(false), from: first.toISOString(), to: new Date(Date.now() + 60000).toISOString(), bucket: "hour" }), { signal });
+  const { buckets } = await zoned(address("events", "timeline"), { ...filter.asked(false), from: first.toISOString(), to: new Date(Date.now() + 60000).toISOString(), bucket: "day" }, { signal });
   const keys = dates.map(dayKey), values = slots(buckets, DAYS, date => keys.indexOf(dayKey(date)));
   return bars(t("events.days"), dates.map(dayShort), [{ name: t("nav.events"), values }], { height: 120, chosen: keys.indexOf(filter.values.day),
     choose: i => filter.set({ day: filter.values.day === keys[i] ? "" : keys[i], hour: "" }), tell: i => t("events.onDay", { day: dayName(dates[i]), n: values[i] }) });
 }
 async function hours(filter, signal) {
   const { hour, ...day } = filter.values, asked = new Filter(day).asked();
-  const { buckets } = await json(address("events", "timeline") + query({ ...asked, bucket: "hour" }), { signal });
+  const { buckets } = await zoned(address("events", "timeline"), { ...asked, bucket: "hour" }, { signal });
   const values = slots(buckets, 24, date => date.getHours()), label = i => hourName(new Date(2000, 0, 1, i));
   return bars(t("events.hours"), values.map((_, i) => label(i)), [{ name: t("nav.events"), values }], { height: 120, chosen: hour === undefined ? -1 : Number(hour),
     choose: i => filter.set({ hour: hour === String(i) ? "" : String(i) }), tell: i => t("events.atHour", { hour: label(i), n: values[i] }) });
