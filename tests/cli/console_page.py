@@ -88,8 +88,8 @@ def configure(more=""):
     return "[http]\nrole=configure\n" + more
 
 
-def has_x264():
-    return subprocess.run(["gst-inspect-1.0", "--exists", "x264enc"], check=False).returncode == 0
+def h264_encoder():
+    return next((name for name in ("x264enc", "openh264enc") if subprocess.run(["gst-inspect-1.0", "--exists", name], check=False).returncode == 0), None)
 
 
 def test_first_count():
@@ -97,7 +97,7 @@ def test_first_count():
     camera, clips = Walk(), work("clips")
     os.makedirs(clips)
     line = "slcamera name=eye uri=%s ! slpredict name=predict model=%s mean=0 std=255 track=true ! slanalyze name=look confirm=1 ! fakesink" % (camera.uri, model("moving_box.tflite"))
-    record = "[record]\nlocation=%s\non=entered\npre-roll=1\npost-roll=0\nmin-free=0\n%s" % (clips, "encoder=x264enc\n" if has_x264() else "")
+    record = "[record]\nlocation=%s\non=entered\npre-roll=1\npost-roll=0\nmin-free=0\n%s" % (clips, "encoder=%s\n" % h264_encoder() if h264_encoder() else "")
     path = describe("shop", configure() + record, line)
     with Served(path) as served, looking(served) as browser:  # 1: open
         browser.click("a.tile")  # 2
@@ -124,7 +124,7 @@ def find_event(browser):
     browser.click("a.eventcard")
     browser.wait_for("!!document.querySelector('.facts')")
     assert "Zone 1" in browser.value(text_of(".facts"))
-    if not has_x264():  # the page says why it plays nothing, and shows the picture
+    if h264_encoder() is None:  # the page says why it plays nothing, and shows the picture
         browser.wait_for("document.querySelector('.stage + .told, .player + .told').textContent.includes('H.264')")
         return
     browser.wait_for("!!document.querySelector('video')?.videoWidth", PATIENCE)
