@@ -282,6 +282,7 @@ sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed)
     remove_file (folder, clip->stem, SL_CLIP_VIDEO);
     remove_file (folder, clip->stem, SL_CLIP_NOTES);
     remove_file (folder, clip->stem, SL_CLIP_PICTURE);
+    remove_file (folder, clip->stem, SL_CLIP_REVIEWED);
     total -= clip->bytes;
     *sacrificed += space ? 1 : 0;
   }

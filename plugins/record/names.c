@@ -12,10 +12,8 @@
 #define PART ".part"
 
 static const char *const endings[SL_CLIP_NAMES] = {
-  [SL_CLIP_PICTURE] = ".jpg",
-  [SL_CLIP_NOTES] = ".json",
-  [SL_CLIP_VIDEO] = ".mkv",
-  [SL_CLIP_KEEP] = ".keep",
+  [SL_CLIP_PICTURE] = ".jpg", [SL_CLIP_NOTES] = ".json",        [SL_CLIP_VIDEO] = ".mkv",
+  [SL_CLIP_KEEP] = ".keep",   [SL_CLIP_REVIEWED] = ".reviewed",
 };
 
 char *

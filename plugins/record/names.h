@@ -4,7 +4,8 @@
  * Names of the files of a clip: SOURCE-2026-11-23T19-56-34.123Z-entered.mkv, with the same name a
  * .jpg and a .json; while they are written,
  * ".", that name and ".part". What is deleted has such a name, of the same source. An empty file
- * with the same name and .keep marks a clip that retention does not delete.
+ * with the same name and .keep marks a clip that retention does not delete, and one with .reviewed
+ * says who has looked at the clip, and when.
  */
 #pragma once
 
@@ -16,12 +17,13 @@ typedef enum
   SL_CLIP_PICTURE,
   SL_CLIP_NOTES,
   SL_CLIP_VIDEO,
-  SL_CLIP_KEEP /* a mark, which no recorder writes */
+  SL_CLIP_KEEP,    /* marks, which no recorder writes */
+  SL_CLIP_REVIEWED /* JSON: "user" and "time" */
 } SlClipFile;
 
 /** Files that a recorder writes; and names that a clip's files have. */
 #define SL_CLIP_FILES 3
-#define SL_CLIP_NAMES 4
+#define SL_CLIP_NAMES 5
 
 /** sl_clip_source: (transfer full): @text as it stands in names: letters, digits, "." and "_" of
  * ASCII, all else "_", at most 64 bytes, no "." at the beginning; behind a text that this changes,

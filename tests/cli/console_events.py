@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -211,7 +212,7 @@ def keep_and_delete(served):
     assert not [name for name in os.listdir(folder) if name.startswith(STEMS[1])] and ids(served) == [STEMS[2], STEMS[0]]
     refused(send(served, "DELETE", base + STEMS[1]), 404, "there is no such event")
     served.wait_for("changed", 2)
-    assert [e["message"] for e in served.events() if e["event"] == "changed"] == ["nobody: event %s is kept" % STEMS[0], "nobody: event %s is deleted" % STEMS[1]]
+    assert [e["message"] for e in served.events() if e["event"] == "changed"] == ["(no login): event %s is kept" % STEMS[0], "(no login): event %s is deleted" % STEMS[1]]
     for end in (".mkv", ".json"):  # by hand, or by slrecord
         os.unlink(os.path.join(folder, STEMS[2] + end))
     eventually(lambda: ids(served) == [STEMS[0]])
@@ -300,6 +301,28 @@ def test_conversions():
         for connection in waiting:
             connection.close()
         shutil.rmtree(folder)
+
+
+def conversions(served, folder):
+    """Converted clips that the program holds: files without a name."""
+    links = "/proc/%d/fd" % served.child.pid
+    return [name for name in os.listdir(links) if os.path.islink(os.path.join(links, name)) and re.match(re.escape(folder) + "/#.* \\(deleted\\)$", os.readlink(os.path.join(links, name)))]
+
+
+def test_deleted_conversions():
+    """Of a clip that is deleted, here or by hand, nothing is left: not the MP4 that was made of it either."""
+    folder = clips("gone")
+    other = "door-2026-11-21T13-00-00.000Z-in"
+    shutil.copy(os.path.join(folder, STEMS[0] + ".mkv"), os.path.join(folder, other + ".mkv"))
+    with Served(describe("gone", folder, "[http]\nrole=review\n")) as served:
+        indexed(served, 4)
+        for stem in (STEMS[0], other):
+            assert served.get("/api/v1/events/%s/clip.mp4" % stem).status == 200
+        assert len(conversions(served, folder)) == 2
+        assert send(served, "DELETE", "/api/v1/events/" + STEMS[0]).status == 200
+        eventually(lambda: len(conversions(served, folder)) == 1)
+        os.unlink(os.path.join(folder, other + ".mkv"))
+        eventually(lambda: not conversions(served, folder))
 
 
 def counted(served, **query):

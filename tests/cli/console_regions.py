@@ -256,7 +256,7 @@ def test_settings():
             assert answer.status == status and words in answer.json["error"], answer.text
         assert settings_of(console, "settings")["threshold"]["value"] == 0.25
         told = [event["message"] for event in console.events() if event["event"] == "changed"]
-        assert "nobody: settings: threshold: '0.25' instead of '1'" in told and "nobody: settings: inference-interval: '5' instead of '1'" in told, told
+        assert "(no login): settings: threshold: '0.25' instead of '1'" in told and "(no login): settings: inference-interval: '5' instead of '1'" in told, told
         assert console.restarts() == 0
     with Console("--state", work("state"), path) as console:
         settings = settings_of(console, "settings")

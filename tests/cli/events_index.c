@@ -229,7 +229,7 @@ static void
 test_merge (void)
 {
   g_autoptr (SlStore) store = open_store (NULL);
-  const SlEventQuery query = { .kept = -1, .limit = 10 };
+  const SlEventQuery query = { .kept = -1, .reviewed = -1, .limit = 10 };
   const SlStoreClip clip = { .stem = STEM, .pipeline = "door", .bytes = 10, .color = "" };
   g_auto (SlNotes) notes;
   guint64 total;
@@ -259,7 +259,7 @@ static void
 test_pages (void)
 {
   g_autoptr (SlStore) first = open_store (NULL), second = open_store (NULL);
-  SlEventQuery query = { .kept = -1, .limit = 7 };
+  SlEventQuery query = { .kept = -1, .reviewed = -1, .limit = 7 };
   g_autofree char *before = NULL;
   guint64 total;
   gint64 last = G_MAXINT64;
@@ -298,7 +298,7 @@ test_failing (void)
   g_autoptr (SlStore) first = open_store (NULL), second = open_store (NULL);
   g_autoptr (GPtrArray) stores = g_ptr_array_new ();
   g_autoptr (GError) of_one = NULL, of_list = NULL;
-  const SlEventQuery query = { .kept = -1, .limit = 10 };
+  const SlEventQuery query = { .kept = -1, .reviewed = -1, .limit = 10 };
   const SlStoreClip clip = { .stem = STEM, .pipeline = "door", .bytes = 10, .color = "" };
   g_auto (SlNotes) notes;
   guint64 total;
@@ -321,7 +321,7 @@ test_scan (void)
   char *folder = sl_test_folder_new ();
   g_autoptr (SlStore) store = open_store (folder);
   g_autoptr (GHashTable) pipelines = g_hash_table_new (g_str_hash, g_str_equal);
-  const SlEventQuery query = { .kept = -1, .limit = 10 };
+  const SlEventQuery query = { .kept = -1, .reviewed = -1, .limit = 10 };
   gint stop = 0;
   const SlScan scan = { pipelines, &stop };
   guint added, removed;
@@ -521,7 +521,9 @@ test_timeline (void)
     g_autoptr (SlStore) store = open_store (NULL);
     g_autoptr (GPtrArray) stores = g_ptr_array_new ();
     const gint64 first = days[i].midnight * G_USEC_PER_SEC;
-    const SlEventQuery query = { .kept = -1, .from = first - 24 * HOUR, .to = first + 60 * HOUR };
+    const SlEventQuery query = {
+      .kept = -1, .reviewed = -1, .from = first - 24 * HOUR, .to = first + 60 * HOUR
+    };
     g_auto (SlBuckets) buckets;
     g_ptr_array_add (stores, store);
     for (gint64 us = first - 24 * HOUR; us < first + 60 * HOUR; us += HOUR / 4)

@@ -31,6 +31,7 @@ static const NameCase names[] = {
   { "picture", "door-2026-11-23T19-56-34.123Z-left-behind.jpg", FALSE },
   { "notes", "door-2026-11-23T19-56-34.123Z-in.json", FALSE },
   { "mark", "door-2026-11-23T19-56-34.123Z-in.keep", FALSE },
+  { "review", "door-2026-11-23T19-56-34.123Z-in.reviewed", FALSE },
   { "part", ".door-2026-11-23T19-56-34.123Z-in.json.part", TRUE },
 };
 
@@ -267,9 +268,11 @@ test_marked (void)
   put_file (folder, OLD ".json", 100);
   put_file (folder, OLD ".keep", 0);
   put_file (folder, NEXT ".mkv", 500000);
+  put_file (folder, NEXT ".reviewed", 50); /* who has looked at it goes with it */
   put_file (folder, LAST ".mkv", 500000);
   g_autofree char *small = list_after (folder, "max-size=1.1");
-  g_assert_cmpstr (small, ==, OLD ".json " OLD ".keep " OLD ".mkv " NEXT ".mkv " LAST ".mkv ");
+  g_assert_cmpstr (
+    small, ==, OLD ".json " OLD ".keep " OLD ".mkv " NEXT ".mkv " NEXT ".reviewed " LAST ".mkv ");
   g_autofree char *old = list_after (folder, "keep=0.5");
   g_assert_cmpstr (old, ==, OLD ".json " OLD ".keep " OLD ".mkv ");
   record_remove_folder (folder);

@@ -12,6 +12,8 @@
 #include "tools/run/http/roles.h"
 #include "tools/run/http/site.h"
 
+/** Who asks without a login: no name of a user. */
+#define SL_API_ANYONE "(no login)"
 /** Placeholders of a path at most. */
 #define SL_API_PARTS 4
 
@@ -21,7 +23,7 @@
  * @query: (nullable): names and values, unescaped
  * @parts: what stood for {...} of the path: unescaped UTF-8 without control characters
  * @body: (nullable): a NUL is behind it; of the type application/json
- * @user: for the log: a user's name, "password" or "nobody"
+ * @user: for the log: a user's name, "password" or SL_API_ANYONE
  */
 typedef struct
 {
@@ -52,8 +54,8 @@ typedef struct
 
 /* A table a file; the last one's path is NULL. */
 extern const SlApiRoute sl_api_session_routes[], sl_api_pipelines_routes[], sl_api_log_routes[];
-extern const SlApiRoute sl_api_events_routes[], sl_api_clips_routes[], sl_api_storage_routes[],
-  sl_api_charts_routes[];
+extern const SlApiRoute sl_api_events_routes[], sl_api_marks_routes[], sl_api_clips_routes[],
+  sl_api_storage_routes[], sl_api_charts_routes[];
 extern const SlApiRoute sl_api_regions_routes[], sl_api_settings_routes[];
 
 /** SL_API_NO_PIPELINE: the error of a path with a name that no pipeline has; %s: the name */

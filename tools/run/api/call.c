@@ -75,7 +75,7 @@ sl_api_call_new (SoupServerMessage *message, SlApi *api, GHashTable *query)
   call->request.message = message;
   call->request.site = api->site;
   call->request.query = query != NULL ? g_hash_table_ref (query) : NULL;
-  call->request.user = "nobody";
+  call->request.user = SL_API_ANYONE;
   call->api = api;
   call->address = address_of (message);
   g_object_set_qdata_full (G_OBJECT (message), call_quark (), call, call_free);

@@ -1,44 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Events: lists, one with its notes, what is kept and deleted. */
+/* Events: lists, one with its notes, words that they are found by. */
 #include <string.h>
 
 #include "core/base/json.h"
 #include "core/base/json_reader.h"
 #include "tools/run/api/job.h"
 #include "tools/run/events/folder.h"
+#include "tools/run/events/words.h"
 
 /* Bytes of notes that are told. */
 #define NOTES_MOST (8 << 20)
-
-static void
-append_known (GString *json, const char *key, gdouble value)
-{
-  if (value >= 0)
-    sl_json_append_number (json, key, value, 6);
-  else
-    sl_json_append_text (json, key, NULL);
-}
-
-void
-sl_api_append_event (GString *json, const SlEventRow *row)
-{
-  g_string_append_c (json, '{');
-  sl_json_append_text (json, "id", row->stem);
-  sl_json_append_text (json, "pipeline", row->pipeline);
-  sl_api_append_time (json, "time", row->us);
-  sl_json_append_text (json, "event", row->event);
-  sl_json_append_text (json, "region", row->region);
-  sl_json_append_text (json, "label", row->label);
-  append_known (json, "object", row->object > 0 ? (gdouble) row->object : -1);
-  append_known (json, "confidence", row->confidence);
-  append_known (json, "seconds", row->seconds);
-  sl_json_append_boolean (json, "clip", row->clip);
-  sl_json_append_boolean (json, "picture", row->picture);
-  sl_json_append_boolean (json, "kept", row->kept);
-  sl_json_append_count (json, "bytes", row->bytes);
-  sl_json_append_text (json, "color",
-                       row->color != NULL && *row->color != '\0' ? row->color : NULL);
-}
 
 static void
 list (SlApiRequest *request, gpointer data)
@@ -89,6 +60,32 @@ timeline (SlApiRequest *request, gpointer data)
     g_string_append_c (job->json, '}');
   }
   g_string_append (job->json, "]}");
+}
+
+static void
+words (SlApiRequest *request, gpointer data)
+{
+  static const char *const keys[SL_N_WORDS] = {
+    [SL_WORD_EVENT] = "events", [SL_WORD_REGION] = "regions", [SL_WORD_LABEL] = "labels"
+  };
+  SlApiJob *job = data;
+  g_string_append_c (job->json, '{');
+  for (guint kind = 0; kind < SL_N_WORDS; kind++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GPtrArray) texts = sl_event_words (job->stores, (SlWordKind) kind, &error);
+    if (texts == NULL) {
+      sl_api_job_fail (job, error);
+      return;
+    }
+    sl_json_append_key (job->json, keys[kind]);
+    g_string_append_c (job->json, '[');
+    for (guint i = 0; i < texts->len; i++) {
+      g_string_append (job->json, i > 0 ? "," : "");
+      sl_json_append_string (job->json, texts->pdata[i]);
+    }
+    g_string_append_c (job->json, ']');
+  }
+  g_string_append_c (job->json, '}');
 }
 
 /* Written anew, as readers of files are less strict than browsers. */
@@ -175,63 +172,10 @@ one (SlApiRequest *request, gpointer data)
     row->clip ? sl_clip_file_read (row->store->folder, row->stem, SL_CLIP_NOTES, NOTES_MOST, NULL)
               : NULL;
   sl_api_append_event (job->json, row);
+  sl_json_append_boolean (job->json, "recording", sl_api_job_is_recorded (job, row));
   if (notes != NULL)
     append_notes (job->json, g_bytes_get_data (notes, NULL), g_bytes_get_size (notes));
   g_string_append_c (job->json, '}');
-  sl_event_row_free (row);
-}
-
-/* (nullable): having refused, as events without a clip have no files. */
-static SlEventRow *
-clip_of (SlApiRequest *request, SlApiJob *job)
-{
-  SlEventRow *row = sl_api_job_event (request, job);
-  if (row == NULL || row->clip)
-    return row;
-  sl_api_job_refuse (job, SOUP_STATUS_CONFLICT,
-                     "%s: there is no clip of this event, so there is nothing to keep", row->stem);
-  sl_event_row_free (row);
-  return NULL;
-}
-
-static void
-keep (SlApiRequest *request, gpointer data)
-{
-  SlApiJob *job = data;
-  g_autoptr (GError) error = NULL;
-  SlEventRow *row = clip_of (request, job);
-  if (row == NULL)
-    return;
-  g_mutex_lock (&row->store->write.lock);
-  if (!sl_clip_files_keep (row->store->folder, row->stem, job->keep, &error)
-      || !sl_store_set_kept (row->store, row->stem, job->keep, &error))
-    sl_api_job_fail (job, error);
-  g_mutex_unlock (&row->store->write.lock);
-  if (error == NULL) {
-    row->kept = job->keep;
-    sl_api_append_event (job->json, row);
-    g_string_append_c (job->json, '}');
-    job->changed = g_strdup_printf ("event %s is %s", row->stem, job->keep ? "kept" : "not kept");
-  }
-  sl_event_row_free (row);
-}
-
-static void delete (SlApiRequest *request, gpointer data)
-{
-  SlApiJob *job = data;
-  g_autoptr (GError) error = NULL;
-  SlEventRow *row = sl_api_job_event (request, job);
-  if (row == NULL)
-    return;
-  g_mutex_lock (&row->store->write.lock);
-  if ((row->clip && !sl_clip_files_delete (row->store->folder, row->stem, &error))
-      || !sl_store_remove (row->store, row->stem, &error))
-    sl_api_job_fail (job, error);
-  g_mutex_unlock (&row->store->write.lock);
-  if (error == NULL) {
-    g_string_append (job->json, "{}");
-    job->changed = g_strdup_printf ("event %s is deleted", row->stem);
-  }
   sl_event_row_free (row);
 }
 
@@ -257,52 +201,15 @@ answer_one (SlApiRequest *request)
 }
 
 static void
-answer_delete (SlApiRequest *request)
+answer_words (SlApiRequest *request)
 {
-  sl_api_job_answer (request, delete);
-}
-
-/* {"keep":true} */
-static gboolean
-read_keep (SlApiRequest *request, gboolean *keep_it)
-{
-  SlJsonReader reader;
-  gsize length = 0;
-  const char *text = request->body != NULL ? g_bytes_get_data (request->body, &length) : NULL;
-  SlJsonKind kind = SL_JSON_NOTHING;
-  sl_json_reader_init (&reader, text != NULL ? text : "", length);
-  if (sl_json_reader_enter (&reader, SL_JSON_OBJECT))
-    while (sl_json_reader_next (&reader)) {
-      if (strcmp (reader.key->str, "keep") == 0)
-        kind = sl_json_reader_kind (&reader);
-      sl_json_reader_skip (&reader);
-    }
-  const gboolean whole = sl_json_reader_end (&reader);
-  sl_json_reader_clear (&reader);
-  *keep_it = kind == SL_JSON_TRUE;
-  return whole && (kind == SL_JSON_TRUE || kind == SL_JSON_FALSE);
-}
-
-static void
-answer_keep (SlApiRequest *request)
-{
-  gboolean keep_it;
-  if (!read_keep (request, &keep_it)) {
-    sl_api_error (request, SOUP_STATUS_BAD_REQUEST, "expected {\"keep\":true} or {\"keep\":false}");
-    return;
-  }
-  SlApiJob *job = sl_api_job_new (request);
-  if (job == NULL)
-    return;
-  job->keep = keep_it;
-  sl_api_job_run (request, job, keep);
+  sl_api_job_answer (request, words);
 }
 
 const SlApiRoute sl_api_events_routes[] = {
   { "GET", "/api/v1/events", SL_ROLE_LOOK, 0, answer_list },
   { "GET", "/api/v1/events/timeline", SL_ROLE_LOOK, 0, answer_timeline },
+  { "GET", "/api/v1/events/words", SL_ROLE_LOOK, 0, answer_words },
   { "GET", "/api/v1/events/{id}", SL_ROLE_LOOK, 0, answer_one },
-  { "POST", "/api/v1/events/{id}/keep", SL_ROLE_REVIEW, 1024, answer_keep },
-  { "DELETE", "/api/v1/events/{id}", SL_ROLE_REVIEW, 0, answer_delete },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },
 };

@@ -16,6 +16,10 @@ const SlApiRoute sl_api_events_routes[] = {
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },
 };
 
+const SlApiRoute sl_api_marks_routes[] = {
+  { NULL, NULL, SL_ROLE_NONE, 0, NULL },
+};
+
 const SlApiRoute sl_api_clips_routes[] = {
   { "GET", "/api/v1/events/{id}/{file}", SL_ROLE_LOOK, 0, refuse },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },

@@ -162,7 +162,7 @@ sl_api_call_identify (SlApiCall *call, void (*known) (SlApiCall *call))
       known (call);
   } else {
     if (!sl_auth_is_guarded (api->guard->auth))
-      sl_api_call_set_user (call, "nobody", api->who->open);
+      sl_api_call_set_user (call, SL_API_ANYONE, api->who->open);
     else if (sl_auth_is_told (api->guard->auth, message)) {
       if (sl_auth_knows (api->guard->auth, message))
         sl_api_call_set_user (call, "password", SL_ROLE_CONFIGURE);

@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/printable.h"
 #include "core/base/utc.h"
+#include "tools/run/events/folder.h"
 #include "tools/search/searcher.h"
 
 static void
@@ -22,7 +23,9 @@ job_free (gpointer data)
     g_string_free (job->json, TRUE);
   g_free (job->why);
   g_free (job->before);
-  g_free (job->changed);
+  g_free (job->user);
+  g_strfreev (job->ids);
+  g_ptr_array_unref (job->changes);
   g_free (job->save_as);
   if (job->asker != NULL)
     sl_searcher_leave (job->searcher, job->asker);
@@ -40,8 +43,8 @@ static void
 done (SlApiRequest *request, gpointer data)
 {
   SlApiJob *job = data;
-  if (job->changed != NULL)
-    sl_api_audit (request, "%s", job->changed);
+  for (guint i = 0; i < job->changes->len; i++)
+    sl_api_audit (request, "%s", (const char *) job->changes->pdata[i]);
   if (job->why != NULL)
     sl_api_error (request, job->status, "%s", job->why);
   else if (job->file != NULL) {
@@ -74,13 +77,13 @@ read_time (SlApiRequest *request, const char *name, gint64 *us)
 }
 
 static gboolean
-read_kept (SlApiRequest *request, gint *kept)
+read_flag (SlApiRequest *request, const char *name, gint *flag)
 {
-  const char *text = sl_api_query (request, "kept");
-  *kept = text == NULL || *text == '\0' ? -1 : *text - '0';
+  const char *text = sl_api_query (request, name);
+  *flag = text == NULL || *text == '\0' ? -1 : *text - '0';
   if (text == NULL || *text == '\0' || strcmp (text, "0") == 0 || strcmp (text, "1") == 0)
     return TRUE;
-  sl_api_error (request, SOUP_STATUS_BAD_REQUEST, "?kept=%s: expected 0 or 1", text);
+  sl_api_error (request, SOUP_STATUS_BAD_REQUEST, "?%s=%s: expected 0 or 1", name, text);
   return FALSE;
 }
 
@@ -129,6 +132,8 @@ sl_api_job_new (SlApiRequest *request)
 {
   SlApiJob *job = g_new0 (SlApiJob, 1);
   SlEventQuery *query = &job->query;
+  job->changes = g_ptr_array_new_with_free_func (g_free);
+  job->user = g_strdup (request->user);
   query->pipeline = value_of (request, "pipeline");
   query->region = value_of (request, "region");
   query->event = value_of (request, "event");
@@ -137,7 +142,8 @@ sl_api_job_new (SlApiRequest *request)
   query->text = value_of (request, "text");
   job->csv = g_strcmp0 (sl_api_query (request, "format"), "csv") == 0;
   if (!read_time (request, "from", &query->from) || !read_time (request, "to", &query->to)
-      || !read_kept (request, &query->kept) || !read_limit (request, &query->limit)
+      || !read_flag (request, "kept", &query->kept)
+      || !read_flag (request, "reviewed", &query->reviewed) || !read_limit (request, &query->limit)
       || !read_cursor (request, job)) {
     job_free (job);
     return NULL;
@@ -222,15 +228,71 @@ sl_api_job_buckets (SlApiRequest *request, SlApiJob *job, gint64 smallest)
 SlEventRow *
 sl_api_job_event (SlApiRequest *request, SlApiJob *job)
 {
+  return sl_api_job_find (job, request->parts[0]);
+}
+
+SlEventRow *
+sl_api_job_find (SlApiJob *job, const char *id)
+{
   g_autoptr (GError) error = NULL;
-  SlEventRow *row = sl_event_query_one (job->stores, request->parts[0], &error);
+  SlEventRow *row = sl_event_query_one (job->stores, id, &error);
   if (error != NULL)
     sl_api_job_fail (job, error);
   else if (row == NULL)
     sl_api_job_refuse (job, SOUP_STATUS_NOT_FOUND,
                        "%s: there is no such event; it may have been deleted: load the list again",
-                       request->parts[0]);
+                       id);
   return row;
+}
+
+gboolean
+sl_api_job_is_recorded (const SlApiJob *job, const SlEventRow *row)
+{
+  for (guint i = 0; !row->clip && i < job->folders->len; i++) {
+    const SlEventFolder *folder = job->folders->pdata[i];
+    if (strcmp (folder->pipeline, row->pipeline) == 0
+        && sl_clip_is_recorded (folder->path, folder->source, row->us + SL_STORE_LATE))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+append_known (GString *json, const char *key, gdouble value)
+{
+  if (value >= 0)
+    sl_json_append_number (json, key, value, 6);
+  else
+    sl_json_append_text (json, key, NULL);
+}
+
+void
+sl_api_append_event (GString *json, const SlEventRow *row)
+{
+  g_string_append_c (json, '{');
+  sl_json_append_text (json, "id", row->stem);
+  sl_json_append_text (json, "pipeline", row->pipeline);
+  sl_api_append_time (json, "time", row->us);
+  sl_json_append_text (json, "event", row->event);
+  sl_json_append_text (json, "region", row->region);
+  sl_json_append_text (json, "label", row->label);
+  append_known (json, "object", row->object > 0 ? (gdouble) row->object : -1);
+  append_known (json, "confidence", row->confidence);
+  append_known (json, "seconds", row->seconds);
+  sl_json_append_boolean (json, "clip", row->clip);
+  sl_json_append_boolean (json, "picture", row->picture);
+  sl_json_append_boolean (json, "kept", row->kept);
+  sl_json_append_key (json, "reviewed");
+  if (row->reviewer != NULL) {
+    g_string_append_c (json, '{');
+    sl_json_append_text (json, "user", *row->reviewer != '\0' ? row->reviewer : NULL);
+    sl_api_append_time (json, "time", row->reviewed);
+    g_string_append_c (json, '}');
+  } else
+    g_string_append (json, "null");
+  sl_json_append_count (json, "bytes", row->bytes);
+  sl_json_append_text (json, "color",
+                       row->color != NULL && *row->color != '\0' ? row->color : NULL);
 }
 
 void

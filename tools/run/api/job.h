@@ -12,7 +12,8 @@
  * @type: media type of @bytes or @file; @name: (nullable): the file name for saving
  * @buckets: of minutes, hours or days, of sl_api_job_buckets()
  * @csv: whether a table is asked for
- * @changed: for the audit log: what was done
+ * @changes: (element-type utf8): for the audit log: what was done
+ * @mark, @ids: (nullable): what is done with which events; @user: who does it
  * @searcher, @asker: (nullable): whose search it is, until the job ends
  */
 typedef struct
@@ -21,9 +22,10 @@ typedef struct
   GPtrArray *stores, *folders;
   SlEventQuery query;
   SlBuckets buckets;
-  gboolean csv, keep;
-  guint status;
-  char *why, *before, *changed;
+  gboolean csv;
+  guint status, mark;
+  char *why, *before, *user, **ids;
+  GPtrArray *changes;
   GString *json;
   GBytes *bytes;
   SlMp4 *file;
@@ -51,9 +53,14 @@ gboolean sl_api_job_buckets (SlApiRequest *request, SlApiJob *job, gint64 smalle
 /** sl_api_job_event: (transfer full) (nullable): the one of {id}; NULL, having refused, where there
  * is none. */
 SlEventRow *sl_api_job_event (SlApiRequest *request, SlApiJob *job);
+/** sl_api_job_find: the same of the event @id. */
+SlEventRow *sl_api_job_find (SlApiJob *job, const char *id);
+/** sl_api_job_is_recorded: whether a clip of the event @row, which has none yet, is being written.
+ */
+gboolean sl_api_job_is_recorded (const SlApiJob *job, const SlEventRow *row);
+/** sl_api_append_event: what lists have of @row, without its end. */
+void sl_api_append_event (GString *json, const SlEventRow *row);
 /** sl_api_append_time: a member with a time; null for 0. */
 void sl_api_append_time (GString *json, const char *key, gint64 us);
-/** sl_api_append_event: an object of the API, without its end. */
-void sl_api_append_event (GString *json, const SlEventRow *row);
 /** sl_api_list_like: answers with events that are like ?words=, or like the event ?similar=. */
 void sl_api_list_like (SlApiRequest *request);

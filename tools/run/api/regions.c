@@ -452,8 +452,11 @@ put_regions (SlApiRequest *request, gpointer data)
   } else if (result == SL_EDIT_FAILED) {
     refuse (job, SOUP_STATUS_INTERNAL_SERVER_ERROR, "%s", error->message);
   } else {
-    sl_api_audit (request, "%s: %u zones, lines and masks saved", request->parts[0],
-                  job->regions->len);
+    const guint n = job->regions->len;
+    sl_api_audit (request,
+                  n == 1 ? "%s: saved, with %u zone, line or mask"
+                         : "%s: saved, with %u zones, lines and masks",
+                  request->parts[0], n);
     sl_worker_reload (worker);
     job->status = SOUP_STATUS_OK;
     describe (request, job, worker, NULL);

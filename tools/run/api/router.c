@@ -19,9 +19,9 @@
 
 static const SlApiRoute *const tables[] = { sl_api_session_routes, sl_api_pipelines_routes,
                                             sl_api_log_routes,     sl_api_events_routes,
-                                            sl_api_clips_routes,   sl_api_storage_routes,
-                                            sl_api_charts_routes,  sl_api_regions_routes,
-                                            sl_api_settings_routes };
+                                            sl_api_marks_routes,   sl_api_clips_routes,
+                                            sl_api_storage_routes, sl_api_charts_routes,
+                                            sl_api_regions_routes, sl_api_settings_routes };
 
 static gboolean
 is_api (const char *path)

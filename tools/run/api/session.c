@@ -135,7 +135,7 @@ on_turn (SoupServerMessage *message, const char *path, GHashTable *query, gpoint
   g_autofree char *user = NULL, *password = NULL;
   if (!read_login (&call->request, &user, &password))
     return;
-  sl_api_call_set_user (call, "nobody", SL_ROLE_NONE);
+  sl_api_call_set_user (call, SL_API_ANYONE, SL_ROLE_NONE);
   if (call->api->who->users != NULL) {
     sl_api_call_check_password (call, user, password, on_login);
   } else {
@@ -169,7 +169,8 @@ answer_logout (SlApiRequest *request)
     sl_api_audit (request, "logged out");
   end_session (call);
   set_cookie (call, "");
-  sl_api_call_set_user (call, "nobody", asks_for_login (call->api) ? SL_ROLE_NONE : request->role);
+  sl_api_call_set_user (call, SL_API_ANYONE,
+                        asks_for_login (call->api) ? SL_ROLE_NONE : request->role);
   answer_session (request);
 }
 

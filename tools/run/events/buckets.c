@@ -79,7 +79,8 @@ sl_buckets_find (SlBuckets *buckets, gint64 us)
   const gint64 offset = offset_at (buckets, us);
   const gint64 from = floor_to (us + offset, buckets->width) - offset, to = from + buckets->width;
   /* A bucket in which clocks change by a part of it is not remembered. */
-  const gboolean even = offset_at (buckets, from) == offset && offset_at (buckets, to - 1) == offset;
+  const gboolean even =
+    offset_at (buckets, from) == offset && offset_at (buckets, to - 1) == offset;
   buckets->from = even ? from : 0;
   buckets->to = even ? to : 0;
   return from;
@@ -89,7 +90,8 @@ GTimeZone *
 sl_buckets_zone (const char *name, GError **error)
 {
   const gsize length = strlen (name);
-  gboolean plain = length > 0 && length <= ZONE_MOST && strchr ("/:", *name) == NULL && strstr (name, "..") == NULL;
+  gboolean plain = length > 0 && length <= ZONE_MOST && strchr ("/:", *name) == NULL
+                   && strstr (name, "..") == NULL;
   for (const char *c = name; plain && *c != '\0'; c++)
     plain = g_ascii_isalnum (*c) || strchr ("+-_/:", *c) != NULL;
   GTimeZone *zone = plain ? g_time_zone_new_identifier (name) : NULL;

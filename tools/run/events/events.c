@@ -53,8 +53,8 @@ SlEvents *
 sl_events_new (void)
 {
   SlEvents *events = g_new0 (SlEvents, 1);
-  events->indexer = sl_indexer_new ();
   events->mp4s = sl_mp4_cache_new ();
+  events->indexer = sl_indexer_new (events->mp4s);
   events->pipelines = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, pipeline_free);
   events->started = g_get_real_time ();
   events->folders = g_ptr_array_new_with_free_func (folder_free);

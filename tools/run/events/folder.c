@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/fail.h"
+#include "plugins/record/part_file.h"
 
 void
 sl_clip_files_free (gpointer data)
@@ -180,15 +181,22 @@ change (gint fd, const char *name, gboolean make, GError **error)
                   g_strerror (errno));
 }
 
+/* Its folder, if the clip is there; below 0 with @error set. */
+static gint
+open_folder_of (const char *folder, const char *stem, GError **error)
+{
+  SlClipFiles *files = sl_clip_files_of (folder, stem);
+  if (files == NULL)
+    return sl_fail (error, SL_ERROR_OPEN, "%s: the clip is gone", stem), -1;
+  sl_clip_files_free (files);
+  return open_folder (folder, error);
+}
+
 gboolean
 sl_clip_files_keep (const char *folder, const char *stem, gboolean keep, GError **error)
 {
   g_autofree char *mark = sl_clip_name (stem, SL_CLIP_KEEP);
-  SlClipFiles *files = sl_clip_files_of (folder, stem);
-  if (files == NULL)
-    return sl_fail (error, SL_ERROR_OPEN, "%s: the clip is gone", stem);
-  sl_clip_files_free (files);
-  const gint fd = open_folder (folder, error);
+  const gint fd = open_folder_of (folder, stem, error);
   const gboolean done = fd >= 0 && change (fd, mark, keep, error);
   if (done)
     fsync (fd);
@@ -198,9 +206,63 @@ sl_clip_files_keep (const char *folder, const char *stem, gboolean keep, GError 
 }
 
 gboolean
+sl_clip_files_review (const char *folder, const char *stem, const char *json, GError **error)
+{
+  g_autofree char *mark = sl_clip_name (stem, SL_CLIP_REVIEWED);
+  SlPartFile file = SL_PART_FILE_NONE;
+  const gint fd = open_folder_of (folder, stem, error);
+  if (fd < 0)
+    return FALSE;
+  const gboolean done = json == NULL ? change (fd, mark, FALSE, error)
+                                     : sl_part_file_open (&file, fd, stem, SL_CLIP_REVIEWED, error)
+                                         && sl_part_file_write (&file, json, strlen (json), error)
+                                         && sl_part_file_sync (&file, error)
+                                         && sl_part_file_commit (&file, error);
+  sl_part_file_abandon (&file);
+  if (done)
+    fsync (fd);
+  close (fd);
+  return done;
+}
+
+/* Whether a writer has the hidden file. */
+static gboolean
+is_written (gint folder, const char *hidden)
+{
+  struct stat status;
+  const gint claimed = sl_part_file_claim (folder, hidden);
+  if (claimed >= 0)
+    close (claimed);
+  return claimed < 0 && fstatat (folder, hidden, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+gboolean
+sl_clip_is_recorded (const char *folder, const char *source, gint64 us)
+{
+  const gint fd = open_folder (folder, NULL);
+  DIR *names = fd >= 0 ? fdopendir (fd) : NULL;
+  const struct dirent *entry;
+  gboolean recorded = FALSE;
+  while (names != NULL && !recorded && (entry = readdir (names)) != NULL) {
+    g_autofree char *stem = NULL;
+    gboolean part;
+    SlClipFile file;
+    gint64 began;
+    recorded = sl_clip_name_read (entry->d_name, source, &part, &stem, &file, &began) && part
+               && file == SL_CLIP_VIDEO && began <= us && is_written (fd, entry->d_name);
+  }
+  if (names != NULL)
+    closedir (names);
+  else if (fd >= 0)
+    close (fd);
+  return recorded;
+}
+
+gboolean
 sl_clip_files_delete (const char *folder, const char *stem, GError **error)
 {
-  static const SlClipFile order[] = { SL_CLIP_VIDEO, SL_CLIP_NOTES, SL_CLIP_PICTURE, SL_CLIP_KEEP };
+  static const SlClipFile order[] = { SL_CLIP_VIDEO, SL_CLIP_NOTES, SL_CLIP_PICTURE,
+                                      SL_CLIP_REVIEWED, SL_CLIP_KEEP };
   if (!is_stem (stem))
     return sl_fail (error, SL_ERROR_ARGUMENT, "%s: no name of a clip", stem);
   const gint fd = open_folder (folder, error);

@@ -34,5 +34,12 @@ GBytes *sl_clip_file_read (const char *folder, const char *stem, SlClipFile file
                            GError **error);
 /** sl_clip_files_keep: sets or removes the mark. */
 gboolean sl_clip_files_keep (const char *folder, const char *stem, gboolean keep, GError **error);
+/** sl_clip_files_review: sets the mark of who has looked at the clip, or removes it. @json:
+ * (nullable): NULL removes */
+gboolean sl_clip_files_review (const char *folder, const char *stem, const char *json,
+                               GError **error);
+/** sl_clip_is_recorded: whether a clip of @source is being written that began at @us or before, so
+ * that it has what happened then. */
+gboolean sl_clip_is_recorded (const char *folder, const char *source, gint64 us);
 /** sl_clip_files_delete: the video first, then what is beside it. */
 gboolean sl_clip_files_delete (const char *folder, const char *stem, GError **error);

@@ -43,6 +43,7 @@ typedef struct
 struct _SlIndexer
 {
   GThread *thread;
+  SlMp4Cache *mp4s;
   GAsyncQueue *jobs;
   gint stop, lost; /* atomic */
   GMutex lock;     /* of the four below */
@@ -310,15 +311,17 @@ run (gpointer data)
     more = FALSE;
     for (guint i = 0; g_atomic_int_get (&indexer->stop) == 0 && i < indexer->folders->len; i++)
       more = look_after (indexer, indexer->folders->pdata[i]) || more;
+    sl_mp4_cache_tidy (indexer->mp4s);
     looked = now;
   }
   return NULL;
 }
 
 SlIndexer *
-sl_indexer_new (void)
+sl_indexer_new (SlMp4Cache *mp4s)
 {
   SlIndexer *indexer = g_new0 (SlIndexer, 1);
+  indexer->mp4s = mp4s;
   g_mutex_init (&indexer->lock);
   indexer->jobs = g_async_queue_new_full (job_free);
   indexer->stores = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_store_unref);

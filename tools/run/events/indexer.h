@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tools/run/events/history.h"
+#include "tools/run/events/mp4.h"
 #include "tools/run/events/query.h"
 #include "tools/run/events/scan.h"
 
@@ -14,7 +15,8 @@ typedef struct _SlIndexer SlIndexer;
 /** Jobs that wait at most; more are dropped, and a line of the log says so. */
 #define SL_INDEXER_JOBS_MOST 10000
 
-SlIndexer *sl_indexer_new (void);
+/** sl_indexer_new: @mp4s: from which clips go that are not there any more */
+SlIndexer *sl_indexer_new (SlMp4Cache *mp4s);
 /** sl_indexer_free: does what waits. */
 void sl_indexer_free (SlIndexer *indexer);
 /** sl_indexer_add_folder: @folder: of clips or of states; NULL = in memory. @clips: it may have

@@ -17,6 +17,7 @@
 /* Milliseconds of a fragment. */
 #define FRAGMENT 1000
 
+/* @key: folder and name of the clip */
 typedef struct
 {
   char *key;
@@ -202,6 +203,30 @@ keep (SlMp4Cache *cache, char *key, SlMp4 *mp4)
   g_queue_push_head (&cache->entries, entry);
   while (cache->entries.length > SL_MP4_MOST)
     entry_free (g_queue_pop_tail (&cache->entries));
+}
+
+static gboolean
+is_gone (const Entry *entry)
+{
+  g_autofree char *folder = g_path_get_dirname (entry->key),
+                  *stem = g_path_get_basename (entry->key);
+  SlClipFiles *files = sl_clip_files_of (folder, stem);
+  const gboolean gone = files == NULL;
+  g_clear_pointer (&files, sl_clip_files_free);
+  return gone;
+}
+
+void
+sl_mp4_cache_tidy (SlMp4Cache *cache)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&cache->lock);
+  for (GList *link = cache->entries.head, *next; link != NULL; link = next) {
+    next = link->next;
+    if (is_gone (link->data)) {
+      entry_free (link->data);
+      g_queue_delete_link (&cache->entries, link);
+    }
+  }
 }
 
 SlMp4 *

@@ -338,3 +338,28 @@ sl_notes_read (SlNotes *notes, const char *json, gsize length, GError **error)
   sl_json_reader_clear (&reader);
   return whole;
 }
+
+void
+sl_notes_read_review (const char *json, gsize length, char **user, gint64 *us)
+{
+  SlJsonReader reader;
+  g_autoptr (GTimeZone) utc = g_time_zone_new_utc ();
+  *user = NULL;
+  *us = 0;
+  sl_json_reader_init (&reader, json, length);
+  if (sl_json_reader_enter (&reader, SL_JSON_OBJECT))
+    while (sl_json_reader_next (&reader)) {
+      const gboolean name = is (&reader, "user"), time = is (&reader, "time");
+      if ((!name && !time) || !read_text (&reader)) {
+        if (!name && !time)
+          sl_json_reader_skip (&reader);
+        continue;
+      }
+      g_autoptr (GDateTime) at = time ? g_date_time_new_from_iso8601 (reader.text->str, utc) : NULL;
+      if (at != NULL)
+        *us = g_date_time_to_unix (at) * G_USEC_PER_SEC + g_date_time_get_microsecond (at);
+      else if (name && *user == NULL)
+        *user = sl_printable (reader.text->str, SL_PRINTABLE_LABEL);
+    }
+  sl_json_reader_clear (&reader);
+}

@@ -26,6 +26,7 @@ sl_event_row_free (gpointer data)
   g_free (row->label);
   g_free (row->format);
   g_free (row->color);
+  g_free (row->reviewer);
   g_free (row);
 }
 
@@ -90,6 +91,9 @@ where_init (Where *where, const SlEventQuery *query, gboolean many)
     add (where, "time < ?", NULL, query->to);
   if (query->kept >= 0)
     add (where, "kept = ?", NULL, query->kept);
+  if (query->reviewed >= 0)
+    add (where, "EXISTS (SELECT 1 FROM review WHERE review.stem = event.stem) = ?", NULL,
+         query->reviewed);
   add_text (where, "color = ?", query->color);
   for (guint i = 0; i < SL_N_WORDS; i++)
     add_text (where, (many ? exists : in)[i], word_of (query, i));
@@ -154,14 +158,16 @@ sl_event_row_read (SlStore *store, sqlite3_stmt *rows)
   row->kept = sqlite3_column_int (rows, 12);
   row->bytes = (guint64) sqlite3_column_int64 (rows, 13);
   row->color = g_strdup (sl_sql_text (rows, 14));
+  row->reviewer = g_strdup (sl_sql_text (rows, 15));
+  row->reviewed = sqlite3_column_int64 (rows, 16);
   return row;
 }
 
 static gboolean
 asks_words_only (const SlEventQuery *query)
 {
-  return query->pipeline == NULL && query->color == NULL && query->kept < 0 && query->from <= 0
-         && query->to <= 0 && (query->text == NULL || *query->text == '\0')
+  return query->pipeline == NULL && query->color == NULL && query->kept < 0 && query->reviewed < 0
+         && query->from <= 0 && query->to <= 0 && (query->text == NULL || *query->text == '\0')
          && (query->event != NULL || query->region != NULL || query->label != NULL);
 }
 

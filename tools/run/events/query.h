@@ -10,34 +10,37 @@
 
 /**
  * SlEventQuery: strings are the caller's; NULL = any
- * @kept: 1, 0, or below 0 = any
+ * @kept, @reviewed: 1, 0, or below 0 = any
  * @from, @to: microseconds since 1970; @to is not in it, 0 = no end
  * @before_us, @before: the last event of the page before; @before NULL = the first page
  */
 typedef struct
 {
   const char *pipeline, *region, *event, *label, *color, *text, *before;
-  gint kept;
+  gint kept, reviewed;
   gint64 from, to, before_us;
   guint limit;
 } SlEventQuery;
 
 /** SlEventRow: of one event, as in SlStoreClip and SlNotes; @object, @bytes: 0 = none; @confidence,
- * @seconds: below 0 = unknown */
+ * @seconds: below 0 = unknown; @reviewer: (nullable): who has looked at it, at @reviewed */
 typedef struct
 {
   SlStore *store;
-  char *stem, *pipeline, *event, *region, *label, *format, *color;
-  gint64 us, object;
+  char *stem, *pipeline, *event, *region, *label, *format, *color, *reviewer;
+  gint64 us, object, reviewed;
   gdouble confidence, seconds;
   gboolean clip, picture, kept;
   guint64 bytes;
 } SlEventRow;
 
-/** The columns that sl_event_row_read() reads. */
+/** The columns that sl_event_row_read() reads, and how many they are. */
 #define SL_EVENT_COLUMNS                                                           \
   "stem, pipeline, time, event, region, label, object, coalesce(confidence, -1), " \
-  "coalesce(seconds, -1), format, clip, picture, kept, bytes, color"
+  "coalesce(seconds, -1), format, clip, picture, kept, bytes, color, "             \
+  "(SELECT user FROM review WHERE review.stem = event.stem), "                     \
+  "(SELECT time FROM review WHERE review.stem = event.stem)"
+#define SL_EVENT_N_COLUMNS 17
 
 void sl_event_row_free (gpointer row);
 /** sl_event_row_read: (transfer full): the row at which @rows is. */

@@ -8,6 +8,8 @@
 
 /* Rows of one transaction: few, so that others can write meanwhile. */
 #define BATCH 500
+/* Of a mark: a user's name and a time. */
+#define REVIEW_BYTES 4096
 
 /* The notes of a clip; of one without, or with damaged ones, what its name says. */
 static void
@@ -38,6 +40,19 @@ color_of (SlStore *store, const char *stem, const gdouble box[4])
   return color != NULL ? color : "";
 }
 
+/* The mark of who has looked at the clip becomes a row; a damaged one is of nobody. */
+static gboolean
+take_review (SlStore *store, const char *stem, GError **error)
+{
+  g_autoptr (GBytes) json =
+    sl_clip_file_read (store->folder, stem, SL_CLIP_REVIEWED, REVIEW_BYTES, NULL);
+  g_autofree char *user = NULL;
+  gint64 us = 0;
+  if (json != NULL)
+    sl_notes_read_review (g_bytes_get_data (json, NULL), g_bytes_get_size (json), &user, &us);
+  return sl_store_set_review (store, stem, user != NULL ? user : "", us, error);
+}
+
 /* @colored: the colour is looked at now */
 static gboolean
 add (const SlScan *scan, SlStore *store, const char *stem, const SlClipFiles *files,
@@ -53,7 +68,8 @@ add (const SlScan *scan, SlStore *store, const char *stem, const SlClipFiles *fi
   g_clear_pointer (&sized, sl_clip_files_free);
   read_notes (store->folder, stem, files, &notes);
   clip.color = colored ? color_of (store, stem, notes.box) : NULL;
-  return sl_store_add_clip (store, &clip, &notes, error);
+  return sl_store_add_clip (store, &clip, &notes, error)
+         && ((files->has & 1u << SL_CLIP_REVIEWED) == 0 || take_review (store, stem, error));
 }
 
 gboolean
@@ -76,7 +92,7 @@ sl_scan_clip (const SlScan *scan, SlStore *store, const char *stem, GError **err
 typedef struct
 {
   char *stem, *pipeline;
-  gboolean kept;
+  gboolean kept, reviewed;
 } Known;
 
 static void
@@ -94,17 +110,22 @@ compare (const SlScan *scan, SlStore *store, GHashTable *files, GError **error)
   GArray *changes = g_array_new (FALSE, FALSE, sizeof (Known));
   g_array_set_clear_func (changes, known_clear);
   g_autoptr (sqlite3_stmt) rows =
-    sl_sql_query (&store->write, error, "SELECT stem, kept, pipeline FROM event WHERE clip", "");
+    sl_sql_query (&store->write, error,
+                  "SELECT stem, kept, pipeline, EXISTS (SELECT 1 FROM review WHERE review.stem = "
+                  "event.stem) FROM event WHERE clip",
+                  "");
   while (rows != NULL && sl_sql_next (&store->write, rows, error)) {
     const char *stem = sl_sql_text (rows, 0);
     const SlClipFiles *found = g_hash_table_lookup (files, stem);
-    const gboolean kept = found != NULL && (found->has & 1u << SL_CLIP_KEEP) != 0;
+    const gboolean kept = found != NULL && (found->has & 1u << SL_CLIP_KEEP) != 0,
+                   reviewed = found != NULL && (found->has & 1u << SL_CLIP_REVIEWED) != 0;
     const char *pipeline =
       found != NULL ? g_hash_table_lookup (scan->pipelines, found->source) : NULL;
     if (g_strcmp0 (pipeline, sl_sql_text (rows, 2)) == 0)
       pipeline = NULL;
-    if (found == NULL || kept != sqlite3_column_int (rows, 1) || pipeline != NULL) {
-      const Known known = { g_strdup (stem), g_strdup (pipeline), kept };
+    if (found == NULL || kept != sqlite3_column_int (rows, 1) || pipeline != NULL
+        || reviewed != sqlite3_column_int (rows, 3)) {
+      const Known known = { g_strdup (stem), g_strdup (pipeline), kept, reviewed };
       g_array_append_val (changes, known);
     }
   }
@@ -118,10 +139,13 @@ apply (SlStore *store, GHashTable *files, const GArray *changes, guint *removed,
   for (guint i = 0; done && i < changes->len; i++) {
     const Known *known = &g_array_index (changes, Known, i);
     const gboolean there = g_hash_table_contains (files, known->stem);
-    done = there ? sl_store_set_kept (store, known->stem, known->kept, error)
-                     && (known->pipeline == NULL
-                         || sl_store_set_pipeline (store, known->stem, known->pipeline, error))
-                 : sl_store_remove (store, known->stem, error);
+    done = !there
+             ? sl_store_remove (store, known->stem, error)
+             : sl_store_set_kept (store, known->stem, known->kept, error)
+                 && (known->pipeline == NULL
+                     || sl_store_set_pipeline (store, known->stem, known->pipeline, error))
+                 && (known->reviewed ? take_review (store, known->stem, error)
+                                     : sl_store_set_review (store, known->stem, NULL, 0, error));
     *removed += there ? 0 : 1;
   }
   return done && sl_sql_script (&store->write, "COMMIT", error);

@@ -18,8 +18,6 @@
 /* Events without a clip; and in memory. */
 #define BARE_MOST 200000
 #define MEMORY_MOST 5000
-/* Microseconds between a message of slanalyze and what slrecord takes for the time of its frame. */
-#define LATE (2 * G_USEC_PER_SEC)
 
 static const char schema[] =
   "BEGIN IMMEDIATE;"
@@ -53,6 +51,10 @@ static const char schema[] =
   "owner = old.id; END;"
   "CREATE TRIGGER IF NOT EXISTS vector_gone AFTER DELETE ON vector WHEN old.slot IS NOT NULL BEGIN "
   "INSERT OR IGNORE INTO vector_free VALUES (old.slot, 0); END;"
+  "CREATE TABLE IF NOT EXISTS review (stem TEXT PRIMARY KEY, user TEXT NOT NULL, time INTEGER NOT "
+  "NULL) WITHOUT ROWID;"
+  "CREATE TRIGGER IF NOT EXISTS review_gone AFTER DELETE ON event BEGIN DELETE FROM review WHERE "
+  "stem = old.stem; END;"
   "CREATE TABLE IF NOT EXISTS count (pipeline TEXT, step INTEGER, start INTEGER, kind TEXT, name "
   "TEXT, entered INTEGER, left INTEGER, most INTEGER, dwell REAL, dwells INTEGER, PRIMARY KEY "
   "(pipeline, step, start, kind, name)) WITHOUT ROWID;"
@@ -242,9 +244,10 @@ add_row (SlStore *store, const SlStoreClip *clip, const SlNotes *notes, gboolean
 gboolean
 sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes, GError **error)
 {
-  const gint64 begin = notes->us - (gint64) (CLAMP (notes->at, 0, 1e6) * G_USEC_PER_SEC) - LATE,
-               end =
-                 begin + LATE + (gint64) (CLAMP (notes->seconds, 0, 1e6) * G_USEC_PER_SEC) + LATE;
+  const gint64 begin =
+                 notes->us - (gint64) (CLAMP (notes->at, 0, 1e6) * G_USEC_PER_SEC) - SL_STORE_LATE,
+               end = begin + SL_STORE_LATE
+                     + (gint64) (CLAMP (notes->seconds, 0, 1e6) * G_USEC_PER_SEC) + SL_STORE_LATE;
   if (!sl_store_remove (store, clip->stem, error) || !add_row (store, clip, notes, TRUE, error))
     return FALSE;
   const gint64 id = sqlite3_last_insert_rowid (store->write.db);
@@ -295,6 +298,15 @@ sl_store_set_pipeline (SlStore *store, const char *stem, const char *pipeline, G
 {
   return sl_sql_do (&store->write, error, "UPDATE event SET pipeline = ? WHERE stem = ?", "ss",
                     pipeline, stem);
+}
+
+gboolean
+sl_store_set_review (SlStore *store, const char *stem, const char *user, gint64 us, GError **error)
+{
+  return user != NULL
+           ? sl_sql_do (&store->write, error, "INSERT OR REPLACE INTO review VALUES (?, ?, ?)",
+                        "ssi", stem, user, us)
+           : sl_sql_do (&store->write, error, "DELETE FROM review WHERE stem = ?", "s", stem);
 }
 
 gboolean

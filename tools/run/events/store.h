@@ -10,6 +10,9 @@
 #include "tools/run/events/sql.h"
 
 #define SL_STORE_FILE ".sightline-events.sqlite"
+/** Microseconds between a message of slanalyze and what slrecord takes for the time of its frame.
+ */
+#define SL_STORE_LATE (2 * G_USEC_PER_SEC)
 /** What a damaged file is renamed to. */
 #define SL_STORE_DAMAGED ".sightline-events.damaged"
 
@@ -60,6 +63,9 @@ gboolean sl_store_remove (SlStore *store, const char *stem, GError **error);
 gboolean sl_store_set_kept (SlStore *store, const char *stem, gboolean kept, GError **error);
 gboolean sl_store_set_pipeline (SlStore *store, const char *stem, const char *pipeline,
                                 GError **error);
+/** sl_store_set_review: who has looked at the event, and when. @user: (nullable): NULL = nobody */
+gboolean sl_store_set_review (SlStore *store, const char *stem, const char *user, gint64 us,
+                              GError **error);
 gboolean sl_store_set_color (SlStore *store, const char *stem, const char *color, GError **error);
 /** sl_store_expire: deletes what is older than its retention: events without clips and hours after
  * 400 days, minutes after 14. @now: microseconds since 1970 */

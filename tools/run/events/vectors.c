@@ -404,13 +404,13 @@ find_events (const Look *look, const SlSearchHit *hits, guint n, GError **error)
       continue;
     }
     if (is_known (found, sl_sql_text (rows, 0))
-        || !sl_vector_file_read (&look->file, (gint64) hits[i].row, sqlite3_column_int64 (rows, 15),
+        || !sl_vector_file_read (&look->file, (gint64) hits[i].row, sqlite3_column_int64 (rows, SL_EVENT_N_COLUMNS),
                                  numbers))
       continue;
     SlVectorHit *hit = g_new0 (SlVectorHit, 1);
     hit->score = CLAMP (hits[i].cosine, -1, 1);
     hit->row = sl_event_row_read (look->store, rows);
-    hit->label = g_strdup (sl_sql_text (rows, 16));
+    hit->label = g_strdup (sl_sql_text (rows, SL_EVENT_N_COLUMNS + 1));
     g_ptr_array_add (found, hit);
   }
   return g_steal_pointer (&found);
