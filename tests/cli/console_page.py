@@ -196,7 +196,7 @@ def test_first_minute():
         event = listed()[0]["id"]
         with looking(served, "events/" + urllib.parse.quote(event), 390, 844) as browser:
             browser.wait_for("document.querySelector('.told')?.textContent.includes('appears here')")
-            assert not browser.value("!!document.querySelector('main .toggle')"), "keep: there is nothing to keep yet"
+            assert not browser.value("[...document.querySelectorAll('main .toggle')].some(b => b.textContent == 'Keep')"), "keep: there is nothing to keep yet"
             assert browser.value(CHECKS) == [], browser.value(CHECKS)
             go(browser, "zones/early", ".regionrow")
             browser.wait_for("/ in [\\d.]+ s$/.test(document.querySelector('.regionrow').textContent)")
@@ -204,6 +204,49 @@ def test_first_minute():
             assert browser.value(text_of(".setting output")) == "the model's"
             browser.value("import('/page/bars.js').then(m => { document.querySelector('main').append(m.lines('x', ['a', 'b'], [{ name: 'n', values: [null, 1] }])); })")
             browser.wait_for("!!document.querySelector(\"path.curve[d*='h6']\")")
+            go(browser, "events/" + urllib.parse.quote(event), ".facts")
+            assert not browser.value("!!document.querySelector('main .danger')"), "delete: the clip would bring the event back"
+            clip = "early" + re.sub(r"\d\.\d{3}Z", "0.000Z", event[event.index("-"):])  # began at most ten seconds before
+            write("early/%s.json" % clip, b'{"event":"entered","at":10,"seconds":60}')
+            write("early/%s.mkv" % clip, b"no video")
+            browser.wait_for("location.hash == '#/events/%s'" % urllib.parse.quote(clip))
+            browser.wait_for("!!document.querySelector('main .danger') && [...document.querySelectorAll('main .toggle')].some(b => b.textContent == 'Keep')")
+
+
+def test_many_events():
+    """Several events are chosen, reviewed and deleted, days are the browser's, and a name that turns its text around is seen as it is written."""
+    clips, evil = work("many"), "\u202efdp.exe"
+    os.makedirs(clips)
+    stems = [time.strftime("yard-%Y-%m-%dT%H-%M-%S.000Z-in", time.gmtime(time.time() - 60 * i)) for i in (1, 2, 3)]
+    for stem in stems:
+        write("many/%s.json" % stem, json.dumps({"event": "in", "events": [{"at": 1, "what": {"event": "in", "line": "way", "id": 7, "label": evil}}]}).encode())
+        write("many/%s.mkv" % stem, b"no video")
+    with Served(describe("many", configure() + "[record]\nlocation=%s\non=in\nmin-free=0\n" % clips)) as served, looking(served, "settings/many") as browser:
+        browser.call("Emulation.setTimezoneOverride", timezoneId="Pacific/Auckland")
+        browser.call("Page.reload")
+        go(browser, "events", "a.eventcard")
+        browser.wait_for("document.querySelectorAll('a.eventcard').length == 3")
+        assert browser.value("performance.getEntriesByType('resource').some(r => r.name.includes('bucket=day&zone=Pacific%2FAuckland'))")
+        assert browser.value("document.body.textContent.includes('\\\\u202efdp.exe') && !document.body.outerHTML.includes('\\u202e')"), browser.value(text_of("a.eventcard"))
+        browser.wait_for("[...document.querySelectorAll('#known-label option')].length == 1")
+        browser.click(".toggle[aria-pressed=false]")
+        browser.click("a.eventcard:nth-child(1)")
+        browser.click("a.eventcard:nth-child(2)")
+        assert browser.value(text_of(".savebar") + ".startsWith('2 events selected')") and browser.value(CHECKS) == [], browser.value(CHECKS)
+        browser.click(".savebar button:nth-of-type(3)")
+        browser.wait_for("document.querySelectorAll('.eventcard.seen').length == 2 && document.querySelector('.savebar').hidden")
+        assert served.get("/api/v1/events?reviewed=1").json["total"] == 2
+        browser.click(".toggle[aria-pressed=false]")
+        browser.click("a.eventcard:nth-child(3)")
+        browser.click(".savebar .danger")
+        browser.click("dialog .danger")
+        browser.wait_for("document.querySelectorAll('a.eventcard').length == 2")
+        assert not os.path.exists(os.path.join(clips, stems[2] + ".mkv"))
+        browser.click("a.eventcard:nth-child(1)")
+        browser.wait_for(text_of("main") + "?.includes('Reviewed by (no login)')")
+        browser.value("[...document.querySelectorAll('main .toggle')].find(b => b.textContent == 'Reviewed').click()")
+        browser.wait_for("!%s.includes('Reviewed by')" % text_of("main"))
+        assert browser.value(CHECKS) == [] and served.get("/api/v1/events?reviewed=1").json["total"] == 1, browser.value(CHECKS)
 
 
 def users(name):

@@ -3,14 +3,19 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/* Controls, and marks that turn the order of a text around: shown as they are written, so that no name reads as another one. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, TOLD = new Set(["title", "alt", "aria-label", "aria-valuetext"]);
+/** A text as people may see it; anything else as it is. */
+export const plain = text => typeof text === "string" ? text.replace(UNSEEN, c => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0")) : text;
+
 function apply(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else if (key in node && ["value", "checked", "disabled", "hidden", "selected", "open"].includes(key)) node[key] = value;
-    else node.setAttribute(key, value === true ? "" : value);
+    else node.setAttribute(key, value === true ? "" : TOLD.has(key) ? plain(value) : value);
   }
-  node.append(...children.flat().filter(child => child !== null && child !== undefined && child !== false));
+  node.append(...children.flat().filter(child => child !== null && child !== undefined && child !== false).map(plain));
   return node;
 }
 
@@ -68,7 +73,8 @@ export function icon(name) {
 
 /** Writes only what changed, so that a screen reader and a selection are left alone. */
 export function setText(node, text) {
-  if (node.textContent !== String(text)) node.textContent = text;
+  const shown = plain(String(text));
+  if (node.textContent !== shown) node.textContent = shown;
 }
 export function setClass(node, name) {
   if (node.className !== name) node.className = name;
@@ -95,7 +101,7 @@ export function keyed(parent, items, keyOf, make, update) {
 
 /** Tells a screen reader; with @shown as a note on the page, too. */
 export function say(text, level = "good", shown = true) {
-  document.getElementById("said").textContent = text;
+  document.getElementById("said").textContent = plain(text);
   if (!shown) return;
   for (const old of document.querySelectorAll(".note")) old.remove();
   const note = el("div.note." + level, { "aria-hidden": "true" }, icon(level === "good" ? "good" : "warning"), el("span", {}, text));

@@ -11,7 +11,7 @@ import { copy, differences, equal, freeName, keyOf, merged, tidy } from "./shape
 import { counted, span, t } from "./text.js";
 import { ageBadge } from "./wall.js";
 
-const UNDO_MOST = 100, PREVIEW_MS = 500;
+const UNDO_MOST = 100, PREVIEW_MS = 500, FRESH_MS = 15000;
 const DEFAULT = { zone: [[0.35, 0.35], [0.65, 0.35], [0.65, 0.75], [0.35, 0.75]], line: [[0.25, 0.6], [0.75, 0.6]], mask: [[0.4, 0.05], [0.6, 0.05], [0.6, 0.2], [0.4, 0.2]] };
 
 class Editor {
@@ -49,6 +49,7 @@ class Editor {
       el("div.column", {}, el("section.card", {}, el("h2", {}, t("zones.list")), this.list, this.form), this.error,
         el("div.row.end.savebar", {}, this.revertButton, this.saveButton), this.file)));
     this.life.on(document, "keydown", event => this.key(event));
+    this.life.tick(FRESH_MS, () => { if (!document.hidden) { this.asked = null; this.preview(); } });
     this.life.on(window, "beforeunload", event => { if (this.changed()) event.preventDefault(); });
   }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What was found, drawn over a picture: boxes, labels, tracks, zones, lines, masks and heat, at the resolution of the screen. */
 
+import { plain } from "./dom.js";
 import { place } from "./labels.js";
 import { keyOf, middle } from "./shapes.js";
 import { percent, t } from "./text.js";
@@ -105,9 +106,9 @@ export class Overlay {
     this.pen.fill();
     this.pen.fillStyle = "#101317";
     this.pen.textBaseline = "middle";
-    this.pen.fillText(text, spot.x + 6, spot.y + spot.h / 2 + 0.5);
+    this.pen.fillText(plain(text), spot.x + 6, spot.y + spot.h / 2 + 0.5);
   }
-  size(text) { return [this.pen.measureText(text).width + 12, FONT + 7]; }
+  size(text) { return [this.pen.measureText(plain(text)).width + 12, FONT + 7]; }
 
   drawRegions() {
     this.regions.forEach((region, i) => {

@@ -3,7 +3,7 @@
 
 import { address, ask, json, may, query, session, why } from "./api.js";
 import { stage } from "./camera.js";
-import { confirmed, el, icon, say, setText, toggle } from "./dom.js";
+import { confirmed, el, icon, plain, say, setText, toggle } from "./dom.js";
 import { listAddress } from "./events.js";
 import { Overlay } from "./overlay.js";
 import { bytes, dateTime, happened, number, percent, span, t } from "./text.js";
@@ -61,6 +61,18 @@ async function keepOrNot(event, button) {
     say(why(error), "bad");
   }
 }
+async function reviewOrNot(event, button, told) {
+  try {
+    event.reviewed = (await json(address("events", event.id, "review"), { method: "POST", body: { reviewed: !event.reviewed } })).reviewed;
+  } catch (error) {
+    say(why(error), "bad");
+  }
+  button.setAttribute("aria-pressed", String(Boolean(event.reviewed)));
+  setText(told, reviewer(event));
+}
+function reviewer({ reviewed }) {
+  return reviewed ? t("player.reviewedBy", { user: reviewed.user || "?", time: reviewed.time ? dateTime(reviewed.time) : "?" }) : "";
+}
 async function remove(event) {
   if (!(await confirmed(t("player.deleteTitle"), t("player.deleteText", { what: [event.label, happened(event)].filter(Boolean).join(" "), time: dateTime(event.time) }), t("player.delete"), t("cancel")))) return;
   try {
@@ -105,10 +117,10 @@ function awaitClip(event, life) {
 function clip(event, life, told) {
   const img = el("img", { alt: "" }), { frame, canvas } = stage(img, event.width, event.height), overlay = new Overlay(canvas), video = el("video", { playsinline: true });
   life.signal.addEventListener("abort", () => overlay.close(), { once: true });
-  img.alt = t("player.alt", { what: [event.label, happened(event)].filter(Boolean).join(" ") });
+  img.alt = plain(t("player.alt", { what: [event.label, happened(event)].filter(Boolean).join(" ") }));
   if (event.picture) img.src = address("events", event.id, "picture.jpg");
   if (!event.clip) {
-    const recent = Date.now() - new Date(event.time) < CLIP_MS;
+    const recent = event.recording || Date.now() - new Date(event.time) < CLIP_MS;
     setText(told, t(recent ? "player.notYet" : "player.noClip"));
     if (recent) awaitClip(event, life);
     return [frame];
@@ -137,10 +149,11 @@ export async function showEvent(main, life, id) {
   const event = await json(address("events", id), { signal: life.signal }), told = el("p.told", { role: "status" });
   const what = [event.label, happened(event)].filter(Boolean).join(" ") || event.event;
   const keep = el("button.toggle", { "aria-pressed": String(Boolean(event.kept)), onclick: () => keepOrNot(event, keep) }, icon("keep"), el("span", {}, t("player.keep")));
+  const seen = el("p.soft", { role: "status" }, reviewer(event)), review = el("button.toggle", { "aria-pressed": String(Boolean(event.reviewed)), onclick: () => reviewOrNot(event, review, seen) }, icon("good"), el("span", {}, t("player.reviewed")));
   const save = (file, text) => el("a.button", { href: address("events", id, file), download: "" }, icon("download"), text);
-  const actions = el("div.row.wrap", {}, may("review") && event.clip ? keep : null, event.clip ? [save("clip.mp4", t("player.mp4")), save("clip.mkv", t("player.mkv"))] : null, event.picture ? save("picture.jpg", t("player.picture")) : null,
+  const actions = el("div.row.wrap", {}, may("review") && event.clip ? keep : null, may("review") ? review : null, event.clip ? [save("clip.mp4", t("player.mp4")), save("clip.mkv", t("player.mkv"))] : null, event.picture ? save("picture.jpg", t("player.picture")) : null,
     event.clip && event.picture && session.search !== "none" ? el("a.button.similar", { href: "#/events" + query({ similar: id }) }, icon("search"), t("player.similar")) : null,
-    may("review") ? el("button.danger", { onclick: () => remove(event) }, icon("bin"), t("player.delete")) : null);
+    may("review") && !event.recording ? el("button.danger", { onclick: () => remove(event) }, icon("bin"), t("player.delete")) : null);
   main.replaceChildren(el("div.head", {}, el("a.button.quiet.round", { href: listAddress, "aria-label": t("back") }, icon("back")), el("h1", {}, what)),
-    el("div.split", {}, el("div.column", {}, clip(event, life, told), told), el("div.column", {}, el("section.card", {}, facts(event)), actions)));
+    el("div.split", {}, el("div.column", {}, clip(event, life, told), told), el("div.column", {}, el("section.card", {}, facts(event)), actions, seen)));
 }

@@ -64,6 +64,8 @@ function numberControl(setting, send, life) {
   let timer, own = setting.value !== null;
   const show = () => {
     setText(output, own ? number(Number(input.value), 2) : t("settings.own"));
+    input.classList.toggle("unset", !own);
+    if (bounded) input.setAttribute("aria-valuetext", output.textContent);
     back.hidden = !own || input.disabled || setting.default === setting.value;
   };
   const later = () => {
@@ -73,6 +75,7 @@ function numberControl(setting, send, life) {
     timer = life.after(SEND_MS, () => send(input.value === "" ? null : Number(input.value)));
   };
   input.addEventListener(bounded ? "input" : "change", later);
+  input.addEventListener("pointerup", () => { if (bounded && !own) later(); });  // the middle, where it stands already
   show();
   Object.defineProperty(node, "id", { get: () => input.id, set: id => { input.id = id; } });
   const set = (next, forced) => {

@@ -2,7 +2,7 @@
 /* The wall: every camera with its picture, its state in words, the counts of today and its last event; below, what happened last. */
 
 import { address, connection, json, query, why } from "./api.js";
-import { el, icon, keyed, say, setClass, setText } from "./dom.js";
+import { el, icon, keyed, plain, say, setClass, setText } from "./dom.js";
 import { STALE, Screen, pipelines, snapshot } from "./pictures.js";
 import { counted, happened, span, t, when } from "./text.js";
 
@@ -69,7 +69,7 @@ class Tile {
     });
     const event = pipeline.last_event;
     setText(this.last, event ? when(event.time) + " · " + [event.label, happened(event)].filter(Boolean).join(" ") : t("wall.quiet"));
-    this.node.setAttribute("aria-label", [pipeline.name, words, ...(pipeline.today || []).map(r => r.name + ": " + counted(r))].join(". "));
+    this.node.setAttribute("aria-label", plain([pipeline.name, words, ...(pipeline.today || []).map(r => r.name + ": " + counted(r))].join(". ")));
   }
   /** Asks for a picture where the tile is seen and the last one came. */
   async refresh() {
