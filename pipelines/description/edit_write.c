@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "core/base/fail.h"
@@ -134,7 +135,60 @@ open_fresh (Job *job, GError **error)
                   job->file->path);
 }
 
-/* Owner and mode of the old file, contents, on the disk. */
+/* (element-type utf8) (transfer full): names of extended attributes; labels of security modules are
+ * the system's. */
+static GPtrArray *
+list_attributes (gssize (*list) (gpointer file, char *names, gsize size), gpointer file)
+{
+  GPtrArray *all = g_ptr_array_new_with_free_func (g_free);
+  gssize size = list (file, NULL, 0);
+  g_autofree char *names = size > 0 ? g_malloc ((gsize) size) : NULL;
+  size = names != NULL ? list (file, names, (gsize) size) : 0;
+  for (const char *name = names; name != NULL && name < names + size; name += strlen (name) + 1)
+    if (!g_str_has_prefix (name, "security."))
+      g_ptr_array_add (all, g_strdup (name));
+  return all;
+}
+
+static gssize
+list_old (gpointer path, char *names, gsize size)
+{
+  return listxattr (path, names, size);
+}
+
+static gssize
+list_fresh (gpointer fd, char *names, gsize size)
+{
+  return flistxattr (*(int *) fd, names, size);
+}
+
+static gboolean
+copy_attribute (const Job *job, const char *name)
+{
+  gssize size = getxattr (job->target, name, NULL, 0);
+  g_autofree void *value = size > 0 ? g_malloc ((gsize) size) : NULL;
+  size = size > 0 ? getxattr (job->target, name, value, (gsize) size) : size;
+  return size >= 0 && fsetxattr (job->fd, name, value, (gsize) size, 0) == 0;
+}
+
+/* Access lists are among the extended attributes, and a new file may have one of its folder's. */
+static gboolean
+copy_attributes (Job *job, GError **error)
+{
+  g_autoptr (GPtrArray) old = list_attributes (list_old, job->target),
+                        fresh = list_attributes (list_fresh, &job->fd);
+  gboolean good = TRUE;
+  for (guint i = 0; good && i < fresh->len; i++)
+    good = g_ptr_array_find_with_equal_func (old, fresh->pdata[i], g_str_equal, NULL)
+           || fremovexattr (job->fd, fresh->pdata[i]) == 0;
+  for (guint i = 0; good && i < old->len; i++)
+    good = copy_attribute (job, old->pdata[i]);
+  return good
+         || fail (job, "a new file cannot have its extended attributes and access list", errno,
+                  error);
+}
+
+/* Owner, mode and attributes of the old file, contents, on the disk. */
 static gboolean
 fill_fresh (Job *job, GError **error)
 {
@@ -145,9 +199,10 @@ fill_fresh (Job *job, GError **error)
       && fchown (job->fd, old.st_uid, old.st_gid) != 0)
     return fail (job, "a new file cannot have its owner", errno, error);
   if (ftruncate (job->fd, 0) != 0 || !write_all (job->fd, job->file->after)
-      || fchmod (job->fd, old.st_mode & 07777) != 0 || fsync (job->fd) != 0)
+      || fchmod (job->fd, old.st_mode & 07777) != 0)
     return fail (job, "it cannot be written", errno, error);
-  return TRUE;
+  return copy_attributes (job, error)
+         && (fsync (job->fd) == 0 || fail (job, "it cannot be written", errno, error));
 }
 
 static gint
@@ -233,6 +288,18 @@ replace (Job *job, gboolean *conflict, GError **error)
   return TRUE;
 }
 
+/* What was replaced before another file failed. */
+static void
+put_back (const Job *job, GError **error)
+{
+  if (g_rename (job->backup, job->target) == 0)
+    sync_folder (job->folder);
+  else
+    sl_fail_prefix (error,
+                    "%s: it is changed, and cannot be put back (%s): rename %s to it; then: ",
+                    job->file->path, g_strerror (errno), job->backup);
+}
+
 gboolean
 sl_edit_write (const GArray *files, gboolean *conflict, GError **error)
 {
@@ -253,7 +320,7 @@ sl_edit_write (const GArray *files, gboolean *conflict, GError **error)
   for (guint i = 0; i < files->len; i++) {
     Job *job = &g_array_index (jobs, Job, i);
     if (job->renamed && !good)
-      g_rename (job->backup, job->target);
+      put_back (job, error);
     else if (job->renamed)
       drop_backups (job);
   }

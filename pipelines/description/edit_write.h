@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Files replaced whole or not at all: written beside the old one, synced, and renamed over it, with
- * its owner and mode. The old one stays as FILE.bak-TIME, the last five of them.
+ * its owner, mode, extended attributes and access list. The old one stays as FILE.bak-TIME, the
+ * last five of them.
  */
 #pragma once
 
@@ -22,6 +23,7 @@ void sl_edit_file_clear (gpointer file);
 /** sl_edit_check_writable_file: whether @path can be replaced. FALSE with SL_ERROR_OPEN. */
 gboolean sl_edit_check_writable_file (const char *path, GError **error);
 /** sl_edit_write: @files of SlEditFile, in order. Nothing is changed where it fails, but for a
- * later file that cannot be renamed: those before it are then restored. @conflict: (out): the
+ * later file that cannot be renamed: those before it are then restored, or the error says which are
+ * not. @conflict: (out): the
  * reason is that a file has other contents than @before by now */
 gboolean sl_edit_write (const GArray *files, gboolean *conflict, GError **error);

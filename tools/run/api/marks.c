@@ -91,10 +91,8 @@ static const struct
   const char *word, *told;
   Act act;
 } marks[] = {
-  { "keep", "kept", keep },
-  { "release", "not kept", let_go },
-  { "review", "reviewed", review },
-  { "unreview", "not reviewed", forget_review },
+  { "keep", "kept", keep },         { "release", "not kept", let_go },
+  { "review", "reviewed", review }, { "unreview", "not reviewed", forget_review },
   { "delete", "deleted", delete },
 };
 
