@@ -149,10 +149,10 @@ static void
 test_attributes (void)
 {
   /* Version 2; owner, group 1, mask and others may read, as getfacl(1) tells them. */
-  static const guint8 list[] = { 2, 0, 0, 0, 1,  0, 6, 0, 0xff, 0xff, 0xff, 0xff, 4,    0,
-                                 4, 0, 0xff, 0xff, 0xff, 0xff, 8, 0, 4, 0, 1,    0,    0,    0,
-                                 0x10, 0, 4, 0, 0xff, 0xff, 0xff, 0xff, 0x20, 0, 0, 0, 0xff, 0xff,
-                                 0xff, 0xff };
+  static const guint8 list[] = { 2,    0,    0,    0,    1, 0,    6,    0,    0xff, 0xff, 0xff,
+                                 0xff, 4,    0,    4,    0, 0xff, 0xff, 0xff, 0xff, 8,    0,
+                                 4,    0,    1,    0,    0, 0,    0x10, 0,    4,    0,    0xff,
+                                 0xff, 0xff, 0xff, 0x20, 0, 0,    0,    0xff, 0xff, 0xff, 0xff };
   Fixture fixture = fixture_new ();
   char value[64];
   gboolean conflict;

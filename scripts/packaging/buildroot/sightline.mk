@@ -35,6 +35,9 @@ endif
 
 ifeq ($(BR2_PACKAGE_LIBXCRYPT),y)
 SIGHTLINE_DEPENDENCIES += libxcrypt
+SIGHTLINE_CONF_OPTS += -Dcrypt=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dcrypt=disabled
 endif
 
 ifeq ($(BR2_PACKAGE_MOSQUITTO),y)

@@ -52,8 +52,10 @@ sl_hash_is_there (GError **error)
 #ifdef SL_HAVE_CRYPT
   return TRUE;
 #else
-  return sl_fail (error, SL_ERROR_UNSUPPORTED,
-                  "this build has no libcrypt: install libcrypt-dev and build Sightline again");
+  return sl_fail (
+    error, SL_ERROR_UNSUPPORTED,
+    "this build has no libcrypt, which checks passwords: expected libxcrypt 4.4 when it "
+    "was made (Debian: libcrypt-dev, meson option crypt)");
 #endif
 }
 
