@@ -2,12 +2,17 @@
 """sightline run --http: /api/v1, who may ask what, and what hostile clients get out of it: nothing."""
 import base64
 import contextlib
+import fcntl
 import json
 import os
+import pty
 import re
+import resource
 import shutil
+import signal
 import ssl
 import subprocess
+import termios
 import threading
 
 import harness
@@ -302,6 +307,39 @@ def test_user_command():
         run("run", describe("bad-users", "listen=127.0.0.1:0\nusers=" + bad)).expect(1, bad + message)
     os.chmod(bad, 0o640 | 0o004)
     run("run", describe("open-users", "listen=127.0.0.1:0\nusers=" + bad)).expect(1, "(mode 0644): chmod 600")
+
+
+def test_prompt():
+    """A password is asked for without an echo, and whatever ends the question brings the echo back."""
+    path = work("prompted")
+    for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT), (None, signal.SIGTERM), (b"long enough\n", 0)):
+        master, terminal = pty.openpty()
+
+        def own(fd=terminal):
+            fcntl.ioctl(fd, termios.TIOCSCTTY, 0)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        child = subprocess.Popen([harness.PROGRAM, "user", "add", path, "tom", "--role", "look"], stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True, preexec_fn=own)
+        try:
+            shown = os.read(master, 1000)
+            if b"this build has no libcrypt" in shown:
+                raise Skip("built without libcrypt")
+            assert shown == b"Password: ", shown
+            eventually(lambda: not termios.tcgetattr(terminal)[3] & termios.ECHO)
+            if key is None:
+                child.send_signal(number)
+            else:
+                os.write(master, key)
+            if number == 0:
+                while b"again: " not in shown:
+                    shown += os.read(master, 1000)
+                os.write(master, key)
+            assert child.wait(60) == -number, child.returncode
+            assert termios.tcgetattr(terminal)[3] & termios.ECHO, number
+            assert os.path.exists(path) == (number == 0)
+        finally:
+            child.kill()
+            os.close(master)
+            os.close(terminal)
 
 
 def test_flood():

@@ -5,6 +5,7 @@
  * whole; lines that are not the user's stay as they are.
  */
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,24 +94,48 @@ find (const File *file, const char *name)
   return -1;
 }
 
+/* What ends or stops the program while a terminal has no echo. */
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
+static volatile sig_atomic_t ended; /* the signal that came; 0 = none */
+
+static void
+on_end (int number)
+{
+  ended = number;
+}
+
+/* FALSE at the end, or where a signal came. */
+static gboolean
+read_quietly (char *line, int size, const struct termios *before)
+{
+  struct sigaction act = { .sa_handler = on_end }, old[G_N_ELEMENTS (ends)];
+  struct termios quiet = *before;
+  quiet.c_lflag &= ~(tcflag_t) ECHO;
+  ended = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    sigaction (ends[i], &act, &old[i]); /* without SA_RESTART, so that fgets() returns */
+  tcsetattr (STDIN_FILENO, TCSAFLUSH, &quiet);
+  const gboolean got = fgets (line, size, stdin) != NULL && ended == 0;
+  tcsetattr (STDIN_FILENO, TCSAFLUSH, before);
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    sigaction (ends[i], &old[i], NULL);
+  fputc ('\n', stderr);
+  if (ended != 0)
+    raise (ended);
+  return got;
+}
+
 /* (transfer full) (nullable): the line of standard input, without echo where that is a terminal. */
 static char *
 read_line (const char *prompt)
 {
   char line[SL_PASSWORD_MOST + 2];
-  struct termios before, quiet;
+  struct termios before;
   const gboolean terminal = isatty (STDIN_FILENO) && tcgetattr (STDIN_FILENO, &before) == 0;
-  if (terminal) {
-    quiet = before;
-    quiet.c_lflag &= ~(tcflag_t) ECHO;
-    tcsetattr (STDIN_FILENO, TCSAFLUSH, &quiet);
+  if (terminal)
     fprintf (stderr, "%s: ", prompt);
-  }
-  const gboolean got = fgets (line, sizeof line, stdin) != NULL;
-  if (terminal) {
-    tcsetattr (STDIN_FILENO, TCSAFLUSH, &before);
-    fputc ('\n', stderr);
-  }
+  const gboolean got =
+    terminal ? read_quietly (line, sizeof line, &before) : fgets (line, sizeof line, stdin) != NULL;
   char *text = got ? g_strndup (line, strcspn (line, "\r\n")) : NULL;
   explicit_bzero (line, sizeof line);
   return text;
