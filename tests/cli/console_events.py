@@ -170,6 +170,14 @@ def files(served):
         answer = served.get(base + STEMS[0] + "/clip.mkv", Range=asked)
         assert answer.status == 206 and answer.body == part and answer.headers["content-range"].endswith("/%d" % len(whole)), (asked, answer.headers)
     assert served.get(base + STEMS[0] + "/clip.mkv", Range="bytes=0-1,4-5").body == whole
+    for asked in ("bytes=5-2", "bytes=-", "bytes=x", "bytes 0-1", "lines=0-1", "bytes=0x1-"):
+        answer = served.get(base + STEMS[0] + "/clip.mkv", Range=asked)
+        assert answer.status == 200 and answer.body == whole, asked
+    for asked in ("bytes=18446744073709551616-", "bytes=99999999999999999999-99999999999999999999", "bytes=-0"):
+        assert served.get(base + STEMS[0] + "/clip.mkv", Range=asked).status == 416, asked
+    assert served.get(base + STEMS[0] + "/clip.mkv", Range="bytes=3-99999999999999999999").body == whole[3:]
+    head = served.get(base + STEMS[0] + "/clip.mkv", "HEAD", Range="bytes=5-9")
+    assert (head.status, head.body, head.headers["content-length"], head.headers["accept-ranges"]) == (200, b"", str(len(whole)), "bytes"), head.headers
     assert served.get(base + STEMS[0] + "/clip.mkv", Range="bytes=%d-" % len(whole)).status == 416
     played = served.get(base + STEMS[0] + "/clip.mp4")
     assert played.status == 200 and played.headers["content-type"] == "video/mp4" and played.body[4:8] == b"ftyp" and b"moof" in played.body, played.headers

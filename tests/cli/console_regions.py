@@ -250,6 +250,7 @@ def test_settings():
         assert [setting["value"] for setting in answer.json["settings"]] == [0.25, None, 4, False, False], answer.text
         for values, status, words in (({"threshold": 2}, 422, "threshold: expected a number from 0 to 1"), ({"threshold": "x"}, 422, "threshold: expected a number"),
                                       ({"classes": "martian"}, 422, "classes: the model before has no class 'martian'"), ({"rate": 0}, 422, "rate: expected a number above 0"),
+                                      ({"rate": 1e300}, 422, "rate: expected at most 20, the frames a second of the camera, got 1e+300"),
                                       ({"recording": 1}, 422, "recording: expected true, false or null"), ({"volume": 1}, 422, "volume: there is no such setting; expected threshold"),
                                       ({"threshold": 0.7, "rate": -1}, 422, "rate: ")):
             answer = patch(console, **values)

@@ -142,6 +142,12 @@ static gboolean
 check_wish (Job *job, SlLiveKind kind, GstElement *element, char **text)
 {
   g_autoptr (GError) error = NULL;
+  const SlLiveWish *wish = &job->wishes[kind];
+  const gdouble most = kind == SL_LIVE_RATE ? sl_live_frame_rate (element) : 0;
+  if (most > 0 && wish->kind == SL_LIVE_NUMBER && wish->number > most)
+    return refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY,
+                   "rate: expected at most %.6g, the frames a second of the camera, got %.6g", most,
+                   wish->number);
   return sl_live_check (kind, element, &job->wishes[kind], text, &error)
          || refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s", error->message);
 }

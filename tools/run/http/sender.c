@@ -123,8 +123,8 @@ read_digits (const char **text, guint64 *number)
   return TRUE;
 }
 
-/* One range of bytes, "bytes=A-B", "bytes=A-" or "bytes=-N": others are sent the whole. FALSE: it
- * is beyond the end. */
+/* One range of bytes, "bytes=A-B", "bytes=A-" or "bytes=-N": to others, and where B is before A,
+ * the whole is sent. FALSE: it is beyond the end. */
 static gboolean
 read_range (const char *range, guint64 size, guint64 *at, guint64 *end, gboolean *part)
 {
@@ -138,7 +138,7 @@ read_range (const char *range, guint64 size, guint64 *at, guint64 *end, gboolean
     return TRUE;
   c++;
   const gboolean has_last = read_digits (&c, &last);
-  if (*c != '\0' || (!has_first && !has_last))
+  if (*c != '\0' || (!has_first && !has_last) || (has_first && has_last && last < first))
     return TRUE;
   *part = TRUE;
   *at = has_first ? first : size - MIN (size, last);
@@ -174,6 +174,14 @@ sl_senders_send (SlSenders *senders, SoupServerMessage *message, const SlSendFil
 {
   guint64 at, end;
   gboolean part;
+  if (soup_server_message_get_method (message) == SOUP_METHOD_HEAD) {
+    SoupMessageHeaders *headers = soup_server_message_get_response_headers (message);
+    sl_http_answer (message, SOUP_STATUS_OK, file->type, g_string_new (NULL));
+    soup_message_headers_set_content_length (headers, (goffset) file->size);
+    soup_message_headers_replace (headers, "Accept-Ranges", "bytes");
+    file->free (file->data);
+    return FALSE;
+  }
   if (!read_range (sl_http_range (message), file->size, &at, &end, &part)) {
     g_autofree char *size = g_strdup_printf ("bytes */%" G_GUINT64_FORMAT, file->size);
     soup_message_headers_replace (soup_server_message_get_response_headers (message),
@@ -181,11 +189,6 @@ sl_senders_send (SlSenders *senders, SoupServerMessage *message, const SlSendFil
     sl_http_answer_text (message, SOUP_STATUS_REQUESTED_RANGE_NOT_SATISFIABLE,
                          "there is nothing there: expected bytes of %" G_GUINT64_FORMAT,
                          file->size);
-    file->free (file->data);
-    return FALSE;
-  }
-  if (soup_server_message_get_method (message) == SOUP_METHOD_HEAD) {
-    sl_http_answer (message, SOUP_STATUS_OK, file->type, g_string_new (NULL));
     file->free (file->data);
     return FALSE;
   }
