@@ -254,6 +254,20 @@ test_merge (void)
   g_assert_cmpint (sqlite3_column_int (words, 0), ==, 1);
 }
 
+/* An event of a clock that was ahead is in lists, and is not the last one for years. */
+static void
+test_future (void)
+{
+  g_autoptr (SlStore) store = open_store (NULL);
+  const gint64 now = g_get_real_time ();
+  add_bare (store, now + 1000 * HOUR, "in", "way");
+  g_assert_null (sl_event_query_newest (store, "door"));
+  add_bare (store, now, "out", "way");
+  SlEventRow *row = sl_event_query_newest (store, "door");
+  g_assert_cmpstr (row->event, ==, "out");
+  sl_event_row_free (row);
+}
+
 /* Pages go over both folders, by time, and each event is on one of them. */
 static void
 test_pages (void)
@@ -651,6 +665,7 @@ main (int argc, char **argv)
   g_test_add_func ("/events/colors", test_colors);
   g_test_add_func ("/events/picture/damaged", test_damaged_picture);
   g_test_add_func ("/events/merge", test_merge);
+  g_test_add_func ("/events/future", test_future);
   g_test_add_func ("/events/pages", test_pages);
   g_test_add_func ("/events/scan", test_scan);
   g_test_add_func ("/events/names", test_names);

@@ -4,7 +4,9 @@
  * standard input, never from an argument, which process lists show. The file is replaced as a
  * whole; lines that are not the user's stay as they are.
  */
+#include <errno.h>
 #include <glib/gstdio.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,24 +106,44 @@ on_end (int number)
   ended = number;
 }
 
-/* FALSE at the end, or where a signal came. */
+/* Whether there is something to read, or the end; FALSE where one of @ends comes first. They are
+ * blocked but for the wait, so that none comes unseen before it. */
 static gboolean
-read_quietly (char *line, int size, const struct termios *before)
+wait_for_line (const sigset_t *unblocked)
+{
+  struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+  int ready;
+  do
+    ready = ppoll (&input, 1, NULL, unblocked);
+  while (ready < 0 && errno == EINTR && ended == 0);
+  return ended == 0;
+}
+
+/* FALSE at the end, or where a signal came. What is typed before the prompt is not read. */
+static gboolean
+read_quietly (const char *prompt, char *line, int size, const struct termios *before)
 {
   struct sigaction act = { .sa_handler = on_end }, old[G_N_ELEMENTS (ends)];
   struct termios quiet = *before;
+  sigset_t blocked, unblocked;
   quiet.c_lflag &= ~(tcflag_t) ECHO;
   ended = 0;
+  sigemptyset (&blocked);
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
-    sigaction (ends[i], &act, &old[i]); /* without SA_RESTART, so that fgets() returns */
+    sigaddset (&blocked, ends[i]);
+  sigprocmask (SIG_BLOCK, &blocked, &unblocked);
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    sigaction (ends[i], &act, &old[i]);
   tcsetattr (STDIN_FILENO, TCSAFLUSH, &quiet);
-  const gboolean got = fgets (line, size, stdin) != NULL && ended == 0;
+  fprintf (stderr, "%s: ", prompt);
+  const gboolean got = wait_for_line (&unblocked) && fgets (line, size, stdin) != NULL;
   tcsetattr (STDIN_FILENO, TCSAFLUSH, before);
+  fputc ('\n', stderr);
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
     sigaction (ends[i], &old[i], NULL);
-  fputc ('\n', stderr);
   if (ended != 0)
     raise (ended);
+  sigprocmask (SIG_SETMASK, &unblocked, NULL);
   return got;
 }
 
@@ -132,10 +154,8 @@ read_line (const char *prompt)
   char line[SL_PASSWORD_MOST + 2];
   struct termios before;
   const gboolean terminal = isatty (STDIN_FILENO) && tcgetattr (STDIN_FILENO, &before) == 0;
-  if (terminal)
-    fprintf (stderr, "%s: ", prompt);
-  const gboolean got =
-    terminal ? read_quietly (line, sizeof line, &before) : fgets (line, sizeof line, stdin) != NULL;
+  const gboolean got = terminal ? read_quietly (prompt, line, sizeof line, &before)
+                                : fgets (line, sizeof line, stdin) != NULL;
   char *text = got ? g_strndup (line, strcspn (line, "\r\n")) : NULL;
   explicit_bzero (line, sizeof line);
   return text;

@@ -284,11 +284,11 @@ sl_event_query_newest (SlStore *store, const char *pipeline)
 {
   SlSql *sql = sl_store_reader (store);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
-  g_autoptr (sqlite3_stmt) rows =
-    sl_sql_query (sql, NULL,
-                  "SELECT " SL_EVENT_COLUMNS
-                  " FROM event WHERE pipeline = ? ORDER BY time DESC, stem DESC LIMIT 1",
-                  "s", pipeline);
+  g_autoptr (sqlite3_stmt) rows = sl_sql_query (
+    sql, NULL,
+    "SELECT " SL_EVENT_COLUMNS
+    " FROM event WHERE pipeline = ? AND time < ? ORDER BY time DESC, stem DESC LIMIT 1",
+    "si", pipeline, g_get_real_time () + SL_BUCKET_HOUR);
   return rows != NULL && sl_sql_next (sql, rows, NULL) ? sl_event_row_read (store, rows) : NULL;
 }
 

@@ -53,7 +53,8 @@ sqlite3_stmt *sl_event_query_prepare (SlSql *sql, const SlEventQuery *query, con
  * (element-type SlStore); @total: (out): of all pages. NULL with @error set. */
 GPtrArray *sl_event_query_list (const SlEventQuery *query, GPtrArray *stores, guint64 *total,
                                 GError **error);
-/** sl_event_query_newest: (transfer full) (nullable): of @pipeline in @store. */
+/** sl_event_query_newest: (transfer full) (nullable): of @pipeline in @store, but for those that a
+ * wrong clock has put into the future. */
 SlEventRow *sl_event_query_newest (SlStore *store, const char *pipeline);
 /** sl_event_query_one: (transfer full) (nullable): NULL without @error: there is none. */
 SlEventRow *sl_event_query_one (GPtrArray *stores, const char *stem, GError **error);
