@@ -28,7 +28,7 @@ void sl_mp4_cache_stop (SlMp4Cache *cache);
 /** sl_mp4_cache_get: (transfer full): the clip @stem of @folder. NULL with @error set: of
  * SL_ERROR_BACKEND while SL_MP4_MOST are being converted. */
 SlMp4 *sl_mp4_cache_get (SlMp4Cache *cache, const char *folder, const char *stem, GError **error);
-/** sl_mp4_cache_tidy: lets go of conversions of clips that are not there any more. */
+/** sl_mp4_cache_tidy: forgets conversions of clips that are not there any more. */
 void sl_mp4_cache_tidy (SlMp4Cache *cache);
 /** sl_mp4_new_plain: (transfer full): a file as it is. @fd is taken. */
 SlMp4 *sl_mp4_new_plain (gint fd, guint64 size);
