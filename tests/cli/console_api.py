@@ -309,6 +309,27 @@ def test_user_command():
     run("run", describe("open-users", "listen=127.0.0.1:0\nusers=" + bad)).expect(1, "(mode 0644): chmod 600")
 
 
+def test_full_disk():
+    """A file of users that cannot be written stays as it is."""
+    path = work("full-users")
+    assert user("add", path, "dora", "--role", "look", password="long enough").returncode == 0
+    with open(path, "rb") as file:
+        before = file.read()
+
+    def small():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    for args in (["add", path, "emil", "--role", "look"], ["password", path, "dora"]):
+        done = subprocess.run([harness.PROGRAM, "user", *args], input="long enough\n" if args[0] == "add" else "another one\n", capture_output=True, text=True, timeout=60, preexec_fn=small)
+        if args[0] == "password":
+            assert done.returncode == 0, done.stderr  # it is as long as before
+            continue
+        assert done.returncode == 1 and done.stderr.startswith("sightline user: %s: " % path) and "; the users are as they were" in done.stderr, done.stderr
+        with open(path, "rb") as file:
+            assert file.read() == before
+        assert [name for name in os.listdir(os.path.dirname(path)) if name.startswith("full-users")] == ["full-users"]
+
+
 def test_prompt():
     """A password is asked for without an echo, and whatever ends the question brings the echo back."""
     path = work("prompted")

@@ -89,6 +89,21 @@ def test_marks():
             assert answer.status == 403 and "expected the role review, got look" in answer.json["error"], answer.text
 
 
+def test_two():
+    """Two programs share a folder of clips: what one marks and deletes, the other has within seconds."""
+    folder = clips("shared-clips")
+    with Served(describe("shared-1", folder)) as first, Served(describe("shared-2", folder)) as second:
+        one, two = Client(first), Client(second)
+        eventually(lambda: one.get("events").json["total"] == 5 and two.get("events").json["total"] == 5)
+        for i, stem in enumerate(STEMS[:4]):
+            for client in (one, two):
+                assert mark(client, "keep" if i % 2 else "review", stem).json == {"done": 1, "failed": []}
+        assert mark(one, "delete", STEMS[4]).json["done"] == 1
+        for client in (one, two):
+            eventually(lambda: ids(client, "kept=1") == STEMS[1:4:2] and ids(client, "reviewed=1") == STEMS[0:4:2] and len(ids(client)) == 4)
+        assert not [e for served in (first, second) for e in served.events() if e["event"] == "events"]
+
+
 def test_recording():
     """An event whose clip is being recorded is not deleted: the clip would bring it back. Events without a clip are reviewed and deleted, too."""
     folder = work("recording")

@@ -76,7 +76,8 @@ file_write (const File *file, GError **error)
   if (!g_file_set_contents_full (file->path, text->str, (gssize) text->len,
                                  G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
                                  (int) file->mode, &reason))
-    return sl_fail (error, SL_ERROR_OPEN, "%s", reason->message);
+    return sl_fail (error, SL_ERROR_OPEN, "%s: %s; the users are as they were", file->path,
+                    reason->message);
   if (file->group != (gid_t) -1 && chown (file->path, (uid_t) -1, file->group) != 0)
     return sl_fail (error, SL_ERROR_OPEN, "%s: the file is of another group now: chgrp it",
                     file->path);
