@@ -184,7 +184,12 @@ def files(served):
     head = served.get(base + STEMS[0] + "/clip.mp4", "HEAD")
     assert head.status == 200 and head.body == b"", head.status
     refused(served.get(base + STEMS[1] + "/clip.mp4"), 415, "is image/jpeg: expected video/x-h264, which browsers play; clip.mkv has the file")
-    refused(served.get(base + STEMS[2] + "/clip.mp4"), 500, "cannot be played: ", "clip.mkv has the file as it is")
+    refused(served.get(base + STEMS[2] + "/clip.mp4"), 500, "cannot be played: it is no Matroska file: expected a header of matroska or webm; clip.mkv has the file as it is")
+    path = os.path.join(work("search"), STEMS[2] + ".mkv")
+    for text in (whole.replace(b"matroska", b"natroska", 1), whole[:300], b"", whole[:40] + b"\xff" * 400):  # GStreamer's element answers the first with a critical message
+        with open(path, "wb") as file:
+            file.write(text)
+        refused(served.get(base + STEMS[2] + "/clip.mp4"), 500, "cannot be played: ", "clip.mkv has the file as it is")
     refused(served.get(base + STEMS[2] + "/picture.jpg"), 404, "there is no picture of this event")
     for path in ("nothing", "..%2f..%2fetc", "%2e%2e", STEMS[0] + "%00", "x' OR 1=1"):
         assert served.get(base + urllib.parse.quote(path, safe="%") + "/clip.mkv").status in (400, 404), path

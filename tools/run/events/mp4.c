@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <gst/gst.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 #define GROWTH (1 << 20)
 /* Milliseconds of a fragment. */
 #define FRAGMENT 1000
+/* Bytes among which a clip's header says what it is. */
+#define HEADER 256
 
 /* @key: folder and name of the clip */
 typedef struct
@@ -137,6 +140,27 @@ convert (SlMp4Cache *cache, gint in, guint64 size, gint out, GError **error)
   return done;
 }
 
+/* Whether the DocType of the header at @head is @type: its id, a byte of length, the text. */
+static gboolean
+has_type (const guint8 *head, gsize n, const char *type)
+{
+  const guint8 *found = memmem (head, n, type, strlen (type));
+  return found != NULL && found - head >= 3 && found[-3] == 0x42 && found[-2] == 0x82;
+}
+
+/* matroskademux complains of other files as a program of its own would, past the log. */
+static gboolean
+check_header (gint fd, GError **error)
+{
+  static const guint8 begin[] = { 0x1a, 0x45, 0xdf, 0xa3 };
+  guint8 head[HEADER] = { 0 };
+  const gssize n = pread (fd, head, sizeof head, 0);
+  return (n > 0 && memcmp (head, begin, sizeof begin) == 0
+          && (has_type (head, (gsize) n, "matroska") || has_type (head, (gsize) n, "webm")))
+         || sl_fail (error, SL_ERROR_FORMAT,
+                     "it is no Matroska file: expected a header of matroska or webm");
+}
+
 static SlMp4 *
 make (SlMp4Cache *cache, const char *folder, const char *stem, GError **error)
 {
@@ -144,7 +168,7 @@ make (SlMp4Cache *cache, const char *folder, const char *stem, GError **error)
   guint64 size;
   const gint in =
     has_elements (error) ? sl_clip_file_open (folder, stem, SL_CLIP_VIDEO, &size, error) : -1;
-  const gint out = in >= 0 ? open_nameless (folder, error) : -1;
+  const gint out = in >= 0 && check_header (in, error) ? open_nameless (folder, error) : -1;
   gboolean made = out >= 0 && convert (cache, in, size, out, error);
   made = made && fstat (out, &status) == 0;
   if (in >= 0)
