@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A file that nobody sees before it is whole: written under a hidden name, on the disk before it
  * gets the one it is to have. Its writer holds a lock on it, so that a hidden file without one was

@@ -45,12 +45,17 @@ add (Fixture *fixture, const char *name, const char *before, const char *after)
   g_array_append_val (fixture->files, file);
 }
 
+/* @two: with the files a and b */
 static Fixture
-fixture_new (void)
+fixture_new (gboolean two)
 {
   Fixture fixture = { g_dir_make_tmp ("edit-write-XXXXXX", NULL),
                       g_array_new (FALSE, FALSE, sizeof (SlEditFile)) };
   g_array_set_clear_func (fixture.files, sl_edit_file_clear);
+  if (two) {
+    add (&fixture, "a", "one", "1");
+    add (&fixture, "b", "two", "2");
+  }
   return fixture;
 }
 
@@ -98,11 +103,9 @@ expect (const Fixture *fixture, guint i, const char *text)
 static void
 test_put_back (void)
 {
-  Fixture fixture = fixture_new ();
+  Fixture fixture = fixture_new (TRUE);
   g_autoptr (GError) error = NULL;
   gboolean conflict;
-  add (&fixture, "a", "one", "1");
-  add (&fixture, "b", "two", "2");
   /* The second replaces the other file, the third puts the first one back. */
   renames = 1;
   g_assert_false (sl_edit_write (fixture.files, &conflict, &error));
@@ -125,11 +128,9 @@ test_put_back (void)
 static void
 test_conflict (void)
 {
-  Fixture fixture = fixture_new ();
+  Fixture fixture = fixture_new (TRUE);
   g_autoptr (GError) error = NULL;
   gboolean conflict;
-  add (&fixture, "a", "one", "1");
-  add (&fixture, "b", "two", "2");
   g_assert_true (g_file_set_contents (path_of (&fixture, 1), "other", -1, NULL));
   g_assert_false (sl_edit_write (fixture.files, &conflict, &error));
   g_assert_true (conflict);
@@ -153,11 +154,9 @@ test_attributes (void)
                                  0xff, 4,    0,    4,    0, 0xff, 0xff, 0xff, 0xff, 8,    0,
                                  4,    0,    1,    0,    0, 0,    0x10, 0,    4,    0,    0xff,
                                  0xff, 0xff, 0xff, 0x20, 0, 0,    0,    0xff, 0xff, 0xff, 0xff };
-  Fixture fixture = fixture_new ();
+  Fixture fixture = fixture_new (TRUE);
   char value[64];
   gboolean conflict;
-  add (&fixture, "a", "one", "1");
-  add (&fixture, "b", "two", "2");
   const char *a = path_of (&fixture, 0), *b = path_of (&fixture, 1);
   if (setxattr (a, "user.site", "north", 5, 0) != 0
       || setxattr (a, "system.posix_acl_access", list, sizeof list, 0) != 0
@@ -184,7 +183,7 @@ test_attributes (void)
 static void
 test_full (void)
 {
-  Fixture fixture = fixture_new ();
+  Fixture fixture = fixture_new (FALSE);
   g_autofree char *text = g_strnfill (100000, 'x');
   guint refused = 0;
   if (mount ("none", fixture.folder, "tmpfs", 0, "size=256k,nr_inodes=8") != 0) {
