@@ -338,6 +338,33 @@ def test_deleted_conversions():
         eventually(lambda: not conversions(served, folder))
 
 
+def peak(served):
+    """Kilobytes of memory that the program had at most."""
+    with open("/proc/%d/status" % served.child.pid, encoding="ascii") as file:
+        return int(next(line for line in file if line.startswith("VmHWM")).split()[1])
+
+
+def test_never_reading():
+    """Clients that ask for a large clip, or for lists, and read nothing: they take little memory, and others are answered."""
+    folder = clips("patient")
+    os.truncate(os.path.join(folder, STEMS[2] + ".mkv"), 1 << 32)
+    peers = []
+    with Served(describe("patient", folder)) as served:
+        indexed(served)
+        before = peak(served)
+        try:
+            for path in ["/api/v1/events/%s/clip.mkv" % STEMS[2]] * 20 + ["/api/v1/events?limit=500", "/api/v1/openapi.json"] * 10:
+                peers.append(served.connect())
+                peers[-1].sendall(("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % (path, served.port)).encode())
+            assert eventually(lambda: served.get("/api/v1/events/%s/clip.mkv" % STEMS[0], Range="bytes=0-1").status == 503)  # 16 are being sent
+            assert ids(served) == STEMS[::-1]
+            assert harness.SANITIZED or peak(served) < before + 40000, (before, peak(served))
+        finally:
+            for peer in peers:
+                peer.close()
+        eventually(lambda: served.get("/api/v1/events/%s/clip.mkv" % STEMS[0], Range="bytes=0-1").status == 206)
+
+
 def counted(served, **query):
     buckets = get(served, "/api/v1/charts/counts?" + urllib.parse.urlencode(query)).json["buckets"]
     return sum(region["entered"] or 0 for bucket in buckets for region in bucket["regions"])

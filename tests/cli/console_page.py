@@ -201,7 +201,9 @@ def test_first_minute():
             go(browser, "zones/early", ".regionrow")
             browser.wait_for("/ in [\\d.]+ s$/.test(document.querySelector('.regionrow').textContent)")
             go(browser, "settings/early", ".setting output")
-            assert browser.value(text_of(".setting output")) == "the model's"
+            assert browser.value(text_of(".setting output")) == "the model's" and browser.value("!!document.querySelector('.setting .unset')")
+            browser.click(".setting input[type=range]")  # where the thumb stands already
+            browser.wait_for("document.querySelector('.setting output').textContent == '0.5' && !document.querySelector('.setting .unset') && document.querySelector('.setting .told').textContent == 'Changed'")
             browser.value("import('/page/bars.js').then(m => { document.querySelector('main').append(m.lines('x', ['a', 'b'], [{ name: 'n', values: [null, 1] }])); })")
             browser.wait_for("!!document.querySelector(\"path.curve[d*='h6']\")")
             go(browser, "events/" + urllib.parse.quote(event), ".facts")

@@ -549,6 +549,18 @@ test_timeline (void)
     g_assert_cmpuint (bucket->count, ==, days[i].count);
     g_assert_cmpuint (bucket[-1].count, ==, 96);
     g_assert_cmpint (bucket[1].from, ==, first + days[i].count * (HOUR / 4));
+    /* A person enters in each hour. */
+    for (gint64 us = first - 24 * HOUR; us < first + 60 * HOUR; us += HOUR)
+      g_assert_true (sl_sql_do (&store->write, NULL,
+                                "INSERT INTO count VALUES ('door', 3600, ?, 'zone', 'yard', 1, 0, "
+                                "0, 0, 0)",
+                                "i", us));
+    const SlChartQuery chart = { NULL, query.from, query.to, &buckets };
+    g_autoptr (GArray) counts = sl_chart_counts (&chart, stores, NULL);
+    const SlChartCount *count = &g_array_index (counts, SlChartCount, 1);
+    g_assert_cmpint (count->from, ==, first);
+    g_assert_cmpint (count->entered, ==, days[i].count / 4);
+    g_assert_cmpint (count[-1].entered, ==, 24);
   }
 }
 

@@ -248,7 +248,8 @@ sl_api_job_find (SlApiJob *job, const char *id)
 gboolean
 sl_api_job_is_recorded (const SlApiJob *job, const SlEventRow *row)
 {
-  for (guint i = 0; !row->clip && i < job->folders->len; i++) {
+  const gboolean may_be = !row->clip && g_get_real_time () - row->us < SL_BUCKET_DAY;
+  for (guint i = 0; may_be && i < job->folders->len; i++) {
     const SlEventFolder *folder = job->folders->pdata[i];
     if (strcmp (folder->pipeline, row->pipeline) == 0
         && sl_clip_is_recorded (folder->path, folder->source, row->us + SL_STORE_LATE))
