@@ -666,6 +666,42 @@ test_retention (void)
   g_assert_cmpint (rows_of (store, "event"), ==, 3);
 }
 
+/* A machine that starts with a clock of another century loses nothing. */
+static void
+test_clock (void)
+{
+  char *folder = new_folder ();
+  const gint64 day = 24 * HOUR, now = 20000 * day;
+  SlStore *store = open_store (folder);
+  add_bare (store, now, "in", "way");
+  add_bare (store, now - 390 * day, "in", "way");
+  g_assert_true (sl_store_expire (store, now, NULL));
+  g_assert_cmpint (rows_of (store, "event"), ==, 2);
+  sl_store_unref (store);
+  store = open_store (folder);
+  g_assert_true (sl_store_expire (store, now + 40000 * day, NULL));
+  g_assert_cmpint (rows_of (store, "event"), ==, 1); /* 390 and 60 days are more than 400 */
+  g_assert_true (sl_store_expire (store, 0, NULL));
+  g_assert_cmpint (rows_of (store, "event"), ==, 1);
+  sl_store_unref (store);
+  remove_folder (folder);
+}
+
+/* What was counted before a clock went back is written at once. */
+static void
+test_clock_back (void)
+{
+  g_autoptr (GArray) regions = g_array_new (FALSE, TRUE, sizeof (SlReportRegions));
+  SlHistory *history = sl_history_new ("door", g_get_real_time ());
+  const SlReportPipeline report = report_of (1, 0, 1, g_get_real_time (), regions);
+  sl_history_take (history, &report);
+  SlHistoryRows *rows = sl_history_flush (history, g_get_real_time () - HOUR, FALSE);
+  g_assert_nonnull (rows);
+  sl_history_rows_free (rows);
+  sl_history_free (history);
+  gst_structure_free (g_array_index (regions, SlReportRegions, 0).counts);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -689,5 +725,7 @@ main (int argc, char **argv)
   g_test_add_func ("/events/failing", test_failing);
   g_test_add_func ("/events/history", test_history);
   g_test_add_func ("/events/retention", test_retention);
+  g_test_add_func ("/events/clock", test_clock);
+  g_test_add_func ("/events/clock/back", test_clock_back);
   return g_test_run ();
 }

@@ -15,6 +15,8 @@
 #define DAY (G_GINT64_CONSTANT (86400) * G_USEC_PER_SEC)
 #define MINUTES_DAYS 14
 #define HOURS_DAYS 400
+/* Days that a program may not have run; a clock that is further ahead is taken for a wrong one. */
+#define PAUSE_DAYS 60
 /* Events without a clip; and in memory. */
 #define BARE_MOST 200000
 #define MEMORY_MOST 5000
@@ -130,6 +132,17 @@ open_both (SlStore *store, const char *path, GError **error)
   return FALSE;
 }
 
+static gint64
+find_newest (SlSql *sql)
+{
+  g_autoptr (sqlite3_stmt) row =
+    sl_sql_query (sql, NULL,
+                  "SELECT max(coalesce((SELECT max(time) FROM event), 0), "
+                  "coalesce((SELECT max(start) FROM flow), 0))",
+                  "");
+  return row != NULL && sl_sql_next (sql, row, NULL) ? sqlite3_column_int64 (row, 0) : 0;
+}
+
 static gboolean
 put_aside (const char *folder, const char *path)
 {
@@ -158,8 +171,11 @@ sl_store_new (const char *folder, char **damaged, GError **error)
     g_clear_error (&reason);
     opened = open_both (store, path, &reason);
   }
-  if (opened)
+  if (opened) {
+    store->newest = find_newest (&store->write);
+    store->opened = g_get_monotonic_time ();
     return store;
+  }
   g_propagate_error (error, g_steal_pointer (&reason));
   sl_store_unref (store);
   return NULL;
@@ -319,6 +335,8 @@ sl_store_set_color (SlStore *store, const char *stem, const char *color, GError 
 gboolean
 sl_store_expire (SlStore *store, gint64 now, GError **error)
 {
+  const gint64 latest = store->newest + g_get_monotonic_time () - store->opened + PAUSE_DAYS * DAY;
+  now = store->newest > 0 ? MIN (now, latest) : now;
   const gint64 minutes = now - MINUTES_DAYS * DAY, hours = now - HOURS_DAYS * DAY;
   SlSql *sql = &store->write;
   return sl_sql_do (sql, error, "DELETE FROM event WHERE NOT clip AND time < ?", "i", hours)

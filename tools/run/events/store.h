@@ -19,6 +19,8 @@
 /**
  * SlStore:
  * @folder: (nullable): of clips; NULL = in memory, where there is no folder for it
+ * @newest: microseconds since 1970: of what was in it when it was opened, at @opened of the
+ * monotonic clock; 0 = it was empty
  * @write, @read: connections, each used under its lock. In memory there is
  * @write alone: see sl_store_reader()
  */
@@ -27,6 +29,7 @@ typedef struct
   gint refs; /* atomic */
   char *folder;
   SlSql write, read;
+  gint64 newest, opened;
   gboolean has_clips;
 } SlStore;
 
@@ -68,7 +71,8 @@ gboolean sl_store_set_review (SlStore *store, const char *stem, const char *user
                               GError **error);
 gboolean sl_store_set_color (SlStore *store, const char *stem, const char *color, GError **error);
 /** sl_store_expire: deletes what is older than its retention: events without clips and hours after
- * 400 days, minutes after 14. @now: microseconds since 1970 */
+ * 400 days, minutes after 14. @now: microseconds since 1970; a clock that is months ahead of what
+ * was in the index deletes nothing for that */
 gboolean sl_store_expire (SlStore *store, gint64 now, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlStore, sl_store_unref)
