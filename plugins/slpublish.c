@@ -84,7 +84,7 @@ static const SlProperty properties[] = {
   { "location", "Location",
     "Where lines go: a path or file:///path (appended to), - (standard output), unix:/path, tcp://host:port, "
     "mqtt[s]://[user[:password]@]host[:port]/topic, kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, http[s]://host/path (POST), ntfy[s]://host/topic, "
-    "exec:/program arguments; {host}, {element} and {source} in a topic stand for names. Reads back without the password",
+    "push:/file of subscriptions, exec:/program arguments; {host}, {element} and {source} in a topic stand for names. Reads back without the password",
     SL_PROPERTY_STRING, AT (to.location) },
   { "source", "Source",
     "Value of {source} in a topic, such as the camera's name; unset = \"unnamed\". For video also \"source\" of the lines; "
@@ -190,6 +190,15 @@ static const SlProperty properties[] = {
     AT (to.priority) },
   { "tags", "Tags", "ntfy: tags with ',' between, such as warning,camera", SL_PROPERTY_STRING,
     AT (to.tags) },
+  { "push-key-file", "Push key",
+    "push: PEM file with the private key of Web Push, a key of the curve P-256", SL_PROPERTY_STRING,
+    AT (to.push_key) },
+  { "push-subject", "Push subject",
+    "push: whom a push service may ask about the messages: mailto:NAME@HOST or https://HOST",
+    SL_PROPERTY_STRING, AT (to.push_subject) },
+  { "push-hosts", "Push hosts",
+    "push: HOST or HOST:PORT of own push services, with ',' between, which may have private addresses; unset = none",
+    SL_PROPERTY_STRING, AT (to.push_hosts) },
   { "timeout", "Timeout", "HTTP, exec: seconds that a request or a program may take",
     SL_PROPERTY_INT, AT (to.timeout_s), 1, 300, 10 },
   { "message-key", "Message key",

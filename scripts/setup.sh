@@ -87,6 +87,7 @@ collect ()
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need libsqlite3-dev pkg-config --exists 'sqlite3 >= 3.34'
   need libcrypt-dev pkg-config --exists libxcrypt
+  need libssl-dev pkg-config --exists libcrypto
   need libsoup-3.0-dev pkg-config --exists 'libsoup-3.0 >= 3.2'
   need gstreamer1.0-tools command -v gst-launch-1.0
   need gstreamer1.0-plugins-base has_element videotestsrc

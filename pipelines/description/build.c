@@ -9,18 +9,16 @@
 #include <string.h>
 
 #include "core/base/decoder_memory.h"
-#include "core/base/duration.h"
 #include "core/base/printable.h"
 #include "core/base/fail.h"
 #include "core/base/suggest.h"
 #include "pipelines/description/element_names.h"
 #include "pipelines/description/graph.h"
+#include "pipelines/description/notify.h"
 #include "pipelines/description/privacy.h"
 #include "pipelines/description/promises.h"
 
 #define ENCODED "encoded"
-/* Frames that wait while a picture is made. */
-#define WAITING 8
 
 /* Elements whose frames are those that came. A clip must not show more than the launch line passes
  * on, so elements that cover or crop a part of the picture also apply to clips. */
@@ -483,6 +481,7 @@ is_of_group (const SlElementOverride *override)
          || strcmp (override->element, SL_RECORDER) == 0
          || strcmp (override->element, SL_RESTREAMER) == 0
          || strcmp (override->element, SL_NOTIFIER) == 0
+         || strcmp (override->element, SL_PUSHER) == 0
          || strcmp (override->element, SL_SEARCHER) == 0;
 }
 
@@ -555,147 +554,6 @@ apply_publish (GstElement *pipeline, const SlDescription *description, GError **
   return TRUE;
 }
 
-/* (transfer full): https://HOST/TOPIC as slpublish has it. */
-static char *
-ntfy_location (const char *value)
-{
-  return g_str_has_prefix (value, "https://")  ? g_strconcat ("ntfys", value + 5, NULL)
-         : g_str_has_prefix (value, "http://") ? g_strconcat ("ntfy", value + 4, NULL)
-                                               : NULL;
-}
-
-/* (transfer full): https://HOST/PATH */
-static char *
-webhook_location (const char *value)
-{
-  return g_str_has_prefix (value, "https://") || g_str_has_prefix (value, "http://")
-           ? g_strdup (value)
-           : NULL;
-}
-
-static char *
-command_location (const char *value)
-{
-  return value[0] == '/' ? g_strconcat ("exec:", value, NULL) : NULL;
-}
-
-static const struct
-{
-  const char *key, *expected;
-  char *(*location) (const char *value);
-} receivers[] = {
-  { "webhook", "an address http[s]://HOST/PATH", webhook_location },
-  { "ntfy", "an address http[s]://HOST/TOPIC", ntfy_location },
-  { "command", "the whole path of a program, then its arguments", command_location },
-};
-
-static gboolean
-set_every (GstElement *notifier, const char *value, GError **error)
-{
-  guint ms;
-  if (!sl_duration_parse (value, &ms))
-    return sl_fail (error, SL_ERROR_ARGUMENT, "expected " SL_DURATION_EXPECTED);
-  g_object_set (notifier, "interval", ms / 1000.0, NULL);
-  return TRUE;
-}
-
-/* Values are not shown: addresses of webhooks are secrets. */
-static gboolean
-set_notifier (GstElement *notifier, const char *key, const char *value, GError **error)
-{
-  if (strcmp (key, "every") == 0)
-    return set_every (notifier, value, error);
-  for (guint i = 0; i < G_N_ELEMENTS (receivers); i++) {
-    if (strcmp (key, receivers[i].key) != 0)
-      continue;
-    g_autofree char *location = receivers[i].location (value), *before = NULL;
-    g_object_get (notifier, "location", &before, NULL);
-    if (location == NULL)
-      return sl_fail (error, SL_ERROR_ARGUMENT, "expected %s", receivers[i].expected);
-    if (before != NULL)
-      return sl_fail (error, SL_ERROR_ARGUMENT,
-                      "expected one of webhook, ntfy and command; others are slpublish of the "
-                      "launch line");
-    g_object_set (notifier, "location", location, NULL);
-    return TRUE;
-  }
-  return sl_property_from_text (G_OBJECT (notifier), key, value, error);
-}
-
-/* (transfer none): a new slpublish of @pipeline's events. */
-static GstElement *
-insert_notifier (GstElement *pipeline, GError **error)
-{
-  g_autoptr (GPtrArray) found = sl_find_elements (pipeline, "slredact");
-  g_autoptr (GPtrArray) analyzers = sl_find_elements (pipeline, "slanalyze");
-  GPtrArray *before = found->len > 0 ? found : analyzers;
-  if (analyzers->len == 0)
-    return sl_fail_null (error, SL_ERROR_ARGUMENT,
-                         "the launch line has no slanalyze, which makes the events; expected one "
-                         "behind sltrack");
-  g_autoptr (GstPad) source =
-    gst_element_get_static_pad (g_ptr_array_index (before, before->len - 1), "src");
-  g_autoptr (GstPad) next = gst_pad_get_peer (source);
-  g_autoptr (GstElement) bin =
-    GST_ELEMENT (gst_object_get_parent (GST_OBJECT (g_ptr_array_index (before, before->len - 1))));
-  sl_find_installed_elements ("slpublish");
-  GstElement *tee = gst_element_factory_make ("tee", NULL),
-             *queue = gst_element_factory_make ("queue", NULL),
-             *notifier = gst_element_factory_make ("slpublish", NULL);
-  if (next == NULL || tee == NULL || queue == NULL || notifier == NULL) {
-    gst_clear_object (&tee);
-    gst_clear_object (&queue);
-    gst_clear_object (&notifier);
-    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
-                         "expected something behind slanalyze, and tee, queue and slpublish");
-  }
-  gst_util_set_object_arg (G_OBJECT (queue), "leaky", "downstream");
-  g_object_set (queue, "max-size-buffers", WAITING, "max-size-bytes", 0, "max-size-time",
-                (guint64) 0, NULL);
-  g_object_set (notifier, "async", FALSE, "events", "all", NULL);
-  gst_bin_add_many (GST_BIN (bin), tee, queue, notifier, NULL);
-  gst_pad_unlink (source, next);
-  g_autoptr (GstPad) in = gst_element_get_static_pad (tee, "sink"),
-                     out = gst_element_request_pad_simple (tee, "src_%u");
-  if (gst_pad_link (source, in) == GST_PAD_LINK_OK && gst_pad_link (out, next) == GST_PAD_LINK_OK
-      && gst_element_link_many (tee, queue, notifier, NULL))
-    return notifier;
-  return sl_fail_null (error, SL_ERROR_ARGUMENT,
-                       "no tee fits behind slanalyze: expected video there");
-}
-
-/* The group [notify]: its slpublish stands behind a tee and a leaky queue, so a branch that makes
- * pictures holds no camera. Frames that the queue loses are counted as those of other queues. */
-static gboolean
-apply_notify (GstElement *pipeline, const SlDescription *description, GError **error)
-{
-  GstElement *notifier = NULL;
-  const SlElementOverride *last = NULL;
-  for (guint i = 0; i < description->overrides->len; i++) {
-    const SlElementOverride *override =
-      &g_array_index (description->overrides, SlElementOverride, i);
-    if (strcmp (override->element, SL_NOTIFIER) != 0)
-      continue;
-    last = override;
-    if (notifier == NULL && (notifier = insert_notifier (pipeline, error)) == NULL)
-      return sl_fail_prefix (error, "%s:%u: [notify]: ", override->file, override->line);
-    if (*override->property != '\0'
-        && !set_notifier (notifier, override->property, override->value, error))
-      return sl_fail_prefix (error, "%s:%u: [notify] %s: ", override->file, override->line,
-                             override->property);
-  }
-  if (notifier == NULL)
-    return TRUE;
-  g_autofree char *location = NULL, *source = NULL;
-  g_object_get (notifier, "location", &location, "source", &source, NULL);
-  if (source == NULL)
-    g_object_set (notifier, "source", description->name, NULL);
-  return location != NULL
-         || sl_fail (error, SL_ERROR_ARGUMENT,
-                     "%s:%u: [notify]: expected webhook, ntfy or command, got none of them",
-                     last->file, last->line);
-}
-
 /* For each slinfer that has none of its own, those inside slpredict among them. */
 static void
 apply_black_box (GstElement *pipeline, const SlDescription *description)
@@ -730,10 +588,11 @@ sl_description_build (const SlDescription *description, GError **error)
       &g_array_index (description->overrides, SlElementOverride, i);
     good = is_of_group (override) || apply (pipeline, override, error);
   }
-  good =
-    good && apply_regions (pipeline, description, error)
-    && apply_redact (pipeline, description, error) && apply_record (pipeline, description, error)
-    && apply_publish (pipeline, description, error) && apply_notify (pipeline, description, error);
+  good = good && apply_regions (pipeline, description, error)
+         && apply_redact (pipeline, description, error)
+         && apply_record (pipeline, description, error)
+         && apply_publish (pipeline, description, error)
+         && sl_notify_groups_apply (pipeline, description, error);
   if (good) {
     sl_number_elements (pipeline, description->launch); /* what was inserted, too */
     apply_black_box (pipeline, description);

@@ -34,6 +34,7 @@
 #define REDACT_GROUP "redact"
 #define PUBLISH_GROUP "publish"
 #define NOTIFY_GROUP "notify"
+#define PUSH_GROUP "push"
 #define SEARCH_GROUP "search"
 #define DEFAULT_HTTP_STALL 2000
 #define DEFAULT_HTTP_RATE 10
@@ -406,9 +407,10 @@ is_named_group (const SlKeyEntry *entry, const char *prefix)
 /* In the order in which messages list them. */
 static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,
                                       RECORD_GROUP,      REDACT_GROUP,        PUBLISH_GROUP,
-                                      NOTIFY_GROUP,      BUDGET_GROUP,        SEARCH_GROUP,
-                                      "budget NAME",     "parameter NAME",    "element NAME",
-                                      "zone NAME",       "line NAME",         "mask NAME" };
+                                      NOTIFY_GROUP,      PUSH_GROUP,          BUDGET_GROUP,
+                                      SEARCH_GROUP,      "budget NAME",       "parameter NAME",
+                                      "element NAME",    "zone NAME",         "line NAME",
+                                      "mask NAME" };
 
 /* "; expected [a], [b] or [c]" */
 static void
@@ -464,6 +466,8 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_budget (self, set, entry->group + strlen (BUDGET_PREFIX), entry, error);
   if (strcmp (entry->group, SEARCH_GROUP) == 0)
     return !second || take_override (self, set, SL_SEARCHER, entry, error);
+  if (strcmp (entry->group, PUSH_GROUP) == 0)
+    return !second || take_override (self, set, SL_PUSHER, entry, error);
   if (*entry->key == '\0')
     return TRUE;
   if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)
@@ -634,6 +638,17 @@ sl_description_free (SlDescription *description)
   sl_http_settings_clear (&description->http);
   g_ptr_array_unref (description->files);
   g_free (description);
+}
+
+const char *
+sl_description_setting (const SlDescription *self, const char *group, const char *key)
+{
+  for (guint i = 0; i < self->overrides->len; i++) {
+    const SlElementOverride *override = &g_array_index (self->overrides, SlElementOverride, i);
+    if (strcmp (override->element, group) == 0 && strcmp (override->property, key) == 0)
+      return override->value;
+  }
+  return NULL;
 }
 
 const SlParameter *

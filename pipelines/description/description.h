@@ -28,13 +28,19 @@ typedef enum
 
 /** The @element of settings in the group [notify]: they are for its slpublish. */
 #define SL_NOTIFIER "[notify]"
+/** The @element of settings in the group [push]: they are for its slpublish. */
+#define SL_PUSHER "[push]"
+/** Keys of [push] that the console reads, too. */
+#define SL_PUSH_SUBSCRIPTIONS "subscriptions"
+#define SL_PUSH_KEY "key"
+#define SL_PUSH_HOSTS "hosts"
 
 /** The @element of settings in the group [search], which are for no element of the pipeline. */
 #define SL_SEARCHER "[search]"
 
 /** One property of [element NAME], of [record] (@element is SL_RECORDER), of [redact]
- * (SL_REDACTOR), of [publish] (SL_RESTREAMER), of [notify] (SL_NOTIFIER) or of [search]
- * (SL_SEARCHER), with its file and line.
+ * (SL_REDACTOR), of [publish] (SL_RESTREAMER), of [notify] (SL_NOTIFIER), of [push] (SL_PUSHER) or
+ * of [search] (SL_SEARCHER), with its file and line.
  * @file is a GRefString. These groups themselves also have an entry, without @property. */
 typedef struct
 {
@@ -154,6 +160,10 @@ GHashTable *sl_description_declared (const char *path, GError **error);
 void sl_description_free (SlDescription *description);
 /** sl_description_find: (transfer none) (nullable): the parameter @name. */
 const SlParameter *sl_description_find (const SlDescription *description, const char *name);
+/** sl_description_setting: (transfer none) (nullable): the value of @key in a group that is for an
+ * element, such as SL_PUSHER. */
+const char *sl_description_setting (const SlDescription *description, const char *group,
+                                    const char *key);
 /** sl_http_settings_copy: copies @from to @to, which is zeroed or cleared before. */
 void sl_http_settings_copy (SlHttpSettings *to, const SlHttpSettings *from);
 void sl_http_settings_clear (SlHttpSettings *settings);

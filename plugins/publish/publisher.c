@@ -56,7 +56,7 @@ struct _SlPublisher
 static const SlTransport *const transports[] = {
   &sl_transport_stdout,  &sl_transport_socket, &sl_transport_command,
 #ifdef SL_HAVE_SOUP
-  &sl_transport_webhook,
+  &sl_transport_webhook, &sl_transport_push,
 #endif
 #ifdef SL_HAVE_MOSQUITTO
   &sl_transport_mqtt,
@@ -72,10 +72,11 @@ static const struct
 {
   const char *scheme, *what, *package;
 } optional[] = {
-  { "mqtt://", "MQTT", "libmosquitto-dev" }, { "mqtts://", "MQTT", "libmosquitto-dev" },
-  { "kafka://", "Kafka", "librdkafka-dev" }, { "kafkas://", "Kafka", "librdkafka-dev" },
-  { "http://", "HTTP", "libsoup-3.0-dev" },  { "https://", "HTTP", "libsoup-3.0-dev" },
-  { "ntfy://", "HTTP", "libsoup-3.0-dev" },  { "ntfys://", "HTTP", "libsoup-3.0-dev" },
+  { "mqtt://", "MQTT", "libmosquitto-dev" },  { "mqtts://", "MQTT", "libmosquitto-dev" },
+  { "kafka://", "Kafka", "librdkafka-dev" },  { "kafkas://", "Kafka", "librdkafka-dev" },
+  { "http://", "HTTP", "libsoup-3.0-dev" },   { "https://", "HTTP", "libsoup-3.0-dev" },
+  { "ntfy://", "HTTP", "libsoup-3.0-dev" },   { "ntfys://", "HTTP", "libsoup-3.0-dev" },
+  { "push:", "Web Push", "libsoup-3.0-dev" },
 };
 
 /* "mqtt:host/t", "tcp:host:1", and whatever has a password in it: a path like that is a URI that
@@ -138,7 +139,7 @@ find_transport (const char *location, char **plain, GError **error)
   return sl_fail_null (
     error, SL_ERROR_ARGUMENT,
     "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic, kafka[s]://host/topic, "
-    "http[s]://host/path, ntfy[s]://host/topic or exec:/program, got scheme \"%.*s\"",
+    "http[s]://host/path, ntfy[s]://host/topic, push:/file or exec:/program, got scheme \"%.*s\"",
     shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
 }
 

@@ -44,6 +44,7 @@ typedef struct
   const char *message_key, *sasl_mechanism;
   const char *signing_key, *title, *priority, *tags; /* webhooks; ntfy */
   guint timeout_s;                                   /* of a request, and of a program */
+  const char *push_key, *push_subject, *push_hosts;  /* Web Push */
   gboolean pictures, has_threshold;                  /* these extras will come */
   SlPublishCommand command;
   gpointer command_data;
@@ -87,6 +88,8 @@ extern const SlTransport sl_transport_file, sl_transport_stdout, sl_transport_so
 extern const SlTransport sl_transport_command;
 /** sl_transport_webhook: webhooks and ntfy, only where libsoup was found. */
 extern const SlTransport sl_transport_webhook;
+/** sl_transport_push: browsers of phones, only where libsoup was found. */
+extern const SlTransport sl_transport_push;
 /** sl_transport_mqtt: only where libmosquitto was found. */
 extern const SlTransport sl_transport_mqtt;
 /** sl_transport_kafka: only where librdkafka was found. */

@@ -7,17 +7,16 @@
  */
 #include <gio/gio.h>
 #include <libsoup/soup.h>
-#include <poll.h>
 #include <string.h>
 
 #include "config.h"
 #include "core/base/fail.h"
 #include "core/base/json_reader.h"
 #include "core/base/secretfile.h"
+#include "plugins/publish/exchange.h"
 #include "plugins/publish/publisher.h"
 
 #define SIGNATURE "X-Sightline-Signature"
-#define STATUS_TOO_MANY_REQUESTS 429
 
 typedef struct
 {
@@ -149,13 +148,6 @@ webhook_disconnect (gpointer state)
   g_main_context_pop_thread_default (self->context);
 }
 
-static void
-set_header (SoupMessage *message, const char *name, const char *value)
-{
-  if (value != NULL && *value != '\0')
-    soup_message_headers_replace (soup_message_get_request_headers (message), name, value);
-}
-
 static SoupMessage *
 make_post (const Webhook *self, const char *line, gsize bytes)
 {
@@ -167,7 +159,7 @@ make_post (const Webhook *self, const char *line, gsize bytes)
       g_compute_hmac_for_data (G_CHECKSUM_SHA256, (const guchar *) self->key, strlen (self->key),
                                (const guchar *) line, bytes);
     g_autofree char *value = g_strconcat ("sha256=", sum, NULL);
-    set_header (message, SIGNATURE, value);
+    sl_exchange_set_header (message, SIGNATURE, value);
   }
   return message;
 }
@@ -210,22 +202,15 @@ make_ntfy (const Webhook *self, const char *line, gsize bytes)
     guchar *jpeg = g_base64_decode (picture, &size);
     g_bytes_unref (body);
     body = g_bytes_new_take (jpeg, size);
-    set_header (message, "Message", value);
-    set_header (message, "Filename", "event.jpg");
+    sl_exchange_set_header (message, "Message", value);
+    sl_exchange_set_header (message, "Filename", "event.jpg");
   }
   soup_message_set_request_body_from_bytes (message, picture != NULL ? "image/jpeg" : "text/plain",
                                             body);
-  set_header (message, "Title", self->title);
-  set_header (message, "Priority", self->priority);
-  set_header (message, "Tags", self->tags);
+  sl_exchange_set_header (message, "Title", self->title);
+  sl_exchange_set_header (message, "Priority", self->priority);
+  sl_exchange_set_header (message, "Tags", self->tags);
   return message;
-}
-
-static gboolean
-is_passing (guint status)
-{
-  return status == SOUP_STATUS_REQUEST_TIMEOUT || status == STATUS_TOO_MANY_REQUESTS
-         || status >= 500;
 }
 
 /* What the peer answered. FALSE with @error set: try again. */
@@ -234,7 +219,7 @@ judge (Webhook *self, guint status, GError **error)
 {
   if (SOUP_STATUS_IS_SUCCESSFUL (status))
     return TRUE;
-  if (is_passing (status)) {
+  if (sl_exchange_is_passing (status)) {
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, "%s: the status %u", self->shown, status);
     return FALSE;
   }
@@ -244,66 +229,6 @@ judge (Webhook *self, guint status, GError **error)
     "%s: the status %u%s", self->shown, status,
     SOUP_STATUS_IS_REDIRECTION (status) ? ", a redirection, which is not followed" : "");
   return TRUE;
-}
-
-/* A request under way. */
-typedef struct
-{
-  GCancellable *cancellable;
-  gint64 until; /* monotonic time */
-  GMutex lock;  /* of these */
-  GCond changed;
-  gboolean done, expired;
-} Exchange;
-
-static void
-on_cancelled (GCancellable *cancellable, gpointer own)
-{
-  g_cancellable_cancel (own);
-}
-
-static gpointer
-watch (gpointer data)
-{
-  Exchange *exchange = data;
-  g_mutex_lock (&exchange->lock);
-  while (!exchange->done && !exchange->expired)
-    exchange->expired = !g_cond_wait_until (&exchange->changed, &exchange->lock, exchange->until);
-  const gboolean late = !exchange->done;
-  g_mutex_unlock (&exchange->lock);
-  if (late)
-    g_cancellable_cancel (exchange->cancellable);
-  return NULL;
-}
-
-/* (transfer full) (nullable): the answer's body. The session's own timeout begins again with each
- * byte, so a peer that answers slowly enough would never end: another thread has an eye on it. */
-static GInputStream *
-exchange (Webhook *self, SoupMessage *message, GCancellable *cancellable, GError **error)
-{
-  g_autoptr (GCancellable) own = g_cancellable_new ();
-  g_autoptr (GError) cause = NULL;
-  Exchange state = { .cancellable = own,
-                     .until = g_get_monotonic_time () + self->timeout_s * G_TIME_SPAN_SECOND };
-  const gulong link = g_cancellable_connect (cancellable, G_CALLBACK (on_cancelled), own, NULL);
-  g_mutex_init (&state.lock);
-  g_cond_init (&state.changed);
-  GThread *thread = g_thread_new ("sl-webhook-time", watch, &state);
-  GInputStream *answer = soup_session_send (self->session, message, own, &cause);
-  g_mutex_lock (&state.lock);
-  state.done = TRUE;
-  g_cond_signal (&state.changed);
-  g_mutex_unlock (&state.lock);
-  g_thread_join (thread);
-  g_mutex_clear (&state.lock);
-  g_cond_clear (&state.changed);
-  g_cancellable_disconnect (cancellable, link);
-  if (answer == NULL && state.expired)
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "no whole answer within %u s (timeout)",
-                 self->timeout_s);
-  else if (answer == NULL)
-    g_propagate_error (error, g_steal_pointer (&cause));
-  return answer;
 }
 
 static gboolean
@@ -316,8 +241,8 @@ webhook_send (gpointer state, const char *line, gsize bytes, GCancellable *cance
   g_main_context_push_thread_default (self->context);
   SoupMessage *message = (self->is_ntfy ? make_ntfy : make_post) (self, line, length);
   soup_message_add_flags (message, SOUP_MESSAGE_NO_REDIRECT | SOUP_MESSAGE_NEW_CONNECTION);
-  set_header (message, "Authorization", self->authorization);
-  GInputStream *stream = exchange (self, message, cancellable, &cause);
+  sl_exchange_set_header (message, "Authorization", self->authorization);
+  GInputStream *stream = sl_exchange (self->session, message, self->timeout_s, cancellable, &cause);
   const gboolean sent = stream != NULL && judge (self, soup_message_get_status (message), error);
   if (stream == NULL)
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", self->shown, cause->message);
@@ -327,14 +252,6 @@ webhook_send (gpointer state, const char *line, gsize bytes, GCancellable *cance
   g_object_unref (message);
   g_main_context_pop_thread_default (self->context);
   return sent;
-}
-
-static gboolean
-webhook_idle (gpointer state, gint wake_fd, gint timeout_ms, GError **error)
-{
-  struct pollfd poller = { .fd = wake_fd, .events = POLLIN };
-  poll (&poller, 1, timeout_ms);
-  return TRUE;
 }
 
 static guint
@@ -354,7 +271,7 @@ const SlTransport sl_transport_webhook = {
   .open = webhook_open,
   .connect = webhook_connect,
   .send = webhook_send,
-  .idle = webhook_idle,
+  .idle = sl_exchange_idle,
   .refused = webhook_refused,
   .disconnect = webhook_disconnect,
   .close = webhook_close,

@@ -22,7 +22,7 @@ GSTREAMER = r"gst/"
 GLIB = r"(glib|gio|gmodule|gobject)"
 XNNPACK = r"(xnnpack|pthreadpool)\.h"
 BASE, PREDICTIONS, ANALYZE, READ = "core/base", "postprocess/predictions", "postprocess/analyze", "postprocess/read"
-QUANTIZE, REPLAY, REMOTE, EVALUATE = "models/quantize", "models/replay", "pipelines/remote", "tools/evaluate"
+QUANTIZE, REPLAY, REMOTE, PUSH, EVALUATE = "models/quantize", "models/replay", "pipelines/remote", "pipelines/push", "tools/evaluate"
 ARROWS = {
     "include": ([], [GSTREAMER, XNNPACK]),
     BASE: ([], [GSTREAMER, XNNPACK]),
@@ -38,9 +38,10 @@ ARROWS = {
     REPLAY: (["core", "models"], [GSTREAMER, XNNPACK]),
     READ: (["preprocess"], [GSTREAMER, XNNPACK]),
     REMOTE: (["core", "models"], [GSTREAMER, XNNPACK]),
-    "plugins": (["preprocess", READ, "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", REPLAY, REMOTE], [XNNPACK]),
+    PUSH: ([], [GSTREAMER, XNNPACK]),
+    "plugins": (["preprocess", READ, "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", REPLAY, REMOTE, PUSH], [XNNPACK]),
     "pipelines": (["core", PREDICTIONS, ANALYZE, "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", QUANTIZE, EVALUATE, REPLAY, REMOTE, "plugins", "pipelines"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", QUANTIZE, EVALUATE, REPLAY, REMOTE, PUSH, "plugins", "pipelines"], [XNNPACK]),
 }
 # The second line of a header that files of other folders may include. Every header of core/base is one.
 DOOR_MARK = "/* Door: other folders may include this header. */"
@@ -59,6 +60,7 @@ PUBLIC = {
     REPLAY: {"error"},
     READ: set(),
     REMOTE: {"error"},
+    PUSH: {"error"},
     "plugins": {"error", "frame", "predictions"},
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},

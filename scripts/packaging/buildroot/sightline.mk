@@ -33,6 +33,13 @@ else
 SIGHTLINE_CONF_OPTS += -Dsqlite=disabled
 endif
 
+ifeq ($(BR2_PACKAGE_OPENSSL),y)
+SIGHTLINE_DEPENDENCIES += openssl
+SIGHTLINE_CONF_OPTS += -Dpush=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dpush=disabled
+endif
+
 ifeq ($(BR2_PACKAGE_LIBXCRYPT),y)
 SIGHTLINE_DEPENDENCIES += libxcrypt
 SIGHTLINE_CONF_OPTS += -Dcrypt=enabled

@@ -15,7 +15,7 @@ S = "${WORKDIR}/git"
 DEPENDS = "glib-2.0 zlib gstreamer1.0 gstreamer1.0-plugins-base xnnpack pthreadpool"
 inherit meson pkgconfig
 
-PACKAGECONFIG ??= "overlay mqtt lz4 jpeg http sqlite crypt libyuv"
+PACKAGECONFIG ??= "overlay mqtt lz4 jpeg http sqlite crypt push libyuv"
 PACKAGECONFIG[overlay] = "-Doverlay=enabled,-Doverlay=disabled,pango cairo"
 PACKAGECONFIG[mqtt] = "-Dmqtt=enabled,-Dmqtt=disabled,mosquitto"
 PACKAGECONFIG[kafka] = "-Dkafka=enabled,-Dkafka=disabled,librdkafka"
@@ -25,6 +25,7 @@ PACKAGECONFIG[gdk-pixbuf] = "-Dgdk-pixbuf=enabled,-Dgdk-pixbuf=disabled,gdk-pixb
 PACKAGECONFIG[http] = "-Dhttp=enabled,-Dhttp=disabled,libsoup"
 PACKAGECONFIG[crypt] = "-Dcrypt=enabled,-Dcrypt=disabled,libxcrypt"
 PACKAGECONFIG[sqlite] = "-Dsqlite=enabled,-Dsqlite=disabled,sqlite3"
+PACKAGECONFIG[push] = "-Dpush=enabled,-Dpush=disabled,openssl"
 PACKAGECONFIG[libyuv] = "-Dlibyuv=enabled,-Dlibyuv=disabled,libyuv"
 PACKAGECONFIG[zbar] = "-Dzbar=enabled,-Dzbar=disabled,zbar"
 PACKAGECONFIG[zxing] = "-Dzxing=enabled,-Dzxing=disabled,zxing-cpp"

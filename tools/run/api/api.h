@@ -56,7 +56,7 @@ typedef struct
 extern const SlApiRoute sl_api_session_routes[], sl_api_pipelines_routes[], sl_api_log_routes[];
 extern const SlApiRoute sl_api_events_routes[], sl_api_marks_routes[], sl_api_clips_routes[],
   sl_api_storage_routes[], sl_api_charts_routes[];
-extern const SlApiRoute sl_api_regions_routes[], sl_api_settings_routes[];
+extern const SlApiRoute sl_api_regions_routes[], sl_api_settings_routes[], sl_api_push_routes[];
 
 /** SL_API_NO_PIPELINE: the error of a path with a name that no pipeline has; %s: the name */
 #define SL_API_NO_PIPELINE "there is no pipeline '%s'; GET /api/v1/pipelines lists them"

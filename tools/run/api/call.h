@@ -4,6 +4,7 @@
 
 #include "tools/run/api/api.h"
 #include "tools/run/api/audit.h"
+#include "tools/run/api/push.h"
 #include "tools/run/api/watch.h"
 #include "tools/run/api/who.h"
 #include "tools/run/http/server.h"
@@ -23,6 +24,7 @@ struct _SlApi
   SlRevoke *revoke;
   SlWatch *watch;
   SlAudit *audit; /* (nullable) */
+  SlApiPush *push;
   gint64 looked;  /* when files were last looked at */
   gint64 refused; /* when a refused login was last a line of the log */
   guint unlisted; /* those that were refused since */

@@ -17,11 +17,11 @@
 /* Microseconds from one look at files to the next. */
 #define LOOK_INTERVAL G_USEC_PER_SEC
 
-static const SlApiRoute *const tables[] = { sl_api_session_routes, sl_api_pipelines_routes,
-                                            sl_api_log_routes,     sl_api_events_routes,
-                                            sl_api_marks_routes,   sl_api_clips_routes,
-                                            sl_api_storage_routes, sl_api_charts_routes,
-                                            sl_api_regions_routes, sl_api_settings_routes };
+static const SlApiRoute *const tables[] = {
+  sl_api_session_routes, sl_api_pipelines_routes, sl_api_log_routes,     sl_api_events_routes,
+  sl_api_marks_routes,   sl_api_clips_routes,     sl_api_storage_routes, sl_api_charts_routes,
+  sl_api_regions_routes, sl_api_settings_routes,  sl_api_push_routes
+};
 
 static gboolean
 is_api (const char *path)
@@ -296,6 +296,7 @@ tick (gpointer data)
   api->looked = now;
   sl_who_tick (api->who, now);
   sl_revoke_tick (api->revoke, now);
+  sl_api_push_tick (api->push, api->who->users);
   g_autoptr (SlReport) report = sl_run_site_get_report (api->site);
   sl_watch_take (api->watch, report, g_get_real_time ());
 }
@@ -323,7 +324,7 @@ sl_api_new (SlRunSite *site, const SlHttpSettings *settings, GError **error)
   api->watch = sl_watch_new (sl_run_site_workers (site));
   api->who = sl_who_new (settings, error);
   api->revoke = sl_revoke_new (api->who);
-  if (api->who != NULL
+  if (api->who != NULL && (api->push = sl_api_push_new (sl_run_site_workers (site), error)) != NULL
       && (settings->audit == NULL || (api->audit = sl_audit_new (settings->audit, error)) != NULL))
     return api;
   sl_api_free (api);
@@ -336,6 +337,7 @@ sl_api_free (SlApi *api)
   sl_revoke_free (api->revoke);
   g_clear_pointer (&api->who, sl_who_free);
   g_clear_pointer (&api->audit, sl_audit_free);
+  g_clear_pointer (&api->push, sl_api_push_free);
   sl_watch_free (api->watch);
   g_free (api);
 }

@@ -22,6 +22,7 @@ struct _SlUsers
   struct stat about;
   GHashTable *all; /* name -> SlUser */
   const SlUser *any;
+  guint serial;
 };
 
 void
@@ -152,6 +153,7 @@ load (SlUsers *users, GError **error)
   g_hash_table_iter_init (&iter, all);
   g_hash_table_iter_next (&iter, NULL, &any);
   users->any = any;
+  users->serial++;
   g_clear_pointer (&users->all, g_hash_table_unref);
   users->all = g_steal_pointer (&all);
   return TRUE;
@@ -191,6 +193,12 @@ sl_users_refresh (SlUsers *users, GError **error)
     return TRUE;
   users->about = now; /* what is wrong with it is said once */
   return load (users, error);
+}
+
+guint
+sl_users_serial (const SlUsers *users)
+{
+  return users->serial;
 }
 
 const SlUser *

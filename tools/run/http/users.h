@@ -31,6 +31,8 @@ void sl_users_free (SlUsers *users);
 /** sl_users_refresh: reads a file that has changed. FALSE with @error set, once for a change, when
  * it cannot be used: users stay as they were. */
 gboolean sl_users_refresh (SlUsers *users, GError **error);
+/** sl_users_serial: another number after each change; never 0. */
+guint sl_users_serial (const SlUsers *users);
 /** sl_users_find: (transfer none) (nullable): valid until the next refresh. */
 const SlUser *sl_users_find (const SlUsers *users, const char *name);
 /** sl_users_any: (transfer none) (nullable): some user, for work that takes as long for a name that

@@ -127,6 +127,8 @@ async function begin() {
   if (asked && !location.hash) history.replaceState(null, "", location.pathname + "#/camera/" + encodeURIComponent(asked));
   addEventListener("hashchange", go);
   await show(false);
-  if ("serviceWorker" in navigator) navigator.serviceWorker.register("sw.js").catch(() => {});
+  if (!("serviceWorker" in navigator)) return;
+  navigator.serviceWorker.addEventListener("message", event => { if (typeof event.data?.show === "string" && event.data.show.startsWith("#/")) location.hash = event.data.show; });
+  navigator.serviceWorker.register("sw.js").catch(() => {});
 }
 begin();

@@ -5,6 +5,7 @@ import { address, json, may, why } from "./api.js";
 import { camera } from "./wall.js";
 import { el, icon, labelled, say, setText } from "./dom.js";
 import { pipelines } from "./pictures.js";
+import { pushCard } from "./push.js";
 import { bytes, dayName, known, number, t } from "./text.js";
 
 const SEND_MS = 250;
@@ -111,14 +112,15 @@ export async function showSettings(main, life, name) {
   const list = await pipelines(), chosen = name || list[0]?.name, select = el("select", {}, list.map(p => el("option", { value: p.name }, p.name)));
   select.value = chosen;
   select.addEventListener("change", () => { location.hash = "#/settings/" + encodeURIComponent(select.value); });
-  const settings = new Settings(chosen, life), card = el("section.card", { "aria-label": t("settings.title", { name: chosen }) }, settings.node), disk = el("div");
+  const settings = new Settings(chosen, life), card = el("section.card", { "aria-label": t("settings.title", { name: chosen }) }, settings.node), disk = el("div"), phones = el("div");
   main.replaceChildren(el("div.head", {}, el("h1", {}, t("nav.settings"))), el("div.row.wrap.choices", {}, labelled(t("events.camera"), select), may("configure") ? el("a.button", { href: "#/zones/" + encodeURIComponent(chosen) }, icon("zone"), t("camera.zones")) : null, el("a.button", { href: camera(chosen) }, icon("cameras"), t("camera.watch"))),
-    may("configure") ? el("p.soft", {}, t("settings.hint")) : el("p.soft", {}, t("settings.look")), card, disk);
+    may("configure") ? el("p.soft", {}, t("settings.hint")) : el("p.soft", {}, t("settings.look")), card, phones, disk);
   life.every(10000, async () => {
     try { await settings.load(); } catch (error) {
       if (error.status) settings.node.replaceChildren(el("p.soft", {}, why(error)));
       throw error;
     }
   });
+  pushCard().then(node => phones.replaceWith(node), error => { if (error.status) phones.replaceWith(el("section.card", {}, el("h2", {}, t("push.title")), el("p.soft", {}, why(error)))); });
   storage().then(node => disk.replaceWith(node), error => { if (error.status) disk.replaceWith(el("section.card", {}, el("h2", {}, t("storage.title")), el("p.soft", {}, why(error)))); });
 }
