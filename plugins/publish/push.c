@@ -117,9 +117,10 @@ check (const Push *self, const SlPublishSettings *settings, GError **error)
   if (settings->push_key == NULL || *settings->push_key == '\0')
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "push-key-file is not set: expected a PEM file with a key of the curve P-256");
-  if (!g_str_has_prefix (subject, "mailto:") && !g_str_has_prefix (subject, "https://"))
-    return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "push-subject=%s: expected mailto:NAME@HOST or https://HOST", subject);
+  if (!g_str_has_prefix (subject, "mailto:") && !g_str_has_prefix (subject, "https:"))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "push-subject=%s: expected an address that begins with mailto: or https:", subject);
   return TRUE;
 }
 
