@@ -24,6 +24,7 @@
 #include "plugins/publish/frame_lines.h"
 #include "plugins/base/password.h"
 #include "plugins/base/properties.h"
+#include "plugins/publish/control.h"
 #include "plugins/publish/detector.h"
 #include "plugins/publish/home.h"
 #include "plugins/publish/losses.h"
@@ -42,7 +43,7 @@ typedef struct
   char *password_file, *file_mode, *classes, *kept, *events, *zones;
   gint format, drain_ms;
   gdouble interval, picture_interval;
-  gboolean on_change, enabled, attach_picture;
+  gboolean on_change, enabled, attach_picture, control;
 } Settings;
 
 typedef struct
@@ -65,6 +66,7 @@ typedef struct
   gboolean attaches;      /* streaming thread: pictures to notices */
   SlPictureMaker *maker;  /* streaming thread (nullable) */
   gint64 pictured;        /* streaming thread: when a picture was made last, 0 = never */
+  gint asked;             /* atomic: wishes since the application answered last */
   gboolean told_enabled;  /* atomic: what the broker was told last */
   gboolean told_pictures; /* streaming thread: it was told that no picture can be made */
   gboolean told_bare;     /* streaming thread: it was told that frames come without predictions */
@@ -76,9 +78,8 @@ G_DEFINE_TYPE (SlPublish, sl_publish, GST_TYPE_BASE_SINK)
 
 #define AT(member) G_STRUCT_OFFSET (SlPublish, settings.member)
 #define DAY 86400
-/* Pixels a row of a picture at most, and the time between two messages about commands. */
+/* Pixels a row of a picture at most. */
 #define PICTURE_WIDTH 640
-#define COMMAND_US (60 * G_USEC_PER_SEC)
 
 static const SlProperty properties[] = {
   { "location", "Location",
@@ -166,6 +167,10 @@ static const SlProperty properties[] = {
   { "picture-interval", "Picture interval",
     "MQTT, video: least seconds between two pictures with drawn predictions, as JPEG to TOPIC/picture, retained; 0 = none",
     SL_PROPERTY_DOUBLE, AT (picture_interval), 0, DAY, 0 },
+  { "control", "Control",
+    "MQTT: settings of the pipeline may be changed at TOPIC/set/NAME, and TOPIC/state/NAME has their values; who may write there is "
+    "up to the broker",
+    SL_PROPERTY_BOOL, AT (control) },
   { "enabled", "Enabled",
     "Whether lines are published; false = nothing is published, and no line counts as lost",
     SL_PROPERTY_BOOL, AT (enabled), 0, 0, TRUE, NULL, TRUE },
@@ -295,22 +300,6 @@ tell_threshold (SlPublish *self, SlPublisher *publisher, GstElement *detector)
       g_bytes_new (text, strlen (g_ascii_formatd (text, sizeof text, "%.4g", threshold))));
 }
 
-static void
-refuse_command (SlPublish *self, const char *name, const char *text, gsize bytes,
-                const char *expected)
-{
-  g_autofree char *head = g_strndup (bytes > 0 ? text : "", MIN (bytes, 64)),
-                  *shown = sl_printable (head, SL_PRINTABLE_LABEL);
-  const gint64 now = g_get_monotonic_time ();
-  GST_WARNING_OBJECT (self, "%s/set: expected %s, got '%s'", name, expected, shown);
-  if (self->told_command != 0 && now - self->told_command < COMMAND_US)
-    return;
-  self->told_command = now;
-  GST_ELEMENT_WARNING (
-    self, RESOURCE, SETTINGS,
-    ("the broker's %s/set: expected %s, got '%s'; nothing changes", name, expected, shown), (NULL));
-}
-
 /* Publisher's thread: what somebody wishes through the broker. */
 static void
 obey (gpointer user_data, const char *name, const char *text, gsize bytes)
@@ -322,7 +311,7 @@ obey (gpointer user_data, const char *name, const char *text, gsize bytes)
   gdouble number = 0;
   const char *expected;
   if (!sl_home_read (command, text, bytes, &number, &expected)) {
-    refuse_command (self, name, text, bytes, expected);
+    sl_control_refuse (GST_ELEMENT (self), &self->told_command, name, text, bytes, expected);
     return;
   }
   GST_OBJECT_LOCK (self);
@@ -339,6 +328,28 @@ obey (gpointer user_data, const char *name, const char *text, gsize bytes)
     tell_enabled (self, publisher, number == 1);
   else
     tell_threshold (self, publisher, detector);
+}
+
+/* Publisher's thread. More than the application has answered are lost: a broker may send any
+ * number. */
+static void
+ask (gpointer user_data, const char *topic, const char *text, gsize bytes)
+{
+  SlPublish *self = user_data;
+  if (g_atomic_int_add (&self->asked, 1) < SL_CONTROL_WAITING_MOST)
+    sl_control_post (GST_ELEMENT (self), topic, text, bytes);
+}
+
+/* The application's answer to what it was asked for until then. */
+static void
+publish_states (GstElement *element, const char *states)
+{
+  SlPublish *self = (SlPublish *) element;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  g_atomic_int_set (&self->asked, 0);
+  if (self->publisher != NULL && states != NULL)
+    sl_publisher_put_extra (self->publisher, SL_PUBLISH_STATES,
+                            g_bytes_new (states, strlen (states)));
 }
 
 /* The lock is held while settings are read: nothing that opening does waits for a peer. @warning:
@@ -364,6 +375,7 @@ open_publisher (SlPublish *self, char **warning, GError **error)
   settings.has_threshold = self->detector != NULL;
   settings.command = obey;
   settings.command_data = self;
+  settings.control = s->control ? ask : NULL;
   SlPublisher *publisher =
     sl_publisher_new (&settings, notify, gst_object_ref (self), gst_object_unref, error);
   GST_OBJECT_UNLOCK (self);
@@ -737,26 +749,6 @@ sl_publish_finalize (GObject *object)
 }
 
 static void
-install_counts (GObjectClass *klass)
-{
-  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-  g_object_class_install_property (klass, PROP_PUBLISHED,
-                                   g_param_spec_uint64 ("published", "Published",
-                                                        "Published lines since the last start", 0,
-                                                        G_MAXUINT64, 0, flags));
-  g_object_class_install_property (
-    klass, PROP_DROPPED,
-    g_param_spec_uint64 (
-      "dropped", "Dropped",
-      "Lines lost since the last start, because the queue was full or the stream ended", 0,
-      G_MAXUINT64, 0, flags));
-  g_object_class_install_property (klass, PROP_CONNECTED,
-                                   g_param_spec_boolean ("connected", "Connected",
-                                                         "Whether lines can be sent right now",
-                                                         FALSE, flags));
-}
-
-static void
 sl_publish_class_init (SlPublishClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -766,7 +758,8 @@ sl_publish_class_init (SlPublishClass *klass)
   object_class->finalize = sl_publish_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->get_property = sl_publish_get_property;
-  install_counts (object_class);
+  sl_losses_install (object_class, PROP_PUBLISHED);
+  sl_control_install (object_class, publish_states);
   sink_class->start = sl_publish_start;
   sink_class->stop = sl_publish_stop;
   sink_class->unlock = sl_publish_unlock;

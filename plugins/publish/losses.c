@@ -42,3 +42,23 @@ sl_losses_tell_end (GstElement *element, const char *location, const SlPublishCo
                           location, counts->published, lost, lost - counts->dropped),
                          (NULL));
 }
+
+void
+sl_losses_install (GObjectClass *klass, guint first)
+{
+  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+  g_object_class_install_property (klass, first,
+                                   g_param_spec_uint64 ("published", "Published",
+                                                        "Published lines since the last start", 0,
+                                                        G_MAXUINT64, 0, flags));
+  g_object_class_install_property (
+    klass, first + 1,
+    g_param_spec_uint64 (
+      "dropped", "Dropped",
+      "Lines lost since the last start, because the queue was full or the stream ended", 0,
+      G_MAXUINT64, 0, flags));
+  g_object_class_install_property (klass, first + 2,
+                                   g_param_spec_boolean ("connected", "Connected",
+                                                         "Whether lines can be sent right now",
+                                                         FALSE, flags));
+}

@@ -24,3 +24,6 @@ void sl_losses_tell (SlLosses *self, GstElement *element, const char *location,
  * all others were sent */
 void sl_losses_tell_end (GstElement *element, const char *location, const SlPublishCounts *counts,
                          gboolean drained);
+/** sl_losses_install: the properties published, dropped and connected; their ids begin at @first.
+ */
+void sl_losses_install (GObjectClass *klass, guint first);

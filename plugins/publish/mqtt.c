@@ -19,6 +19,9 @@
 #define CONNECT_US (10 * G_USEC_PER_SEC)
 #define GOODBYE_US (G_USEC_PER_SEC / 2)
 #define STEP_MS 100
+/* Levels of settings, behind the topic. */
+#define SET "/set/"
+#define STATE "/state/"
 
 typedef struct
 {
@@ -27,7 +30,9 @@ typedef struct
   char *availability, *discovery, *device; /* (nullable) */
   gboolean pictures, has_threshold;
   SlPublishCommand command;
+  SlPublishCommand control; /* (nullable) */
   gpointer command_data;
+  GHashTable *states;                  /* of lines, by names: what the broker was told last */
   SlLabelCounts *labels;               /* (nullable) */
   GHashTable *confirmed;               /* labels that are no false alarms */
   GHashTable *announced;               /* labels, on this connection */
@@ -75,6 +80,7 @@ mqtt_close (gpointer state)
   g_free (self->device);
   g_hash_table_unref (self->announced);
   g_hash_table_unref (self->confirmed);
+  g_hash_table_unref (self->states);
   for (guint i = 0; i < SL_PUBLISH_N_EXTRAS; i++)
     g_clear_pointer (&self->extras[i], g_bytes_unref);
   g_free (self);
@@ -91,7 +97,12 @@ on_message (struct mosquitto *client, void *data, const struct mosquitto_message
   if (message->retain || strncmp (message->topic, self->target.topic, length) != 0
       || message->payloadlen < 0)
     return;
-  for (guint i = 0; i < SL_HOME_N_COMMANDS; i++) {
+  if (self->control != NULL && g_str_has_prefix (message->topic + length, SET)) {
+    self->control (self->command_data, message->topic, message->payload,
+                   (gsize) message->payloadlen);
+    return;
+  }
+  for (guint i = 0; self->command != NULL && i < SL_HOME_N_COMMANDS; i++) {
     g_autofree char *end = g_strdup_printf ("/%s/set", sl_home_command_names[i]);
     if (strcmp (message->topic + length, end) == 0)
       self->command (self->command_data, sl_home_command_names[i], message->payload,
@@ -124,9 +135,10 @@ set_topics (Mqtt *self, const SlPublishSettings *settings, GError **error)
     self->pictures = settings->pictures;
     self->has_threshold = settings->has_threshold;
     self->command = settings->command;
-    self->command_data = settings->command_data;
-    mosquitto_message_callback_set (self->client, on_message);
   }
+  self->control = settings->control;
+  self->command_data = settings->command_data;
+  mosquitto_message_callback_set (self->client, on_message);
   const char *all[] = { topic, self->availability, self->discovery };
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
     if (all[i] != NULL && mosquitto_pub_topic_check (all[i]) != MOSQ_ERR_SUCCESS)
@@ -143,6 +155,7 @@ mqtt_open (const SlPublishSettings *settings, GError **error)
 {
   Mqtt *self = g_new0 (Mqtt, 1);
   self->announced = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self->states = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   self->confirmed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   mosquitto_lib_init ();
   self->qos = (gint) settings->qos;
@@ -224,6 +237,26 @@ announce_confirmed (Mqtt *self, GBytes *list)
     }
 }
 
+/* What differs from what the broker was told. */
+static void
+publish_states (Mqtt *self, GBytes *states)
+{
+  gsize length = 0;
+  const char *text = g_bytes_get_data (states, &length);
+  g_autofree char *copy = g_strndup (text, length);
+  g_auto (GStrv) lines = g_strsplit (copy, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++) {
+    g_auto (GStrv) parts = g_strsplit (lines[i], "\t", 4);
+    if (g_strv_length (parts) != 4
+        || g_strcmp0 (g_hash_table_lookup (self->states, parts[0]), lines[i]) == 0)
+      continue;
+    g_hash_table_replace (self->states, g_strdup (parts[0]), g_strdup (lines[i]));
+    g_autofree char *topic = g_strconcat (self->target.topic, STATE, parts[0], NULL);
+    mosquitto_publish (self->client, NULL, topic, (int) strlen (parts[3]), parts[3], self->qos,
+                       strcmp (parts[2], "1") == 0);
+  }
+}
+
 static void
 publish_extra (Mqtt *self, SlPublishExtra extra, GBytes *what)
 {
@@ -234,6 +267,10 @@ publish_extra (Mqtt *self, SlPublishExtra extra, GBytes *what)
   gconstpointer data = g_bytes_get_data (what, &length);
   if (extra == SL_PUBLISH_CONFIRMED) {
     announce_confirmed (self, what);
+    return;
+  }
+  if (extra == SL_PUBLISH_STATES) {
+    publish_states (self, what);
     return;
   }
   if (extra == SL_PUBLISH_ENABLED && self->labels != NULL && length == strlen ("OFF"))
@@ -253,6 +290,14 @@ mqtt_extra (gpointer state, SlPublishExtra extra, GBytes *what, GError **error)
   return TRUE;
 }
 
+/* A broker that forgot the value hears of it again, and of an answer it does not. */
+static gboolean
+is_retained (gpointer name, gpointer line, gpointer data)
+{
+  g_auto (GStrv) parts = g_strsplit (line, "\t", 4);
+  return strcmp (parts[2], "1") == 0;
+}
+
 static void
 greet_home (Mqtt *self)
 {
@@ -265,6 +310,15 @@ greet_home (Mqtt *self)
   }
 }
 
+/* Commands of QoS 0: a broker keeps none for the next connection, when they are nobody's wish. */
+static void
+greet_control (Mqtt *self)
+{
+  g_autofree char *topic = g_strconcat (self->target.topic, SET "+", NULL);
+  g_hash_table_foreach_remove (self->states, is_retained, NULL);
+  mosquitto_subscribe (self->client, NULL, topic, 0);
+}
+
 static void
 greet (Mqtt *self)
 {
@@ -272,6 +326,8 @@ greet (Mqtt *self)
     publish_retained (self, self->availability, "online");
   if (self->discovery != NULL)
     greet_home (self);
+  if (self->control != NULL)
+    greet_control (self);
   g_hash_table_remove_all (self->announced);
   for (guint i = 0; i < SL_PUBLISH_N_EXTRAS; i++)
     if (self->extras[i] != NULL)

@@ -400,6 +400,10 @@ sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpo
   const SlTransport *transport = find_transport (location, &plain, error);
   SlPublishSettings own = *settings;
   own.location = plain;
+  if (transport != NULL && settings->control != NULL && transport->extra == NULL)
+    return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                         "control=true: expected location=mqtt[s]://HOST/TOPIC, whose broker may "
+                         "change settings");
   gpointer state = transport != NULL ? transport->open (&own, error) : NULL;
   if (state == NULL)
     return NULL;

@@ -16,6 +16,7 @@ typedef enum
   SL_PUBLISH_ENABLED,   /* ON or OFF */
   SL_PUBLISH_THRESHOLD, /* a number */
   SL_PUBLISH_PICTURE,   /* JPEG */
+  SL_PUBLISH_STATES,    /* lines of the signal publish-states */
   SL_PUBLISH_N_EXTRAS
 } SlPublishExtra;
 
@@ -47,6 +48,7 @@ typedef struct
   const char *push_key, *push_subject, *push_hosts;  /* Web Push */
   gboolean pictures, has_threshold;                  /* these extras will come */
   SlPublishCommand command;
+  SlPublishCommand control; /* (nullable): what comes to TOPIC/set/NAME; @name is that topic */
   gpointer command_data;
 } SlPublishSettings;
 

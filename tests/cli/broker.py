@@ -27,8 +27,10 @@ class Broker:
             assert told, "mosquitto_sub is gone"
             self.heard.append((told, bytes.fromhex(content).decode("utf-8", "replace")))
 
-    def say(self, topic, payload):
-        subprocess.run(["mosquitto_pub", "-p", str(self.port), "-t", topic, "-m", payload], check=True, timeout=PATIENCE)
+    def say(self, topic, payload, *more):
+        """A payload of bytes goes through standard input."""
+        content = ["-s"] if isinstance(payload, bytes) else ["-m", payload]
+        subprocess.run(["mosquitto_pub", "-p", str(self.port), "-t", topic, *content, *more], check=True, timeout=PATIENCE, input=payload if isinstance(payload, bytes) else None)
 
     def close(self):
         for child in (self.ear, self.child):

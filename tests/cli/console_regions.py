@@ -304,7 +304,7 @@ def test_dbus():
                                    "org.freedesktop.DBus.Properties." + method, "org.sightline.Pipeline", *args], env=dict(os.environ, **environment),
                                   capture_output=True, text=True, timeout=60)
             return (done.stdout + done.stderr).strip()
-        with Console("--dbus", "session", describe("bus-1"), env=environment) as console:
+        with Console("--dbus", "session", describe("bus-1", "audit=%s\n" % work("bus.audit") + ALL), env=environment) as console:
             run("run", "--dbus", "session", describe("second"), env=dict(os.environ, **environment)).expect(
                 1, "--dbus session: another program has the name org.sightline.Run: expected one that runs alone")
             assert call("Get", "Name") == "(<'bus-1'>,)" and call("Get", "Threshold") == "(<-1.0>,)" and call("Get", "Rate") == "(<20.0>,)"
@@ -316,7 +316,20 @@ def test_dbus():
             assert "classes: the model before has no class 'martian'" in call("Set", "Classes", "<'martian'>")
             assert "recording: " in call("Set", "Recording", "<false>") and "add the group [record]" in call("Set", "Recording", "<false>")
             told = [event["message"] for event in console.events() if event["event"] == "changed"]
-            assert "user %d of the message bus: threshold: '0.5' instead of '-1'" % os.getuid() in told, told
+            line = "bus-1: threshold: '0.5' instead of '-1'"
+            assert "user %d of the message bus: %s" % (os.getuid(), line) in told, told
+            assert (["user %d of the message bus" % os.getuid(), "dbus", line]) in [[row[key] for key in ("user", "address", "message")] for row in console.get("/api/v1/audit").json["lines"]]
+            monitor = subprocess.Popen(["gdbus", "monitor", "--session", "--dest", "org.sightline.Run"], env=dict(os.environ, **environment), stdout=subprocess.PIPE, text=True)
+            try:
+                while "is owned by" not in monitor.stdout.readline():
+                    pass
+                console.send("PATCH", "/api/v1/pipelines/bus-1/settings", {"threshold": 0.125})
+                heard = monitor.stdout.readline()
+                assert heard.startswith("/org/sightline/pipelines/bus_2d1: org.freedesktop.DBus.Properties.PropertiesChanged ('org.sightline.Pipeline', {'Threshold': <0.125>}"), heard
+            finally:
+                monitor.kill()
+                monitor.wait()
+                monitor.stdout.close()
 
 
 harness.main(globals())

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "core/base/fail.h"
-#include "tools/run/log.h"
-#include "tools/run/worker.h"
+#include "tools/run/change.h"
 
 #define BUS_NAME "org.sightline.Run"
 #define INTERFACE "org.sightline.Pipeline"
@@ -23,23 +22,46 @@ static const char interface_xml[] =
   "<property name='Recording' type='b' access='readwrite'/>"
   "<property name='Redaction' type='b' access='readwrite'/></interface></node>";
 
+/* @workers: (element-type SlWorker) */
 struct _SlRunDbus
 {
+  GPtrArray *workers;
+  SlRunHttp *http; /* (nullable) */
   GDBusConnection *connection;
   GDBusNodeInfo *info;
   GArray *objects; /* of guint: registrations */
 };
 
+/* (transfer full): letters and digits stay, the rest is "_XX" as in names of systemd's units. */
+static char *
+path_of (const char *name)
+{
+  GString *path = g_string_new (FOLDER);
+  for (const char *at = name; *at != '\0'; at++)
+    if (g_ascii_isalnum (*at))
+      g_string_append_c (path, *at);
+    else
+      g_string_append_printf (path, "_%02x", (guchar) *at);
+  return g_string_free (path, FALSE);
+}
+
+static SlWorker *
+worker_of (const SlRunDbus *dbus, const char *path)
+{
+  for (guint i = 0; i < dbus->workers->len; i++) {
+    g_autofree char *own = path_of (sl_worker_name (dbus->workers->pdata[i]));
+    if (strcmp (own, path) == 0)
+      return dbus->workers->pdata[i];
+  }
+  g_assert_not_reached (); /* these are the objects that are offered */
+}
+
 /* FALSE: @property is no setting. */
 static gboolean
 kind_of (const char *property, SlLiveKind *kind)
 {
-  for (guint i = 0; i < SL_N_LIVE; i++)
-    if (g_ascii_strcasecmp (property, sl_live_rows[i].key) == 0) {
-      *kind = (SlLiveKind) i;
-      return TRUE;
-    }
-  return FALSE;
+  g_autofree char *key = g_ascii_strdown (property, -1);
+  return sl_live_kind_of (key, kind);
 }
 
 static GstElement *
@@ -70,7 +92,7 @@ static GVariant *
 on_get (GDBusConnection *connection, const char *sender, const char *path, const char *interface,
         const char *property, GError **error, gpointer data)
 {
-  SlWorker *worker = data;
+  SlWorker *worker = worker_of (data, path);
   SlLiveKind kind;
   if (kind_of (property, &kind))
     return value_of (worker, kind);
@@ -112,68 +134,30 @@ user_of (GDBusConnection *connection, const char *sender)
   return g_strdup_printf ("user %u", user);
 }
 
-static void
-tell_changed (GDBusConnection *connection, const char *path, const char *property, GVariant *value)
-{
-  GVariantBuilder changed;
-  g_variant_builder_init (&changed, G_VARIANT_TYPE ("a{sv}"));
-  g_variant_builder_add (&changed, "{sv}", property, value);
-  g_dbus_connection_emit_signal (connection, NULL, path, "org.freedesktop.DBus.Properties",
-                                 "PropertiesChanged",
-                                 g_variant_new ("(sa{sv}as)", INTERFACE, &changed, NULL), NULL);
-}
-
 static gboolean
 on_set (GDBusConnection *connection, const char *sender, const char *path, const char *interface,
         const char *property, GVariant *value, GError **error, gpointer data)
 {
-  SlWorker *worker = data;
+  SlRunDbus *dbus = data;
   SlLiveKind kind = SL_LIVE_THRESHOLD;
   kind_of (property, &kind);
-  g_autoptr (GstElement) element = find (worker, kind);
-  g_autofree char *why = sl_live_why_not (kind, element, sl_worker_description (worker));
-  g_autofree char *text = NULL;
   const SlLiveWish wish = wish_of (kind, value);
-  if (why != NULL)
-    return sl_fail (error, SL_ERROR_ARGUMENT, "%s: %s", sl_live_rows[kind].key, why);
-  if (!sl_live_check (kind, element, &wish, &text, error))
-    return FALSE;
-  g_autofree char *before = sl_live_text (element, kind);
-  if (!sl_live_set (sl_worker_live (worker), element, kind, text, error))
-    return FALSE;
-  g_autofree char *now = sl_live_text (element, kind), *user = user_of (connection, sender);
-  sl_run_log (SL_LOG_INFO, sl_worker_name (worker), "changed",
-              "%s of the message bus: %s: '%s' instead of '%s'", user, sl_live_rows[kind].property,
-              now, before);
-  tell_changed (connection, path, property, value_of (worker, kind));
-  return TRUE;
+  g_autofree char *user = user_of (connection, sender);
+  g_autofree char *who = g_strconcat (user, " of the message bus", NULL);
+  return sl_change_setting (worker_of (dbus, path), kind, &wish, dbus->http, who, "dbus", error);
 }
 
 static const GDBusInterfaceVTable interface_table = { .get_property = on_get,
                                                       .set_property = on_set };
 
-/* (transfer full): letters and digits stay, the rest is "_XX" as in names of systemd's units. */
-static char *
-path_of (const char *name)
-{
-  GString *path = g_string_new (FOLDER);
-  for (const char *at = name; *at != '\0'; at++)
-    if (g_ascii_isalnum (*at))
-      g_string_append_c (path, *at);
-    else
-      g_string_append_printf (path, "_%02x", (guchar) *at);
-  return g_string_free (path, FALSE);
-}
-
 static gboolean
-offer (SlRunDbus *dbus, GPtrArray *workers, GError **error)
+offer (SlRunDbus *dbus, GError **error)
 {
   dbus->info = g_dbus_node_info_new_for_xml (interface_xml, error);
-  for (guint i = 0; dbus->info != NULL && i < workers->len; i++) {
-    g_autofree char *path = path_of (sl_worker_name (workers->pdata[i]));
-    const guint object =
-      g_dbus_connection_register_object (dbus->connection, path, dbus->info->interfaces[0],
-                                         &interface_table, workers->pdata[i], NULL, error);
+  for (guint i = 0; dbus->info != NULL && i < dbus->workers->len; i++) {
+    g_autofree char *path = path_of (sl_worker_name (dbus->workers->pdata[i]));
+    const guint object = g_dbus_connection_register_object (
+      dbus->connection, path, dbus->info->interfaces[0], &interface_table, dbus, NULL, error);
     if (object == 0)
       return FALSE;
     g_array_append_val (dbus->objects, object);
@@ -214,18 +198,35 @@ sl_run_dbus_check (const char *bus, GError **error)
 }
 
 SlRunDbus *
-sl_run_dbus_new (const char *bus, GPtrArray *workers, GError **error)
+sl_run_dbus_new (const char *bus, GPtrArray *workers, SlRunHttp *http, GError **error)
 {
   SlRunDbus *dbus = g_new0 (SlRunDbus, 1);
+  dbus->workers = workers;
+  dbus->http = http;
   dbus->objects = g_array_new (FALSE, FALSE, sizeof (guint));
   dbus->connection = g_bus_get_sync (type_of (bus), NULL, error);
   if (dbus->connection != NULL)
     g_dbus_connection_set_exit_on_close (dbus->connection, FALSE);
-  if (dbus->connection != NULL && offer (dbus, workers, error) && take_name (dbus, error))
+  if (dbus->connection != NULL && offer (dbus, error) && take_name (dbus, error))
     return dbus;
   g_prefix_error (error, "--dbus %s: ", bus);
   sl_run_dbus_free (dbus);
   return NULL;
+}
+
+void
+sl_run_dbus_changed (SlRunDbus *dbus, SlWorker *worker, SlLiveKind kind)
+{
+  GDBusPropertyInfo **property = dbus->info->interfaces[0]->properties;
+  g_autofree char *path = path_of (sl_worker_name (worker));
+  GVariantBuilder changed;
+  while (g_ascii_strcasecmp ((*property)->name, sl_live_rows[kind].key) != 0)
+    property++;
+  g_variant_builder_init (&changed, G_VARIANT_TYPE ("a{sv}"));
+  g_variant_builder_add (&changed, "{sv}", (*property)->name, value_of (worker, kind));
+  g_dbus_connection_emit_signal (dbus->connection, NULL, path, "org.freedesktop.DBus.Properties",
+                                 "PropertiesChanged",
+                                 g_variant_new ("(sa{sv}as)", INTERFACE, &changed, NULL), NULL);
 }
 
 void

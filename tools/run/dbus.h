@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "tools/run/http/http.h"
+#include "tools/run/worker.h"
 
 typedef struct _SlRunDbus SlRunDbus;
 
@@ -13,8 +14,10 @@ typedef struct _SlRunDbus SlRunDbus;
  * nor "system". */
 gboolean sl_run_dbus_check (const char *bus, GError **error);
 /** sl_run_dbus_new: connects, and takes the name org.sightline.Run. @bus: of
- * sl_run_dbus_check(); @workers: (element-type SlWorker): must live as long. NULL with
- * SL_ERROR_OPEN set. */
-SlRunDbus *sl_run_dbus_new (const char *bus, GPtrArray *workers, GError **error);
+ * sl_run_dbus_check(); @workers: (element-type SlWorker), and @http: (nullable): its
+ * audit log has the changes; both must live as long. NULL with SL_ERROR_OPEN set. */
+SlRunDbus *sl_run_dbus_new (const char *bus, GPtrArray *workers, SlRunHttp *http, GError **error);
+/** sl_run_dbus_changed: tells the bus that a setting of @worker has changed. */
+void sl_run_dbus_changed (SlRunDbus *dbus, SlWorker *worker, SlLiveKind kind);
 /** sl_run_dbus_free: NULL is legal. */
 void sl_run_dbus_free (SlRunDbus *dbus);

@@ -30,6 +30,8 @@ struct _SlLive
   SlKeep *keep;
   char *defaults[SL_N_LIVE];
   char *launch; /* (nullable): a hash of it */
+  void (*changed) (SlLiveKind kind, gpointer data);
+  gpointer data;
 };
 
 SlLive *
@@ -47,6 +49,45 @@ sl_live_free (SlLive *live)
     g_free (live->defaults[i]);
   g_free (live->launch);
   g_free (live);
+}
+
+void
+sl_live_set_listener (SlLive *live, void (*changed) (SlLiveKind kind, gpointer data), gpointer data)
+{
+  live->changed = changed;
+  live->data = data;
+}
+
+gboolean
+sl_live_kind_of (const char *name, SlLiveKind *kind)
+{
+  for (guint i = 0; i < SL_N_LIVE; i++)
+    if (strcmp (name, sl_live_rows[i].key) == 0) {
+      *kind = (SlLiveKind) i;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+sl_live_read_wish (SlJsonReader *reader, SlLiveWish *wish)
+{
+  const SlJsonKind kind = sl_json_reader_kind (reader);
+  g_clear_pointer (&wish->text, g_free);
+  wish->kind = kind == SL_JSON_NULL     ? SL_LIVE_NOTHING
+               : kind == SL_JSON_NUMBER ? SL_LIVE_NUMBER
+               : kind == SL_JSON_STRING ? SL_LIVE_TEXT
+               : kind == SL_JSON_TRUE   ? SL_LIVE_ON
+               : kind == SL_JSON_FALSE  ? SL_LIVE_OFF
+                                        : SL_LIVE_OTHER;
+  if (kind == SL_JSON_NUMBER)
+    return sl_json_reader_number (reader, &wish->number);
+  if (kind != SL_JSON_STRING)
+    return sl_json_reader_skip (reader);
+  if (!sl_json_reader_string (reader))
+    return FALSE;
+  wish->text = g_strdup (reader->text->str);
+  return TRUE;
 }
 
 GstElement *
@@ -139,6 +180,8 @@ sl_live_set (SlLive *live, GstElement *element, SlLiveKind kind, const char *tex
   sl_keep_note (live->keep, note, text);
   sl_keep_note (live->keep, LAUNCH, live->launch);
   sl_keep_save (live->keep);
+  if (live->changed != NULL)
+    live->changed (kind, live->data);
   return TRUE;
 }
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "core/base/json_reader.h"
 #include "pipelines/description/description.h"
 #include "tools/run/keep.h"
 
@@ -49,11 +50,23 @@ typedef struct
   char *text;
 } SlLiveWish;
 
+/** SL_LIVE_UNKNOWN: a format: of a name that no setting has. */
+#define SL_LIVE_UNKNOWN \
+  "%s: there is no such setting; expected threshold, classes, rate, recording or redaction"
+
 typedef struct _SlLive SlLive;
 
 /** sl_live_new: @keep must live as long. */
 SlLive *sl_live_new (SlKeep *keep);
 void sl_live_free (SlLive *live);
+/** sl_live_set_listener: @changed is called after each change by sl_live_set(). */
+void sl_live_set_listener (SlLive *live, void (*changed) (SlLiveKind kind, gpointer data),
+                           gpointer data);
+/** sl_live_kind_of: FALSE: no setting has that name, in small letters. */
+gboolean sl_live_kind_of (const char *name, SlLiveKind *kind);
+/** sl_live_read_wish: from JSON. @wish: zeroed, or read before; its text is the caller's. FALSE
+ * with the reader's error. */
+gboolean sl_live_read_wish (SlJsonReader *reader, SlLiveWish *wish);
 /** sl_live_apply: to @pipeline, which has not started. @name: for the log. Classes are forgotten
  * when @launch is another than the one that they were set for, whose model may not have them. */
 void sl_live_apply (SlLive *live, GstElement *pipeline, const char *name, const char *launch);

@@ -15,6 +15,7 @@
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/run/boxes.h"
+#include "tools/run/control.h"
 #include "tools/run/dbus.h"
 #include "tools/run/http/choose.h"
 #include "tools/run/http/http.h"
@@ -42,7 +43,8 @@ typedef struct
   SlStats *stats;  /* (nullable) */
   SlRunHttp *http; /* (nullable) */
   SlRunDbus *dbus; /* (nullable) */
-  gboolean ready;  /* has been told */
+  SlRunControl *control;
+  gboolean ready; /* has been told */
   gboolean stopping;
   gboolean overdue; /* pipelines did not stop in time */
   SlManager manager;
@@ -80,6 +82,8 @@ on_changed (SlWorker *worker, gpointer data)
   const gboolean now_ready = !run->ready && all (run, sl_worker_settled);
   g_autofree char *state = g_strdup_printf ("%sSTATUS=%s", now_ready ? "READY=1\n" : "", text);
   run->ready = run->ready || now_ready;
+  if (sl_worker_state (worker) == SL_WORKER_RUNNING)
+    sl_run_control_tell (run->control, worker); /* the frame rate is known now */
   sl_manager_tell (&run->manager, state);
   if (all (run, sl_worker_at_rest))
     g_main_loop_quit (run->loop);
@@ -99,6 +103,16 @@ on_posted (SlWorker *worker, GstMessage *message, gpointer data)
   Run *run = data;
   if (run->http != NULL)
     sl_run_http_posted (run->http, worker, message);
+  sl_run_control_posted (run->control, worker, message);
+}
+
+static void
+on_set (SlWorker *worker, SlLiveKind kind, gpointer data)
+{
+  Run *run = data;
+  if (run->dbus != NULL)
+    sl_run_dbus_changed (run->dbus, worker, kind);
+  sl_run_control_tell (run->control, worker);
 }
 
 static void
@@ -306,7 +320,7 @@ open_dbus (Run *run, const char *bus)
   g_autoptr (GError) error = NULL;
   if (bus == NULL)
     return TRUE;
-  run->dbus = sl_run_dbus_new (bus, run->workers, &error);
+  run->dbus = sl_run_dbus_new (bus, run->workers, run->http, &error);
   if (run->dbus == NULL)
     complain ("bad-dbus", error->message);
   return run->dbus != NULL;
@@ -343,6 +357,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
                            .changed = on_changed,
                            .adopted = on_adopted,
                            .posted = on_posted,
+                           .set = on_set,
                            .dropping = on_dropping } };
   sl_memory_few_arenas ();
   sl_run_log_init (options->json);
@@ -360,6 +375,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   sl_signals_release ();
   if (load (&run, options, files) && check_state (&run) && check_cores (&run)
       && open_http (&run, http) && open_dbus (&run, options->dbus)) {
+    run.control = sl_run_control_new (run.http);
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);
   }
@@ -369,6 +385,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   if (run.overdue)
     _exit (status); /* threads that hang cannot be joined */
   sl_run_dbus_free (run.dbus);
+  g_clear_pointer (&run.control, sl_run_control_free);
   g_clear_pointer (&run.http, sl_run_http_free);
   for (guint i = 0; i < run.workers->len; i++)
     sl_worker_free (run.workers->pdata[i]);

@@ -441,6 +441,13 @@ on_job (GstState state, gboolean good, gpointer data)
   take_error (worker, element, error);
 }
 
+static void
+on_set (SlLiveKind kind, gpointer data)
+{
+  SlWorker *worker = data;
+  worker->options->set (worker, kind, worker->options->data);
+}
+
 SlWorker *
 sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options,
                GError **error)
@@ -462,6 +469,7 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   worker->keep = sl_keep_new ();
   worker->live = sl_live_new (worker->keep);
   worker->promises = sl_run_promises_new ();
+  sl_live_set_listener (worker->live, on_set, worker);
   worker->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   worker->boxed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   adopt (worker, pipeline);

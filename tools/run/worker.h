@@ -52,6 +52,7 @@ typedef struct
  * @adopted: called with each pipeline before it plays, but for the first, which
  * sl_worker_pipeline() has
  * @posted: called with each message of an element that an application may want to know
+ * @set: called after a setting has changed at run time
  * @dropping: called before a pipeline, which is in NULL, is let go
  */
 typedef struct
@@ -61,6 +62,7 @@ typedef struct
   void (*changed) (SlWorker *worker, gpointer data);
   void (*adopted) (SlWorker *worker, GstElement *pipeline, gpointer data);
   void (*posted) (SlWorker *worker, GstMessage *message, gpointer data);
+  void (*set) (SlWorker *worker, SlLiveKind kind, gpointer data);
   void (*dropping) (SlWorker *worker, gpointer data);
   gpointer data;
 } SlWorkerOptions;

@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/printable.h"
 #include "tools/run/api/call.h"
+#include "tools/run/api/router.h"
 
 void
 sl_api_json (SlApiRequest *request, guint status, GString *json)
@@ -73,6 +74,13 @@ sl_api_channel (SlApiRequest *request)
   return channel;
 }
 
+gboolean
+sl_api_audit_line (SlApi *api, const char *user, const char *address, const char *message,
+                   GError **error)
+{
+  return api->audit == NULL || sl_audit_add (api->audit, user, address, message, error);
+}
+
 void
 sl_api_audit (SlApiRequest *request, const char *format, ...)
 {
@@ -83,7 +91,6 @@ sl_api_audit (SlApiRequest *request, const char *format, ...)
   g_autofree char *sentence = g_strdup_vprintf (format, args);
   va_end (args);
   sl_run_log_later (SL_LOG_INFO, NULL, "changed", "%s: %s", request->user, sentence);
-  if (call->api->audit != NULL
-      && !sl_audit_add (call->api->audit, request->user, call->address, sentence, &error))
+  if (!sl_api_audit_line (call->api, request->user, call->address, sentence, &error))
     sl_run_log_later (SL_LOG_ERROR, NULL, "http", "%s", error->message);
 }

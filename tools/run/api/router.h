@@ -14,6 +14,10 @@ typedef struct _SlApi SlApi;
 SlApi *sl_api_new (SlRunSite *site, const SlHttpSettings *settings, GError **error);
 /** sl_api_free: after the server. Main thread. */
 void sl_api_free (SlApi *api);
+/** sl_api_audit_line: adds a line to the audit log, where there is one. FALSE with SL_ERROR_OPEN
+ * when it could not be written. Any thread. */
+gboolean sl_api_audit_line (SlApi *api, const char *user, const char *address, const char *message,
+                            GError **error);
 /** sl_api_branch: for the server. When it stops, jobs in threads are waited for, and those that
  * wait for the main thread are left out. */
 SlHttpBranch sl_api_branch (SlApi *api);

@@ -206,38 +206,13 @@ get_settings (SlApiRequest *request, gpointer data)
 }
 
 static gboolean
-read_wish (SlJsonReader *reader, SlLiveWish *wish)
-{
-  const SlJsonKind kind = sl_json_reader_kind (reader);
-  g_clear_pointer (&wish->text, g_free);
-  wish->kind = kind == SL_JSON_NULL     ? SL_LIVE_NOTHING
-               : kind == SL_JSON_NUMBER ? SL_LIVE_NUMBER
-               : kind == SL_JSON_STRING ? SL_LIVE_TEXT
-               : kind == SL_JSON_TRUE   ? SL_LIVE_ON
-               : kind == SL_JSON_FALSE  ? SL_LIVE_OFF
-                                        : SL_LIVE_OTHER;
-  if (kind == SL_JSON_NUMBER)
-    return sl_json_reader_number (reader, &wish->number);
-  if (kind != SL_JSON_STRING)
-    return sl_json_reader_skip (reader);
-  if (!sl_json_reader_string (reader))
-    return FALSE;
-  wish->text = g_strdup (reader->text->str);
-  return TRUE;
-}
-
-static gboolean
 read_member (SlJsonReader *reader, Job *job)
 {
-  for (guint i = 0; i < SL_N_LIVE; i++)
-    if (strcmp (reader->key->str, sl_live_rows[i].key) == 0) {
-      job->asked[i] = TRUE;
-      return read_wish (reader, &job->wishes[i]);
-    }
-  return sl_json_reader_fail (
-    reader,
-    "%s: there is no such setting; expected threshold, classes, rate, recording or redaction",
-    reader->key->str);
+  SlLiveKind kind;
+  if (!sl_live_kind_of (reader->key->str, &kind))
+    return sl_json_reader_fail (reader, SL_LIVE_UNKNOWN, reader->key->str);
+  job->asked[kind] = TRUE;
+  return sl_live_read_wish (reader, &job->wishes[kind]);
 }
 
 static void

@@ -159,3 +159,11 @@ sl_run_http_drop (SlRunHttp *http, SlWorker *worker)
 {
   sl_feed_detach (feed_of (http, worker));
 }
+
+void
+sl_run_http_audit (SlRunHttp *http, const char *user, const char *address, const char *message)
+{
+  g_autoptr (GError) error = NULL;
+  if (http != NULL && !sl_api_audit_line (http->api, user, address, message, &error))
+    sl_run_log (SL_LOG_ERROR, NULL, "http", "%s", error->message);
+}

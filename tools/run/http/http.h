@@ -37,5 +37,9 @@ void sl_run_http_tick (SlRunHttp *http);
 void sl_run_http_adopt (SlRunHttp *http, SlWorker *worker, GstElement *pipeline);
 /** sl_run_http_posted: an element of @worker's pipeline posted @message. */
 void sl_run_http_posted (SlRunHttp *http, SlWorker *worker, GstMessage *message);
+/** sl_run_http_audit: adds a line to the audit log, where @http (nullable) has one. @address: where
+ * @user's wish came from */
+void sl_run_http_audit (SlRunHttp *http, const char *user, const char *address,
+                        const char *message);
 /** sl_run_http_drop: @worker's pipeline is let go; it is in NULL. */
 void sl_run_http_drop (SlRunHttp *http, SlWorker *worker);

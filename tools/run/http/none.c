@@ -48,3 +48,8 @@ void
 sl_run_http_drop (SlRunHttp *http, SlWorker *worker)
 {
 }
+
+void
+sl_run_http_audit (SlRunHttp *http, const char *user, const char *address, const char *message)
+{
+}

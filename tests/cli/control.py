@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""slpublish control=true: settings of a pipeline by a real broker, and what it hears of them."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
+import harness
+from broker import Broker
+from harness import Skip, model, run, work, write
+from openapi import Client
+from running import eventually
+from served import Served
+
+AUDIT = "[http]\nrole=configure\naudit=%s\n"
+
+
+def describe(name, port, control="control=true", location=None, more=""):
+    text = "[pipeline]\nlaunch=videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=80,height=40,framerate=20/1 ! slpredict model=%s ! slpublish location=%s %s\n%s" % (
+        model("brightest_channel.tflite"), location or "mqtt://127.0.0.1:%d/shop/door" % port, control, more)
+    return write(name + ".pipeline", (text + AUDIT % work("control.audit")).encode())
+
+
+@contextlib.contextmanager
+def broker():
+    if "libmosquitto" in run("--version").out.partition("without")[2]:
+        raise Skip("built without libmosquitto")
+    with contextlib.closing(Broker()) as it:
+        yield it
+
+
+def settings(client, name):
+    return {row["key"]: row["value"] for row in client.get("pipelines/%s/settings" % name).json["settings"]}
+
+
+def test_set():
+    """What is set acts, is retained as state, and is in the log and the audit log; what cannot be is answered."""
+    with broker() as it:
+        it.say("shop/door/set/threshold", "0.9", "-r")  # of a time long ago
+        with Served(describe("door", it.port)) as served:
+            client = Client(served)
+            it.hear("door/state/threshold$", "null")
+            it.hear("door/state/classes$", "null")
+            it.hear("door/state/rate$", "20")
+            assert settings(client, "door")["threshold"] is None
+            it.heard.clear()
+            it.say("shop/door/set/threshold", "0.25")
+            it.hear("door/state/threshold$", "0.25")
+            assert settings(client, "door")["threshold"] == 0.25
+            it.say("shop/door/set/classes", "!green")
+            it.hear("door/state/classes$", '"!green"')
+            it.say("shop/door/set/rate", "5")
+            it.hear("door/state/rate$", "5")
+            it.say("shop/door/set/classes", "null")
+            it.hear("door/state/classes$", "null")
+            client.ask("PATCH", "pipelines/door/settings", {"threshold": 0.5})
+            it.hear("door/state/threshold$", "0.5")
+            for name, payload, words in (
+                    ("threshold", "2", "threshold: expected a number from 0 to 1, or null for the description's"), ("threshold", "0.5 ", None), ("threshold", "much", "threshold: expected a number"),
+                    ("threshold", "", "threshold: expected a number"), ("threshold", "[" * 500, "threshold: expected a number"), ("rate", "0", "rate: expected a number above 0"),
+                    ("classes", "martian", "classes: the model before has no class 'martian'"), ("classes", "7", "classes: expected names with ',' between"),
+                    ("recording", "true", "recording: "), ("redaction", "false", "redaction: "), ("threshold", "1" * 1025, "threshold: expected at most 1024 bytes of UTF-8"),
+                    ("classes", b"\xff\xfe", "classes: expected at most 1024 bytes of UTF-8"), ("classes", b"a\0b", "classes: expected at most 1024 bytes of UTF-8"),
+                    ("volume", "11", "volume: there is no such setting; expected threshold, classes, rate, recording or redaction"), ("x" * 200, "1", "there is no such setting"),
+                    ("threshold", "NaN", "threshold: expected a number"), ("threshold", "-0.1", "threshold: expected a number from 0 to 1")):
+                it.heard.clear()
+                it.say("shop/door/set/" + name, payload)
+                if words is None:
+                    continue
+                topic = "door/state/%s$" % ("error" if len(name) > 100 or name == "volume" else name + "/error")
+                it.hear(topic)
+                answer = next(told for heard, told in it.heard if heard.endswith(topic[5:-1]))
+                assert words in answer, (name, payload, answer)
+            assert settings(client, "door") == {"threshold": 0.5, "classes": None, "rate": 5, "recording": None, "redaction": None}, settings(client, "door")
+            told = [event["message"] for event in served.events() if event["event"] == "changed"]
+            assert "mqtt:shop/door/set/threshold: door: threshold: '0.25' instead of '-1'" in told, told
+            lines = [(line["user"], line["address"], line["message"]) for line in client.get("audit").json["lines"]]
+            assert ("mqtt:shop/door/set/threshold", "mqtt", "door: threshold: '0.25' instead of '-1'") in lines, lines
+        kept = subprocess.run(["mosquitto_sub", "-p", str(it.port), "-t", "shop/door/state/#", "-F", "%t %p", "-C", "3", "-W", "60"], capture_output=True, text=True, check=True).stdout
+        assert sorted(kept.split("\n")[:3]) == ["shop/door/state/classes null", "shop/door/state/rate 5", "shop/door/state/threshold 0.5"], kept
+
+
+def test_flood():
+    """Any number of messages leaves the program as it is, and able to obey."""
+    with broker() as it, Served(describe("flood", it.port)) as served:
+        it.hear("door/state/threshold$", "null")
+        lines = b"".join(b"%d\n" % i for i in range(5000))
+        subprocess.run(["mosquitto_pub", "-p", str(it.port), "-t", "shop/door/set/threshold", "-l"], input=lines, check=True, timeout=100)
+        def obeyed():
+            it.say("shop/door/set/threshold", "0.75")
+            return settings(Client(served), "flood")["threshold"] == 0.75
+        eventually(obeyed)
+
+
+def test_off():
+    """Without control=true nobody listens; no other destination has it."""
+    with broker() as it:
+        with Served(describe("off", it.port, "")) as served:
+            it.hear("door/available", "online")
+            it.say("shop/door/set/threshold", "0.25")
+            it.hear("door/set/threshold", "0.25")
+            it.heard.clear()
+            it.hear("shop/door$")  # a frame later
+            assert settings(Client(served), "off")["threshold"] is None and not [topic for topic, _ in it.heard if "/state/" in topic]
+    run("run", describe("file", 0, location=work("out.json"), more="restart=no\n")).expect(1, "control=true: expected location=mqtt[s]://HOST/TOPIC, whose broker may change settings")
+
+
+def test_restart():
+    """A new connection hears the values again, and no old answer."""
+    with broker() as it:
+        path = describe("again", it.port)
+        with Served(path) as served:
+            it.hear("door/state/rate$", "20")
+            it.say("shop/door/set/threshold", "7")
+            it.hear("door/state/threshold/error")
+            it.heard.clear()
+            with open(path, "r+b") as file:
+                text = file.read().replace(b"framerate=20", b"framerate=10")
+                file.seek(0)
+                file.write(text)
+            served.child.send_signal(signal.SIGHUP)
+            it.hear("door/state/rate$", "10")
+            assert not [topic for topic, _ in it.heard if topic.endswith("/error")], json.dumps(it.heard)
+
+
+harness.main(globals())
