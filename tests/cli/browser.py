@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A real browser without a window, driven over two pipes by Chromium's DevTools protocol. Standard library only."""
 import base64
+import contextlib
 import json
 import os
 import select
@@ -32,6 +33,7 @@ class Browser:
         os.close(to_us)
         self.number, self.rest, self.session = 0, b"", None
         self.problems = []  # what the page's script threw
+        self.workers = {}  # addresses of service workers, and the ids of their registrations
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.call("Runtime.enable")
@@ -63,6 +65,8 @@ class Browser:
                 self.problems.append(message["params"]["exceptionDetails"])
             if message.get("method") == "Log.entryAdded" and message["params"]["entry"]["source"] in ("security", "violation"):
                 self.problems.append(message["params"]["entry"])  # of the page's Content-Security-Policy
+            if message.get("method") == "ServiceWorker.workerRegistrationUpdated":
+                self.workers.update({row["scopeURL"]: row["registrationId"] for row in message["params"]["registrations"]})
             if message.get("id") == self.number:
                 assert "error" not in message, message
                 return message["result"]
@@ -129,6 +133,15 @@ class Browser:
 
     def tap(self, selector):
         self.touch_drag(selector, (0.5, 0.5), (0.5, 0.5))
+
+    @contextlib.contextmanager
+    def elsewhere(self, session):
+        """Calls go to another target; None = the browser itself."""
+        before, self.session = self.session, session
+        try:
+            yield
+        finally:
+            self.session = before
 
     def offline(self, off):
         """Whether the network is broken; streams that run end."""

@@ -17,6 +17,7 @@ import harness
 from harness import Skip, run, work, write
 from hooks import Hook, describe, log_of, watching
 from openapi import Client
+from push_keys import key_file, openssl
 from running import STOPPED, eventually
 from served import Served
 
@@ -36,20 +37,6 @@ LOOK = "[http]\nlisten=127.0.0.1:0\n"
 
 def decode(text):
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
-def openssl(*args):
-    try:
-        subprocess.run(["openssl", *args], check=True, capture_output=True, timeout=60)
-    except FileNotFoundError:
-        raise Skip("openssl is not installed") from None
-
-
-def key_file(name="vapid.pem", curve="P-256"):
-    path = work(name)
-    openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:" + curve, "-out", path)
-    os.chmod(path, 0o600)
-    return path
 
 
 def group(file, port, more=""):
