@@ -3,7 +3,6 @@
  * Launch lines and element groups to pipelines, with GStreamer's errors completed by file, line and
  * the name probably meant.
  */
-#include "config.h"
 #include "pipelines/description/build.h"
 
 #include <string.h>
@@ -28,19 +27,11 @@ static const char *const transparent[] = {
   "capsfilter", "identity", "videorate", "videoconvert"
 };
 
-/* (transfer none) */
-static const char *
-factory_of (GstElement *element)
-{
-  GstElementFactory *factory = gst_element_get_factory (element);
-  return factory != NULL ? GST_OBJECT_NAME (factory) : "";
-}
-
 static gboolean
 is_transparent (GstElement *element)
 {
   for (guint i = 0; i < G_N_ELEMENTS (transparent); i++)
-    if (strcmp (factory_of (element), transparent[i]) == 0)
+    if (strcmp (sl_factory_name (element), transparent[i]) == 0)
       return TRUE;
   return FALSE;
 }
@@ -64,7 +55,7 @@ camera_before (GstElement *taker)
     gst_object_unref (element);
     element = before;
   }
-  if (element != NULL && strcmp (factory_of (element), "slcamera") != 0)
+  if (element != NULL && strcmp (sl_factory_name (element), "slcamera") != 0)
     gst_clear_object (&element);
   return element;
 }
@@ -84,7 +75,7 @@ camera_tee (GstElement *camera)
   g_autoptr (GstPad) source = gst_element_get_static_pad (camera, ENCODED);
   g_autoptr (GstPad) taker = gst_pad_get_peer (source);
   GstElement *tee = taker != NULL ? gst_pad_get_parent_element (taker) : NULL;
-  const gboolean recorded = tee != NULL && strcmp (factory_of (tee), "slrecord") == 0;
+  const gboolean recorded = tee != NULL && strcmp (sl_factory_name (tee), "slrecord") == 0;
   if (!recorded) {
     gst_clear_object (&tee);
     return NULL;
@@ -117,14 +108,6 @@ link_camera (GstElement *taker)
     gst_element_link_pads (camera, ENCODED, taker, ENCODED);
   else if ((tee = camera_tee (camera)) != NULL)
     gst_element_link_pads (tee, "src_%u", taker, ENCODED);
-}
-
-void
-sl_find_installed_elements (const char *element)
-{
-  g_autoptr (GstElementFactory) factory = gst_element_factory_find (element);
-  if (factory == NULL)
-    gst_registry_scan_path (gst_registry_get (), SL_PLUGIN_DIR);
 }
 
 /* (transfer full): "; did you mean 'X'?" when an element of nearly that name is installed. */
@@ -343,30 +326,6 @@ apply (GstElement *pipeline, const SlElementOverride *override, GError **error)
                     override->element, override->property);
   gst_object_unref (element);
   return good;
-}
-
-GPtrArray *
-sl_find_elements (GstElement *pipeline, const char *factory)
-{
-  GPtrArray *found = g_ptr_array_new_with_free_func (gst_object_unref);
-  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
-  GstIteratorResult result;
-  GValue item = G_VALUE_INIT;
-  while ((result = gst_iterator_next (elements, &item)) == GST_ITERATOR_OK
-         || result == GST_ITERATOR_RESYNC) {
-    if (result == GST_ITERATOR_RESYNC) {
-      g_ptr_array_set_size (found, 0);
-      gst_iterator_resync (elements);
-      continue;
-    }
-    if (strcmp (factory_of (g_value_get_object (&item)), factory) == 0)
-      g_ptr_array_insert (found, 0, g_value_dup_object (&item));
-    g_value_reset (&item);
-  }
-  if (G_IS_VALUE (&item))
-    g_value_unset (&item);
-  gst_iterator_free (elements);
-  return found;
 }
 
 /* Motion in masks of all classes is no motion, where an slmotion has no ignore= of its own. */

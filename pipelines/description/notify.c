@@ -6,7 +6,8 @@
 
 #include "core/base/duration.h"
 #include "core/base/fail.h"
-#include "pipelines/description/build.h"
+#include "pipelines/description/find.h"
+#include "pipelines/description/property.h"
 
 /* Frames that wait while a picture is made. */
 #define WAITING 8

@@ -4,8 +4,11 @@
  * here they are an error that states the property's range.
  */
 
+#include "pipelines/description/property.h"
+
+#include <gst/gst.h>
+
 #include "core/base/fail.h"
-#include "pipelines/description/build.h"
 #include "core/base/suggest.h"
 
 #define SHOWN_NICKS 24

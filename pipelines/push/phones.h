@@ -22,7 +22,7 @@
  * @login: what says whether the user has the same password still, "" = nothing
  * @name: for people
  * @added: UTC
- * @endpoint: a secret: whoever knows it may call it
+ * @endpoint: a secret, since its knowledge is the right to call it
  * @p256dh, @auth: base64url
  */
 typedef struct

@@ -319,17 +319,17 @@ def test_dbus():
             line = "bus-1: threshold: '0.5' instead of '-1'"
             assert "user %d of the message bus: %s" % (os.getuid(), line) in told, told
             assert (["user %d of the message bus" % os.getuid(), "dbus", line]) in [[row[key] for key in ("user", "address", "message")] for row in console.get("/api/v1/audit").json["lines"]]
-            monitor = subprocess.Popen(["gdbus", "monitor", "--session", "--dest", "org.sightline.Run"], env=dict(os.environ, **environment), stdout=subprocess.PIPE, text=True)
-            try:
-                while "is owned by" not in monitor.stdout.readline():
-                    pass
-                console.send("PATCH", "/api/v1/pipelines/bus-1/settings", {"threshold": 0.125})
-                heard = monitor.stdout.readline()
-                assert heard.startswith("/org/sightline/pipelines/bus_2d1: org.freedesktop.DBus.Properties.PropertiesChanged ('org.sightline.Pipeline', {'Threshold': <0.125>}"), heard
-            finally:
-                monitor.kill()
-                monitor.wait()
-                monitor.stdout.close()
+            with open(work("heard"), "w+b") as heard:
+                monitor = subprocess.Popen(["gdbus", "monitor", "--session", "--dest", "org.sightline.Run"], env=dict(os.environ, **environment), stdout=heard)
+                def told_by_page():
+                    console.send("PATCH", "/api/v1/pipelines/bus-1/settings", {"threshold": 0.125})
+                    with open(work("heard"), "rb") as file:
+                        return b"/bus_2d1: org.freedesktop.DBus.Properties.PropertiesChanged ('org.sightline.Pipeline', {'Threshold': <0.125>}" in file.read()
+                try:
+                    eventually(told_by_page)  # the monitor may begin to listen a moment later
+                finally:
+                    monitor.kill()
+                    monitor.wait()
 
 
 harness.main(globals())

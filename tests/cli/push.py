@@ -194,7 +194,7 @@ def test_errors():
             (bare.replace("mailto:", ""), "push-subject=me@example.org: expected an address that begins with mailto: or https:"),
             (bare.replace(key, work("none")), "key=%s: No such file" % work("none")), (bare.replace(key, other), expected), (bare.replace(key, encrypted), expected),
             (bare.replace(key, loose), "other users may read or change this secret (mode 0644): chmod 600"), (bare.replace(key, write("no.pem", b"x" * 20000)), "expected a regular file of at most 16384 bytes"),
-            (bare.replace(file, subscribed("open.phones", "https://a.example/x")), "other users may read or change it (mode 0666): chmod 600")]:
+            (bare.replace(file, subscribed("open.phones", "https://a.example/x")), "open.phones: other users may read or change it (mode 0666): chmod 600")]:
         if "open.phones" in text:
             os.chmod(work("open.phones"), 0o666)
         with watching(describe("errors", "", more="restart=no\n" + text)) as running:

@@ -76,7 +76,7 @@ test_vector (void)
   g_assert_cmpstr (error->message, ==, "a push message: expected at most 3993 bytes");
 }
 
-/* Points that are none would tell whoever sent them something about a private key. */
+/* Points outside the curve would tell their sender something about a private key. */
 static void
 test_receivers (void)
 {

@@ -25,6 +25,9 @@ typedef struct
  * descriptions differ: a browser has one subscription of a page. Main thread. */
 SlApiPush *sl_api_push_new (GPtrArray *workers, GError **error);
 void sl_api_push_free (SlApiPush *push);
+/** sl_api_push_login: (transfer full): what of the password of the user @name is in the file: it
+ * does not lead back. "" where nobody logs in. */
+char *sl_api_push_login (const SlUsers *users, const char *name);
 /** sl_api_push_tick: when @users (nullable) have changed, browsers of those who are gone, or whose
  * password has changed, are removed. The server's thread. */
 void sl_api_push_tick (SlApiPush *push, const SlUsers *users);
