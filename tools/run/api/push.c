@@ -10,6 +10,8 @@
 #include "tools/run/worker.h"
 
 #define LOGIN_DIGITS 16
+/* A browser may be added while its user is removed. */
+#define AGAIN (60 * G_USEC_PER_SEC)
 
 /* @what: such as "key"; FALSE with @error set where two descriptions differ */
 static gboolean
@@ -90,8 +92,11 @@ sl_api_push_tick (SlApiPush *push, const SlUsers *users)
 {
   g_autoptr (GError) error = NULL;
   guint removed = 0;
-  if (push->path == NULL || users == NULL || push->serial == sl_users_serial (users))
+  const gint64 now = g_get_monotonic_time ();
+  if (push->path == NULL || users == NULL
+      || (push->serial == sl_users_serial (users) && now - push->looked < AGAIN))
     return;
+  push->looked = now;
   push->serial = sl_users_serial (users);
   if (!sl_phones_keep (push->path, is_known, (gpointer) users, &removed, &error))
     sl_run_log_later (SL_LOG_WARNING, NULL, "push", "%s", error->message);

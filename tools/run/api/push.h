@@ -8,17 +8,19 @@
 #include "tools/run/http/users.h"
 
 /**
- * SlApiPush: immutable but for @serial.
+ * SlApiPush: immutable but for the last two.
  * @path: (nullable): the file of subscriptions; NULL = there is no [push]
  * @hosts: (nullable)
  * @key: (nullable): the public key, for browsers
  * @why: (nullable): why there is none, in a sentence
- * @serial: of the users that the file was compared with; the server's thread
+ * @serial: of the users that the file was compared with, at @looked, monotonic time; the server's
+ * thread
  */
 typedef struct
 {
   char *path, *hosts, *key, *why;
   guint serial;
+  gint64 looked;
 } SlApiPush;
 
 /** sl_api_push_new: @workers: (element-type SlWorker). NULL with SL_ERROR_ARGUMENT where two
@@ -28,6 +30,6 @@ void sl_api_push_free (SlApiPush *push);
 /** sl_api_push_login: (transfer full): what of the password of the user @name is in the file: it
  * does not lead back. "" where nobody logs in. */
 char *sl_api_push_login (const SlUsers *users, const char *name);
-/** sl_api_push_tick: when @users (nullable) have changed, browsers of those who are gone, or whose
- * password has changed, are removed. The server's thread. */
+/** sl_api_push_tick: when @users (nullable) have changed, and each minute, browsers of those who
+ * are gone, or whose password has changed, are removed. The server's thread. */
 void sl_api_push_tick (SlApiPush *push, const SlUsers *users);
