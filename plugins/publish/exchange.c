@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
 #include "plugins/publish/exchange.h"
 
 #include <poll.h>
 
 #define STATUS_TOO_MANY_REQUESTS 429
+
+SoupSession *
+sl_exchange_session_new (GMainContext *context, guint timeout_s)
+{
+  g_main_context_push_thread_default (context);
+  SoupSession *session = soup_session_new_with_options ("timeout", timeout_s, "user-agent",
+                                                        "sightline/" SL_VERSION, NULL);
+  g_main_context_pop_thread_default (context);
+  return session;
+}
+
+void
+sl_exchange_session_free (GMainContext *context, SoupSession **session)
+{
+  g_main_context_push_thread_default (context);
+  g_clear_object (session);
+  g_main_context_pop_thread_default (context);
+}
 
 /* A request under way. */
 typedef struct

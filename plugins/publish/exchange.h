@@ -4,6 +4,10 @@
 
 #include <libsoup/soup.h>
 
+/** sl_exchange_session_new: whose requests are of @context, and take @timeout_s seconds at most. */
+SoupSession *sl_exchange_session_new (GMainContext *context, guint timeout_s);
+/** sl_exchange_session_free: @session: (inout) (nullable): NULL behind it */
+void sl_exchange_session_free (GMainContext *context, SoupSession **session);
 /** sl_exchange: (transfer full) (nullable): the answer's body. NULL with @error set: it has not
  * come within @timeout_s seconds, or @cancellable ended it. */
 GInputStream *sl_exchange (SoupSession *session, SoupMessage *message, guint timeout_s,

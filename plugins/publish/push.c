@@ -11,7 +11,6 @@
 #include <libsoup/soup.h>
 #include <string.h>
 
-#include "config.h"
 #include "core/base/fail.h"
 #include "core/base/json.h"
 #include "core/base/json_reader.h"
@@ -149,11 +148,8 @@ static gboolean
 push_connect (gpointer state, GCancellable *cancellable, GError **error)
 {
   Push *self = state;
-  g_main_context_push_thread_default (self->context);
-  self->session = soup_session_new_with_options ("timeout", self->timeout_s, "user-agent",
-                                                 "sightline/" SL_VERSION, NULL);
+  self->session = sl_exchange_session_new (self->context, self->timeout_s);
   soup_session_set_proxy_resolver (self->session, NULL);
-  g_main_context_pop_thread_default (self->context);
   return TRUE;
 }
 
@@ -161,9 +157,7 @@ static void
 push_disconnect (gpointer state)
 {
   Push *self = state;
-  g_main_context_push_thread_default (self->context);
-  g_clear_object (&self->session);
-  g_main_context_pop_thread_default (self->context);
+  sl_exchange_session_free (self->context, &self->session);
 }
 
 /* A name may lead anywhere, and elsewhere the next time: what counts is the address that is about

@@ -9,7 +9,6 @@
 #include <libsoup/soup.h>
 #include <string.h>
 
-#include "config.h"
 #include "core/base/fail.h"
 #include "core/base/json_reader.h"
 #include "core/base/secretfile.h"
@@ -130,12 +129,9 @@ static gboolean
 webhook_connect (gpointer state, GCancellable *cancellable, GError **error)
 {
   Webhook *self = state;
-  g_main_context_push_thread_default (self->context);
-  self->session = soup_session_new_with_options ("timeout", self->timeout_s, "user-agent",
-                                                 "sightline/" SL_VERSION, NULL);
+  self->session = sl_exchange_session_new (self->context, self->timeout_s);
   if (self->database != NULL)
     g_object_set (self->session, "tls-database", self->database, NULL);
-  g_main_context_pop_thread_default (self->context);
   return TRUE;
 }
 
@@ -143,9 +139,7 @@ static void
 webhook_disconnect (gpointer state)
 {
   Webhook *self = state;
-  g_main_context_push_thread_default (self->context);
-  g_clear_object (&self->session);
-  g_main_context_pop_thread_default (self->context);
+  sl_exchange_session_free (self->context, &self->session);
 }
 
 static SoupMessage *
