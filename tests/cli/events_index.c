@@ -425,7 +425,7 @@ test_damaged (void)
 static void
 test_versions (void)
 {
-  char *folder = new_folder ();
+  char *folder = sl_test_folder_new ();
   g_autofree char *damaged = NULL, *aside = g_build_filename (folder, SL_STORE_DAMAGED, NULL);
   g_autoptr (GError) error = NULL;
   SlStore *store = open_store (folder);
@@ -439,7 +439,7 @@ test_versions (void)
                             "away, which loses counts and events without a clip"));
   g_assert_null (damaged);
   g_assert_false (g_file_test (aside, G_FILE_TEST_EXISTS));
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 static gint
@@ -670,7 +670,7 @@ test_retention (void)
 static void
 test_clock (void)
 {
-  char *folder = new_folder ();
+  char *folder = sl_test_folder_new ();
   const gint64 day = 24 * HOUR, now = 20000 * day;
   SlStore *store = open_store (folder);
   add_bare (store, now, "in", "way");
@@ -684,7 +684,7 @@ test_clock (void)
   g_assert_true (sl_store_expire (store, 0, NULL));
   g_assert_cmpint (rows_of (store, "event"), ==, 1);
   sl_store_unref (store);
-  remove_folder (folder);
+  sl_test_folder_remove (folder);
 }
 
 /* What was counted before a clock went back is written at once. */
