@@ -277,6 +277,24 @@ find_path (const Server *server, const char *name)
 
 /* Servers: the lock is held. */
 
+static gboolean
+quit (gpointer loop)
+{
+  g_main_loop_quit (loop);
+  return G_SOURCE_REMOVE;
+}
+
+/* A loop that has not begun yet would forget that it was told to end, so it is told by itself. */
+static void
+end_loop (const Server *server)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+  g_source_set_priority (source, G_PRIORITY_HIGH);
+  g_source_set_callback (source, quit, g_main_loop_ref (server->loop),
+                         (GDestroyNotify) g_main_loop_unref);
+  g_source_attach (source, server->context);
+}
+
 static void
 server_free (Server *server)
 {
@@ -290,7 +308,7 @@ server_free (Server *server)
   }
   g_list_free_full (gst_rtsp_server_client_filter (server->rtsp, close_client, NULL),
                     g_object_unref);
-  g_main_loop_quit (server->loop);
+  end_loop (server);
   if (server->thread == g_thread_self ())
     g_thread_unref (server->thread);
   else if (server->thread != NULL)

@@ -248,6 +248,20 @@ test_taken (void)
   test_remove_file (file);
 }
 
+/* A server that ends before its thread has begun. */
+static void
+test_ends_at_once (void)
+{
+  g_autoptr (GstElement) element =
+    gst_object_ref_sink (gst_element_factory_make ("slrestream", NULL));
+  g_object_set (element, "rtsp", "127.0.0.1:0/door", NULL);
+  for (guint i = 0; i < 200; i++) {
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=,
+                     GST_STATE_CHANGE_FAILURE);
+    gst_element_set_state (element, GST_STATE_NULL);
+  }
+}
+
 /* Frames that no encoder takes: a sentence, once, for the first client. */
 static void
 test_not_encoded (void)
@@ -319,6 +333,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slrestream/password", test_password);
   g_test_add_func ("/slrestream/unknown-path", test_unknown_path);
   g_test_add_func ("/slrestream/no-camera-stream", test_no_camera_stream);
+  g_test_add_func ("/slrestream/ends-at-once", test_ends_at_once);
   g_test_add_func ("/slrestream/limit", test_limit);
   g_test_add_func ("/slrestream/mistakes", test_mistakes);
   g_test_add_func ("/slrestream/taken", test_taken);
