@@ -78,6 +78,20 @@ def search(served, folder):
     eventually(lambda: new not in stems(served, words="red"))
 
 
+def lost(served, folder):
+    """A file of embeddings that is gone is made again; the thread that makes them has the lowest priority."""
+    os.unlink(os.path.join(folder, ".sightline-search.vectors"))
+    assert "the file of its embeddings is gone or damaged; all are made again" in served.wait_for("search")["message"]
+    eventually(lambda: stems(served, words="red") == [s for s, _ in ranked((1, 0, 0))])
+    tasks, nice = "/proc/%d/task" % served.child.pid, []
+    for task in os.listdir(tasks):
+        with open(os.path.join(tasks, task, "stat"), encoding="ascii") as file:
+            name, rest = file.read().split("(", 1)[1].rsplit(") ", 1)
+        if name == "sl-search":
+            nice.append(rest.split()[16])
+    assert nice == ["19"], nice
+
+
 def one_at_a_time(served):
     """A user's searches that begin while another one goes on are refused with a sentence; all others are answered."""
     answers = []
@@ -112,6 +126,7 @@ def test_searches():
     folder = clips("console")
     with Served(describe("console", folder, group())) as served:
         search(served, folder)
+        lost(served, folder)
         one_at_a_time(served)
         page(served)
 

@@ -121,6 +121,10 @@ look_after (SlSearcher *searcher, Place *place)
     place->looked = now;
     place->after = 0;
   }
+  if (!sl_vector_file_exists (place->store->folder))
+    place->model.id = 0;
+  if (place->model.id == 0)
+    place->after = 0;
   const gboolean begun =
     begin (searcher, place, &error) && sl_vectors_wipe (place->store, &place->model, WIPES, &error);
   g_autoptr (GPtrArray) stems =

@@ -103,6 +103,13 @@ sl_vector_file_open (SlVectorFile *file, const char *folder, const char *hash, g
 }
 
 gboolean
+sl_vector_file_exists (const char *folder)
+{
+  g_autofree char *path = g_build_filename (folder, SL_VECTOR_FILE, NULL);
+  return g_file_test (path, G_FILE_TEST_EXISTS);
+}
+
+gboolean
 sl_vector_file_create (SlVectorFile *file, const char *folder, const char *hash, guint length,
                        GError **error)
 {

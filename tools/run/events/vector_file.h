@@ -31,6 +31,8 @@ typedef struct
  */
 gboolean sl_vector_file_open (SlVectorFile *file, const char *folder, const char *hash,
                               guint length, GError **error);
+/** sl_vector_file_exists: whether @folder has such a file, of whatever model. */
+gboolean sl_vector_file_exists (const char *folder);
 /** sl_vector_file_create: an empty file replaces the one that is there. */
 gboolean sl_vector_file_create (SlVectorFile *file, const char *folder, const char *hash,
                                 guint length, GError **error);
