@@ -190,7 +190,8 @@ sl_vectors_pending (SlStore *store, const SlVectorModel *model, guint most, gint
                       "ii", *after, (gint64) most)
       : NULL;
   while (rows != NULL && sl_sql_next (sql, rows, &reason))
-    g_ptr_array_add (stems, g_strdup (sl_sql_text (rows, 0)));
+    if (sl_sql_text (rows, 0) != NULL) /* as a damaged index may have it */
+      g_ptr_array_add (stems, g_strdup (sl_sql_text (rows, 0)));
   if (reason == NULL) {
     *after = stems->len == 0 ? MAX (last, *after) : *after;
     return g_steal_pointer (&stems);
@@ -403,9 +404,11 @@ find_events (const Look *look, const SlSearchHit *hits, guint n, GError **error)
       }
       continue;
     }
-    if (is_known (found, sl_sql_text (rows, 0))
-        || !sl_vector_file_read (&look->file, (gint64) hits[i].row, sqlite3_column_int64 (rows, SL_EVENT_N_COLUMNS),
-                                 numbers))
+    if (sl_sql_text (rows, 0) == NULL || sl_sql_text (rows, 1) == NULL
+        || sl_sql_text (rows, 3) == NULL /* of a damaged index */
+        || is_known (found, sl_sql_text (rows, 0))
+        || !sl_vector_file_read (&look->file, (gint64) hits[i].row,
+                                 sqlite3_column_int64 (rows, SL_EVENT_N_COLUMNS), numbers))
       continue;
     SlVectorHit *hit = g_new0 (SlVectorHit, 1);
     hit->score = CLAMP (hits[i].cosine, -1, 1);
