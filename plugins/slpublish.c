@@ -347,9 +347,11 @@ publish_states (GstElement *element, const char *states)
   SlPublish *self = (SlPublish *) element;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   g_atomic_int_set (&self->asked, 0);
-  if (self->publisher != NULL && states != NULL)
-    sl_publisher_put_extra (self->publisher, SL_PUBLISH_STATES,
-                            g_bytes_new (states, strlen (states)));
+  if (self->publisher == NULL || states == NULL)
+    return;
+  sl_publisher_put_extra (self->publisher, SL_PUBLISH_STATES,
+                          g_bytes_new (states, strlen (states)));
+  tell_threshold (self, self->publisher, self->detector);
 }
 
 /* The lock is held while settings are read: nothing that opening does waits for a peer. @warning:

@@ -21,7 +21,9 @@ sl_control_install (GObjectClass *klass, void (*publish) (GstElement *element, c
 void
 sl_control_post (GstElement *element, const char *topic, const char *text, gsize bytes)
 {
-  g_autofree char *name = g_strndup (strrchr (topic, '/') + 1, SETTING_MOST + 1);
+  const char *setting =
+    g_str_has_suffix (topic, SL_CONTROL_THRESHOLD) ? "threshold" : strrchr (topic, '/') + 1;
+  g_autofree char *name = g_strndup (setting, SETTING_MOST + 1);
   g_autofree char *shown = sl_printable (name, SL_PRINTABLE_LABEL);
   g_autofree char *whole =
     bytes <= SL_CONTROL_BYTES_MOST ? g_strndup (bytes > 0 ? text : "", bytes) : NULL;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/fail.h"
+#include "plugins/publish/control.h"
 #include "plugins/publish/home.h"
 #include "plugins/publish/topic.h"
 
@@ -97,16 +98,17 @@ on_message (struct mosquitto *client, void *data, const struct mosquitto_message
   if (message->retain || strncmp (message->topic, self->target.topic, length) != 0
       || message->payloadlen < 0)
     return;
-  if (self->control != NULL && g_str_has_prefix (message->topic + length, SET)) {
-    self->control (self->command_data, message->topic, message->payload,
-                   (gsize) message->payloadlen);
+  const char *end = message->topic + length;
+  const gsize bytes = (gsize) message->payloadlen;
+  if (self->control != NULL
+      && (g_str_has_prefix (end, SET) || strcmp (end, SL_CONTROL_THRESHOLD) == 0)) {
+    self->control (self->command_data, message->topic, message->payload, bytes);
     return;
   }
   for (guint i = 0; self->command != NULL && i < SL_HOME_N_COMMANDS; i++) {
-    g_autofree char *end = g_strdup_printf ("/%s/set", sl_home_command_names[i]);
-    if (strcmp (message->topic + length, end) == 0)
-      self->command (self->command_data, sl_home_command_names[i], message->payload,
-                     (gsize) message->payloadlen);
+    g_autofree char *command = g_strdup_printf ("/%s/set", sl_home_command_names[i]);
+    if (strcmp (end, command) == 0)
+      self->command (self->command_data, sl_home_command_names[i], message->payload, bytes);
   }
 }
 

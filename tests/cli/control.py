@@ -108,6 +108,22 @@ def test_off():
     run("run", describe("file", 0, location=work("out.json"), more="restart=no\n")).expect(1, "control=true: expected location=mqtt[s]://HOST/TOPIC, whose broker may change settings")
 
 
+def test_home():
+    """Home Assistant's threshold goes the same way, and follows changes by others."""
+    with broker() as it, Served(describe("home", it.port, "control=true discovery-prefix=homeassistant")) as served:
+        client = Client(served)
+        it.hear("door/state/threshold$", "null")
+        it.say("shop/door/threshold/set", "0.25")
+        it.hear("door/threshold$", "0.25")
+        it.hear("door/state/threshold$", "0.25")
+        client.ask("PATCH", "pipelines/home/settings", {"threshold": 0.5})
+        it.hear("door/threshold$", "0.5")
+        it.say("shop/door/threshold/set", "2")
+        it.hear("door/state/threshold/error$")
+        lines = [(line["user"], line["message"]) for line in client.get("audit").json["lines"]]
+        assert ("mqtt:shop/door/threshold/set", "home: threshold: '0.25' instead of '-1'") in lines, lines
+
+
 def test_restart():
     """A new connection hears the values again, and no old answer."""
     with broker() as it:
