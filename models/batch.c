@@ -126,7 +126,8 @@ check_external (SlExternalModel *external, GError **error)
         && inputs[i].dims[0] >= 0)
       return sl_fail (
         error, SL_ERROR_UNSUPPORTED,
-        "the file states %d as the first dimension of input '%s', and %s takes no other: export it with that one open",
+        "the file states %d as the first dimension of input '%s', and %s takes no other: export it "
+        "with that one open",
         inputs[i].dims[0], inputs[i].name, sl_external_model_title (external));
   return TRUE;
 }
@@ -196,7 +197,8 @@ compare (const SlBatchSession *batch, const SlContract *contract, const Trial *t
       if (!(apart <= limit))
         return sl_fail (
           error, SL_ERROR_UNSUPPORTED,
-          "output %u of input %u in a batch of %u is %.3g of its largest magnitude away from that of a single run; at most %.3g is allowed",
+          "output %u of input %u in a batch of %u is %.3g of its largest magnitude away from that "
+          "of a single run; at most %.3g is allowed",
           i, item, batch->n, apart, limit);
       tells |=
         item > 0
@@ -205,7 +207,8 @@ compare (const SlBatchSession *batch, const SlContract *contract, const Trial *t
   if (!tells)
     sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "different inputs, which are made up, give the same results, so nothing shows that those of a batch are right");
+      "different inputs, which are made up, give the same results, so nothing shows that those of "
+      "a batch are right");
   return tells;
 }
 

@@ -356,7 +356,8 @@ check_scale (const Draft *draft, GError **error)
                   *std = times_255 (draft->std, draft->n_std);
   return sl_fail (
     error, SL_ERROR_CONTRACT,
-    "mean %g and std %g look like numbers of pixels in 0..1, as PyTorch states them; Sightline's are of pixels in 0..255: mean=%s and std=%s",
+    "mean %g and std %g look like numbers of pixels in 0..1, as PyTorch states them; Sightline's "
+    "are of pixels in 0..255: mean=%s and std=%s",
     draft->mean[0], draft->std[0], mean, std);
 }
 
@@ -408,9 +409,10 @@ sl_contract_shape_hint (const SlTensorInfo *input)
     return g_strdup ("");
   return g_strdup (
     input->name != NULL && strstr (input->name, "alpha") != NULL
-      ? "; its name says that the last of 4 channels is alpha: fixed-inputs=0[3]=1 makes it the constant 1 of M-LSD, or state the model's "
-        "own number"
-      : "; fixed-inputs=0[3]=0 makes a constant of the last of 4 channels, such as a mask that nothing is known of");
+      ? "; its name says that the last of 4 channels is alpha: fixed-inputs=0[3]=1 makes it the "
+        "constant 1 of M-LSD, or state the model's own number"
+      : "; fixed-inputs=0[3]=0 makes a constant of the last of 4 channels, such as a mask that "
+        "nothing is known of");
 }
 
 /* Where nothing is stated, a model that begins with a normalisation of its own gets the pixels that
@@ -447,7 +449,8 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
     g_autofree char *hint = sl_contract_shape_hint (input);
     return sl_fail (
       error, SL_ERROR_CONTRACT,
-      "properties describe a picture, but input '%s' is %s; expected uint8, int8, int32, int64, float32 or float16 with 1 or 3 channels and batch 1%s",
+      "properties describe a picture, but input '%s' is %s; expected uint8, int8, int32, int64, "
+      "float32 or float16 with 1 or 3 channels and batch 1%s",
       input->name, text, hint);
   }
   image->fit_known = draft->fit_by != NULL;
@@ -526,8 +529,8 @@ settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlMo
     return TRUE;
   return sl_fail (
     error, SL_ERROR_FORMAT,
-    "its metadata names the labels file '%s', which is not in the archive behind the model: the file is truncated or lost its "
-    "archive; get a new copy, or state labels=FILE",
+    "its metadata names the labels file '%s', which is not in the archive behind the model: the "
+    "file is truncated or lost its archive; get a new copy, or state labels=FILE",
     metadata->missing_labels);
 }
 
@@ -537,7 +540,8 @@ hint_of_scaling (const SlGraph *graph)
 {
   const gdouble scale = fabs (sl_graph_input_scale (graph));
   return scale > 0 && 255 * scale <= SL_MAX_SCALED ? g_strdup_printf (
-           "the model itself multiplies its pixels by %.4g, so they are probably 0..255: mean=0 and std=1",
+           "the model itself multiplies its pixels by %.4g, so they are probably 0..255: mean=0 "
+           "and std=1",
            scale)
                                                    : NULL;
 }
@@ -596,13 +600,14 @@ hint_of_input (const SlContract *contract, const SlTensorInfo *input)
   if (strstr (name, "target_size") != NULL || strstr (name, "orig_size") != NULL
       || strstr (name, "original_size") != NULL)
     return g_strdup_printf (
-      "; it is the size, width and height, in whose pixels boxes are: state that of the model's input, "
-      "--fixed-inputs '%s=%d,%d', and not the frame's: boxes follow to the frame by themselves",
+      "; it is the size, width and height, in whose pixels boxes are: state that of the model's "
+      "input, --fixed-inputs '%s=%d,%d', and not the frame's: boxes follow to the frame by "
+      "themselves",
       input->name, width, height);
   if (strcmp (name, "im_shape") == 0)
     return g_strdup_printf (
-      "; they are the size of the model's input, height and width, and a factor: state --fixed-inputs "
-      "'im_shape=%d,%d;scale_factor=1'",
+      "; they are the size of the model's input, height and width, and a factor: state "
+      "--fixed-inputs 'im_shape=%d,%d;scale_factor=1'",
       height, width);
   return g_strdup ("");
 }
@@ -614,14 +619,14 @@ sl_contract_require_one_input (const SlContract *contract, GError **error)
     return TRUE;
   g_autofree char *others = sl_tensor_infos_describe (contract->inputs + 1, contract->n_inputs - 1);
   g_autofree char *hint = hint_of_input (contract, &contract->inputs[1]);
-  return sl_fail (
-    error, SL_ERROR_CONTRACT,
-    "%s: beside '%s' the model has %u input%s, '%s'%s: %s: state what %s, as 'fixed-inputs=1=FILE.npy' or '1=0.5' (property of slinfer and "
-    "slpredict, option --fixed-inputs, line under [sightline] of %s.modelinfo)%s",
-    contract->model, contract->inputs[0].name, contract->n_inputs - 1,
-    contract->n_inputs > 2 ? "s" : "", contract->inputs[1].name,
-    contract->n_inputs > 2 ? ", ..." : "", others, contract->n_inputs > 2 ? "they are" : "it is",
-    contract->model, hint);
+  return sl_fail (error, SL_ERROR_CONTRACT,
+                  "%s: beside '%s' the model has %u input%s, '%s'%s: %s: state what %s, as "
+                  "'fixed-inputs=1=FILE.npy' or '1=0.5' (property of slinfer and slpredict, option "
+                  "--fixed-inputs, line under [sightline] of %s.modelinfo)%s",
+                  contract->model, contract->inputs[0].name, contract->n_inputs - 1,
+                  contract->n_inputs > 2 ? "s" : "", contract->inputs[1].name,
+                  contract->n_inputs > 2 ? ", ..." : "", others,
+                  contract->n_inputs > 2 ? "they are" : "it is", contract->model, hint);
 }
 
 /* (transfer full): @labels, with names for the classes up to @rows that are there only because the
@@ -718,8 +723,9 @@ sl_contract_require_range (const SlContract *contract, GError **error)
   g_autofree char *text = sl_tensor_info_describe (input);
   return sl_fail (
     error, SL_ERROR_CONTRACT,
-    "%s: input '%s' is %s and nothing states which values its pixels take; %sgive mean and std, as properties or options (127.5 and "
-    "127.5 for -1..1, 0 and 255 for 0..1, 0 and 1 for 0..255), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo%s%s",
+    "%s: input '%s' is %s and nothing states which values its pixels take; %sgive mean and std, as "
+    "properties or options (127.5 and 127.5 for -1..1, 0 and 255 for 0..1, 0 and 1 for 0..255), or "
+    "write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo%s%s",
     contract->model, input->name, text,
     sl_contract_may_be_vectors (contract)
       ? "if it is no picture, run it with sightline infer; if it is, "

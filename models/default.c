@@ -24,15 +24,16 @@ sl_default_model_find (GError **error)
       error, SL_ERROR_OPEN,
       "no model is named, and %s, which the environment variable " VARIABLE
       " names for that case, does not exist; name a model "
-      "(model=FILE.tflite of the element, --model FILE of the program), or correct or unset " VARIABLE,
+      "(model=FILE.tflite of the element, --model FILE of the program), or correct or "
+      "unset " VARIABLE,
       stated);
   }
   if (g_file_test (INSTALLED, G_FILE_TEST_EXISTS))
     return g_strdup (INSTALLED);
   return sl_fail_null (
     error, SL_ERROR_OPEN,
-    "no model is named, and the one that comes with Sightline is neither in the environment variable " VARIABLE
-    " (not set) nor at " INSTALLED
+    "no model is named, and the one that comes with Sightline is neither in the environment "
+    "variable " VARIABLE " (not set) nor at " INSTALLED
     "; name a model (model=FILE.tflite of the element, --model FILE of the program), or install "
     "Sightline");
 }

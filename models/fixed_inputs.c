@@ -25,8 +25,9 @@
 #define LAST_CHANNEL "[3]"
 /* Numbers of an input that are stated one by one. */
 #define MAX_NUMBERS 64
-#define SYNTAX \
-  "expected INPUT=VALUE with ';' between, INPUT a number or a name, VALUE a number, numbers with ',' between or a file, such as 1=style.npy"
+#define SYNTAX                                                                                     \
+  "expected INPUT=VALUE with ';' between, INPUT a number or a name, VALUE a number, numbers with " \
+  "',' between or a file, such as 1=style.npy"
 
 typedef struct
 {

@@ -354,7 +354,8 @@ read_file (const char *file, SlLiteralEntry read, Facts *facts, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_FORMAT,
-    "%s is no JSON object of a preprocessor or configuration: unexpected text at byte %" G_GSIZE_FORMAT,
+    "%s is no JSON object of a preprocessor or configuration: unexpected text at byte "
+    "%" G_GSIZE_FORMAT,
     file, (gsize) (cursor.p - text));
 }
 

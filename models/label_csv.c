@@ -184,8 +184,8 @@ read_labels (SlLabelList *list, const char *text, GError **error)
   if (!find_table (&table, lines) || table.name < 0)
     return sl_label_list_fail (
       list, error,
-      "a table of %u columns, several of which may be names; expected two columns, or a first line that calls one "
-      "of them name",
+      "a table of %u columns, several of which may be names; expected two columns, or a first line "
+      "that calls one of them name",
       table.columns);
   for (guint i = table.header; i < table.lines->len; i++) {
     const SlLabelLine *line = table.lines->pdata[i];

@@ -168,7 +168,8 @@ read_object (Reading *r, gboolean nested, GError **error)
   if (!r->found)
     return sl_label_list_fail (
       r->list, error,
-      "a JSON file without class names; expected a list of names or a map such as {\"0\": \"cat\"}");
+      "a JSON file without class names; expected a list of names or a map such as {\"0\": "
+      "\"cat\"}");
   return sl_label_list_set_pairs (r->list, pairs, line, error);
 }
 

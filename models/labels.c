@@ -158,7 +158,8 @@ read_names (SlLabelList *list, const char *text, GError **error)
   if (kind != NULL)
     return sl_label_list_fail (
       list, error,
-      "this is %s, and no list of names; expected one class name a line, a label map (.pbtxt), data.yaml, CSV or JSON",
+      "this is %s, and no list of names; expected one class name a line, a label map (.pbtxt), "
+      "data.yaml, CSV or JSON",
       kind);
   return assign_plain (list, lines, error);
 }

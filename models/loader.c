@@ -201,7 +201,8 @@ check_input_shape (const SlGraph *graph, const char *stated, GError **error)
   g_autofree char *text = sl_tensor_describe (input);
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "input-shape is '%s', but input '%s' is %s; a model of this format has the size that it was exported with",
+    "input-shape is '%s', but input '%s' is %s; a model of this format has the size that it was "
+    "exported with",
     stated, input->name, text);
 }
 
@@ -472,7 +473,8 @@ load_external (SlModel *model, const char *runtime, const SlModelSettings *overr
   if (!read && model->backend_by_file)
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "Sightline refuses it (%s), and only the key file beside it names a backend: state backend=%s yourself, if you trust the model",
+      "Sightline refuses it (%s), and only the key file beside it names a backend: state "
+      "backend=%s yourself, if you trust the model",
       refused->message, runtime);
   /* Files beside the model, which one that was not read may have, the runtime finds by the model's
    * path alone. */
@@ -517,7 +519,8 @@ note_precision (SlModel *model)
   }
   if (!changes)
     model->notice = g_strdup_printf (
-      "precision=%s changes nothing: none of its convolutions and fully connected layers computes in floats",
+      "precision=%s changes nothing: none of its convolutions and fully connected layers computes "
+      "in floats",
       sl_precision_name (model->precision));
 }
 
@@ -531,8 +534,8 @@ note_scaling (SlModel *model)
       || 255 * by_model > SL_MAX_SCALED || 255 / image->std[0] > SL_MAX_SCALED)
     return;
   model->notice = g_strdup_printf (
-    "the model itself multiplies its pixels by %.4g (1/%.5g), and they are divided by %.5g before: state mean=0 and std=1 if its "
-    "pixels are 0..255",
+    "the model itself multiplies its pixels by %.4g (1/%.5g), and they are divided by %.5g before: "
+    "state mean=0 and std=1 if its pixels are 0..255",
     by_model, 1 / by_model, image->std[0]);
 }
 

@@ -25,8 +25,9 @@ static const SlModelReader *const readers[] = {
 
 #define PROGRAM "a program or library"
 #define GIVE_SOURCE "give the ONNX, PyTorch or TensorFlow Lite model that it was made from"
-#define SAVED_MODEL \
-  "a TensorFlow SavedModel; convert its folder in Python with tf.lite.TFLiteConverter.from_saved_model(), or to ONNX with tf2onnx"
+#define SAVED_MODEL                                             \
+  "a TensorFlow SavedModel; convert its folder in Python with " \
+  "tf.lite.TFLiteConverter.from_saved_model(), or to ONNX with tf2onnx"
 
 /* Bytes @start at @at of files that users take for models. @extra, when set, must occur near the
  * start or the end. */
@@ -39,17 +40,18 @@ static const struct
   const char *what;
 } lookalikes[] = {
   { 4, "PTMF", 4, NULL,
-    "a TorchScript model in the FlatBuffer form of mobile (.ff); save it with model._save_for_lite_interpreter('model.ptl'), "
-    "without _use_flatbuffer" },
+    "a TorchScript model in the FlatBuffer form of mobile (.ff); save it with "
+    "model._save_for_lite_interpreter('model.ptl'), without _use_flatbuffer" },
   { 4, "ET1", 3, NULL, "an ExecuTorch program (.pte); " SL_EXPORT_TORCH },
   { 0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19", 14, NULL,
-    "a PyTorch file of torch.save(): a pickled Python module, or weights alone (state_dict); " SL_EXPORT_TORCH },
+    "a PyTorch file of torch.save(): a pickled Python module, or weights alone "
+    "(state_dict); " SL_EXPORT_TORCH },
   { 257, "ustar", 5, "storages",
     "a PyTorch file of torch.save() in the tar form of 2016; " SL_EXPORT_TORCH },
   { 257, "ustar", 5, NULL, "a tar archive; unpack it first" },
   { 0, "PK\x03\x04", 4, "model.weights.h5",
-    "a Keras model (.keras); convert it in Python with tf.lite.TFLiteConverter.from_keras_model(model), or to ONNX with "
-    "model.export('model.onnx', format='onnx')" },
+    "a Keras model (.keras); convert it in Python with tf.lite.TFLiteConverter.from_keras_model(mod"
+    "el), or to ONNX with model.export('model.onnx', format='onnx')" },
   { 0, "PK\x03\x04", 4, "data/aotinductor/",
     "a package of AOTInductor, whose compiled code runs in PyTorch alone; " SL_EXPORT_TORCH },
   { 0, "PK\x03\x04", 4, NULL, "a zip archive" },
@@ -58,24 +60,31 @@ static const struct
   { 0, "\x01HEF", 4, NULL,
     "a model for Hailo's accelerators (.hef), which runs on these alone; " GIVE_SOURCE },
   { 8, "{", 1, "\"data_offsets\"",
-    "weights alone, without a graph (.safetensors); load them into the model in Python, then " SL_EXPORT_TORCH },
+    "weights alone, without a graph (.safetensors); load them into the model in Python, "
+    "then " SL_EXPORT_TORCH },
   { 0, "{", 1, "\"modelTopology\"",
-    "a TensorFlow.js model (model.json); convert the Keras model or SavedModel that it was made from, with tf.lite.TFLiteConverter" },
+    "a TensorFlow.js model (model.json); convert the Keras model or SavedModel that it was made "
+    "from, with tf.lite.TFLiteConverter" },
   { 0, "7767517", 7, NULL, "a model of ncnn (.param); " GIVE_SOURCE },
   { 0, "\x47\x6b\x30\x01", 4, NULL,
     "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
   { 0, "\x38\x4b\x0d\x00", 4, NULL,
     "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
   { 0, "\n", 1, "Placeholder",
-    "a frozen TensorFlow graph (.pb); convert it in Python with tf.compat.v1.lite.TFLiteConverter.from_frozen_graph(), or to ONNX with tf2onnx" },
+    "a frozen TensorFlow graph (.pb); convert it in Python with "
+    "tf.compat.v1.lite.TFLiteConverter.from_frozen_graph(), or to ONNX with tf2onnx" },
   { 0, "ftrt", 4, NULL,
-    "a TensorRT engine, which is for one GPU; give the ONNX model that it was built from, with backend=onnxruntime provider=tensorrt" },
+    "a TensorRT engine, which is for one GPU; give the ONNX model that it was built from, with "
+    "backend=onnxruntime provider=tensorrt" },
   { 0, "ptrt", 4, NULL,
-    "a TensorRT engine, which is for one GPU; give the ONNX model that it was built from, with backend=onnxruntime provider=tensorrt" },
+    "a TensorRT engine, which is for one GPU; give the ONNX model that it was built from, with "
+    "backend=onnxruntime provider=tensorrt" },
   { 0, "IMOD", 4, NULL,
-    "an offline model of Ascend (.om), which is for one NPU; give the ONNX model that it was built from, with backend=onnxruntime provider=cann" },
+    "an offline model of Ascend (.om), which is for one NPU; give the ONNX model that it was built "
+    "from, with backend=onnxruntime provider=cann" },
   { 0, "<?xml", 5, "<net ",
-    "an OpenVINO model; give the ONNX model that it was made from, with backend=onnxruntime provider=openvino, or convert the model that it was made from to TensorFlow Lite" },
+    "an OpenVINO model; give the ONNX model that it was made from, with backend=onnxruntime "
+    "provider=openvino, or convert the model that it was made from to TensorFlow Lite" },
   { 0, "<", 1, "html", "a web page, perhaps of a failed download" },
   { 0, "<", 1, "HTML", "a web page, perhaps of a failed download" },
   { 0, "version https://git-lfs", 23, NULL,
@@ -100,7 +109,8 @@ static const struct
   { ".caffemodel",
     "weights of Caffe (.caffemodel); convert them to ONNX together with their .prototxt" },
   { ".prototxt",
-    "the layers of a Caffe model (.prototxt), without weights; convert them to ONNX together with their .caffemodel" },
+    "the layers of a Caffe model (.prototxt), without weights; convert them to ONNX together with "
+    "their .caffemodel" },
   { ".weights", "weights of Darknet (.weights); convert them to ONNX together with their .cfg" },
   { ".pdmodel", "a PaddlePaddle model (.pdmodel); convert its folder to ONNX with paddle2onnx" },
   { ".pdiparams",

@@ -56,9 +56,10 @@ typedef struct
 } SlModelMetadata;
 
 /** What to do in Python with a PyTorch file that is no program. */
-#define SL_EXPORT_TORCH                                                                                        \
-  "export the model with torch.export.save(torch.export.export(model.eval(), (example,)), 'model.pt2'), with " \
-  "torch.jit.script(model.eval()).save('model.pt'), or to ONNX with torch.onnx.export()"
+#define SL_EXPORT_TORCH                                                                     \
+  "export the model with torch.export.save(torch.export.export(model.eval(), (example,)), " \
+  "'model.pt2'), with torch.jit.script(model.eval()).save('model.pt'), or to ONNX with "    \
+  "torch.onnx.export()"
 
 /** sl_model_metadata_set_param: a parameter of the decoder; copies both. */
 void sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const char *value);

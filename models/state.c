@@ -10,9 +10,9 @@
 #include "models/io_names.h"
 #include "core/base/fail.h"
 
-#define SYNTAX                                                                                              \
-  "expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or " SL_STATE_NONE \
-  ", got '%s'"
+#define SYNTAX                                                                             \
+  "expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, " \
+  "or " SL_STATE_NONE ", got '%s'"
 
 /* How the names of a state's input and output differ, at the end or at the start. */
 typedef struct
@@ -227,8 +227,8 @@ check_pair (const SlGraph *graph, gint32 input, gint32 output, GError **error)
   g_autofree char *expected = sl_tensor_describe (in), *got = sl_tensor_describe (out);
   return sl_fail (
     error, SL_ERROR_SHAPE,
-    "state: input '%s' is %s, and output '%s', which it gets, %s%s: expected the same; sizes that the model leaves open are "
-    "stated with input-shape, for each input",
+    "state: input '%s' is %s, and output '%s', which it gets, %s%s: expected the same; sizes that "
+    "the model leaves open are stated with input-shape, for each input",
     in->name, expected, out->name, got, strcmp (expected, got) == 0 ? " of another scale" : "");
 }
 

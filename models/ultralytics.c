@@ -184,7 +184,8 @@ sl_ultralytics_read (const char *text, gsize length, const char *origin, SlModel
   if (!sl_literal_dictionary (&cursor, read_entry, &facts))
     return sl_fail (
       error, SL_ERROR_FORMAT,
-      "%s inside the model is not a dictionary of names, task, stride and imgsz: unexpected text at byte %" G_GSIZE_FORMAT,
+      "%s inside the model is not a dictionary of names, task, stride and imgsz: unexpected text "
+      "at byte %" G_GSIZE_FORMAT,
       origin, (gsize) (cursor.p - text));
   return apply (&facts, origin, metadata, error);
 }

@@ -73,23 +73,25 @@ G_DEFINE_ENUM_TYPE (SlAnalyzeAnchor, anchor,
 
 static const SlProperty properties[] = {
   { "regions", "Regions",
-    "Zones, lines and masks, points in 0..1 of the frame: \"[zone door] points=0.1,0.2 0.5,0.2 0.5,0.9; classes=person; [line way] "
-    "points=0,0.5 1,0.5\"; more keys: anchor, dwell-after, left-behind-after, empty-after. While frames flow, new regions count from the "
-    "next frame, and those of the same kind and name keep their counts. Description files have groups instead",
+    "Zones, lines and masks, points in 0..1 of the frame: \"[zone door] points=0.1,0.2 0.5,0.2 "
+    "0.5,0.9; classes=person; [line way] points=0,0.5 1,0.5\"; more keys: anchor, dwell-after, "
+    "left-behind-after, empty-after. While frames flow, new regions count from the next frame, and "
+    "those of the same kind and name keep their counts. Description files have groups instead",
     SL_PROPERTY_STRING, AT (regions), .live = TRUE },
   { "anchor", "Anchor",
     "The point of an object's box that is its position, for regions without an anchor",
     SL_PROPERTY_CHOICE, AT (settings.anchor), 0, 0, SL_ANCHOR_BOTTOM, anchor_get_type },
   { "margin", "Margin",
-    "How far beyond an edge an object must be to have crossed it, as a fraction of the frame's shorter side",
+    "How far beyond an edge an object must be to have crossed it, as a fraction of the frame's "
+    "shorter side",
     SL_PROPERTY_DOUBLE, AT (settings.margin), 0, 0.5, 0.02 },
   { "confirm", "Confirm", "Consecutive sightings beyond an edge until an object has crossed it",
     SL_PROPERTY_INT, AT (settings.confirm), 1, 1000, 2 },
   { "patience", "Patience", "Seconds after which a missing object has left", SL_PROPERTY_DOUBLE,
     AT (settings.patience), 0, 3600, 2 },
   { "relink", "Relink",
-    "Seconds in which a lost object may continue under another id, if a new object of its class and size appears at its "
-    "position; -1 = never",
+    "Seconds in which a lost object may continue under another id, if a new object of its class "
+    "and size appears at its position; -1 = never",
     SL_PROPERTY_DOUBLE, AT (settings.relink), -1, 60, 0.5 },
   { "still", "Still", "How far an object that was left behind may move, in sizes of its box",
     SL_PROPERTY_DOUBLE, AT (settings.still), 0, 10, 0.25 },
@@ -101,11 +103,13 @@ static const SlProperty properties[] = {
     "Seconds after which half of the heat map has faded; 0 = it stays", SL_PROPERTY_DOUBLE,
     AT (settings.heat_half_life), 0, 1e9, 0 },
   { "post-messages", "Post messages",
-    "Post an element message \"slanalyze\" for each event, with the fields event, region, label (string), id (int), seconds (double), "
-    "timestamp (uint64) and json (string); and one with event=interval for each interval's end, whose json has all counts",
+    "Post an element message \"slanalyze\" for each event, with the fields event, region, label "
+    "(string), id (int), seconds (double), timestamp (uint64) and json (string); and one with "
+    "event=interval for each interval's end, whose json has all counts",
     SL_PROPERTY_BOOL, AT (post_messages), 0, 0, TRUE, NULL, TRUE },
   { "keep-tracks", "Keep tracks",
-    "Seconds of objects' positions that the signal preview counts with other regions, at most 5 frames a second; 0 = none",
+    "Seconds of objects' positions that the signal preview counts with other regions, at most 5 "
+    "frames a second; 0 = none",
     SL_PROPERTY_INT, AT (keep_tracks), 0, 3600, 0 },
 };
 
@@ -277,8 +281,8 @@ watch_ids (SlAnalyze *self, const SlPredictionView *prediction)
   self->ids_settled = TRUE;
   GST_ELEMENT_WARNING (
     self, STREAM, FORMAT,
-    ("%d frames had objects without an id, which are not counted: expected sltrack (or slpredict track=true) before "
-     "slanalyze",
+    ("%d frames had objects without an id, which are not counted: expected sltrack (or slpredict "
+     "track=true) before slanalyze",
      FRAMES_WITHOUT_IDS),
     (NULL));
 }
@@ -489,17 +493,18 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
     object_class, PROP_COUNTS,
     g_param_spec_boxed (
       "counts", "Counts",
-      "Current counts: a structure with since (int64, microseconds since 1970, 0 before the first frame) and the list "
-      "regions. It has a structure zone or line for each region, with name (string), inside (uint), entered, left (uint64, "
-      "for a line the crossings to its right and to its left), longest, mean-dwell, empty (double, seconds) and the list "
-      "classes of structures class with label, inside, entered, left",
+      "Current counts: a structure with since (int64, microseconds since 1970, 0 before the first "
+      "frame) and the list regions. It has a structure zone or line for each region, with name "
+      "(string), inside (uint), entered, left (uint64, for a line the crossings to its right and "
+      "to its left), longest, mean-dwell, empty (double, seconds) and the list classes of "
+      "structures class with label, inside, entered, left",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (
     object_class, PROP_KEPT,
     g_param_spec_string (
       "kept", "Kept",
-      "The state as text: counts, times and objects, now or when the element stopped last. If set before the start, counts of "
-      "regions of the same kind and name continue from it",
+      "The state as text: counts, times and objects, now or when the element stopped last. If set "
+      "before the start, counts of regions of the same kind and name continue from it",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
   /**
    * SlAnalyze::preview:
@@ -515,10 +520,11 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline analytics", "Filter/Analyzer/Video",
-    "Counts tracked objects in zones and across lines: entries, exits, crossings, dwell times, occupancy, heat map. Results "
-    "are metas on the frames, for sloverlay and slpublish, and events are posted as messages.",
-    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! slanalyze regions=\"[line way] points=0,0.5 1,0.5\" ! "
-    "sloverlay ! videoconvert ! autovideosink",
+    "Counts tracked objects in zones and across lines: entries, exits, crossings, dwell times, "
+    "occupancy, heat map. Results are metas on the frames, for sloverlay and slpublish, and events "
+    "are posted as messages.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! slanalyze "
+    "regions=\"[line way] points=0,0.5 1,0.5\" ! sloverlay ! videoconvert ! autovideosink",
     "analytics.md");
   klass->transform_ip = sl_analyze_transform_ip;
   klass->set_caps = sl_analyze_set_caps;

@@ -162,9 +162,10 @@ sl_bmp_parse_class_init (SlBmpParseClass *klass)
   sl_element_class_pads (element_class, "image/bmp", "image/bmp, parsed = (boolean) true");
   sl_element_class_describe (
     element_class, "BMP parser", "Codec/Parser/Image",
-    "Splits a stream of bytes into complete BMP pictures for decoders; decodebin uses it automatically.",
-    "gst-launch-1.0 filesrc location=picture.bmp ! slbmpparse ! avdec_bmp ! videoconvert ! slpredict model=ssd.tflite ! "
-    "text/x-raw ! fdsink",
+    "Splits a stream of bytes into complete BMP pictures for decoders; decodebin uses it "
+    "automatically.",
+    "gst-launch-1.0 filesrc location=picture.bmp ! slbmpparse ! avdec_bmp ! videoconvert ! "
+    "slpredict model=ssd.tflite ! text/x-raw ! fdsink",
     "architecture.md");
 }
 

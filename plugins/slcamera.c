@@ -58,9 +58,9 @@ static GstStaticPadTemplate encoded_template = GST_STATIC_PAD_TEMPLATE (
 
 static const SlProperty properties[] = {
   { "uri", "URI",
-    "Address of the camera; required: v4l2:///dev/video0, rtsp://USER:PASSWORD@HOST:PORT/PATH, rtsps://, http:// or "
-    "https:// (MJPEG), file:///PATH, libcamera://NAME, pipewire://NODE, csi://0, test://?pattern=ball. Reads back without "
-    "the password",
+    "Address of the camera; required: v4l2:///dev/video0, rtsp://USER:PASSWORD@HOST:PORT/PATH, "
+    "rtsps://, http:// or https:// (MJPEG), file:///PATH, libcamera://NAME, pipewire://NODE, "
+    "csi://0, test://?pattern=ball. Reads back without the password",
     SL_PROPERTY_STRING, AT (uri) },
   { "user", "User name", "User name for the camera; overrides the one in the URI",
     SL_PROPERTY_STRING, AT (user) },
@@ -68,34 +68,38 @@ static const SlProperty properties[] = {
     "Password for the camera; overrides the one in the URI. Never shown: reads back as unset",
     SL_PROPERTY_STRING, AT (password) },
   { "password-file", "Password file",
-    "File with the camera's password in one line, read at each start; replaces password and the one in the URI",
+    "File with the camera's password in one line, read at each start; replaces password and the "
+    "one in the URI",
     SL_PROPERTY_STRING, AT (password_file) },
   { "width", "Width",
-    "Width for cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = the input width "
-    "of the downstream model, 1280 without one",
+    "Width for cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, "
+    "test://); 0 = the input width of the downstream model, 1280 without one",
     SL_PROPERTY_INT, AT (width), 0, MAX_SIZE, 0 },
   { "height", "Height",
-    "Height for cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = the input "
-    "height of the downstream model, 720 without one",
+    "Height for cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, "
+    "test://); 0 = the input height of the downstream model, 720 without one",
     SL_PROPERTY_INT, AT (height), 0, MAX_SIZE, 0 },
   { "framerate", "Frame rate",
-    "Frames a second: the minimum (v4l2://) or the exact rate; 0 = 25 for v4l2://, else the camera's rate",
+    "Frames a second: the minimum (v4l2://) or the exact rate; 0 = 25 for v4l2://, else the "
+    "camera's rate",
     SL_PROPERTY_DOUBLE, AT (framerate), 0, 1000, 0 },
   { "latency", "Latency", "rtsp://: how long to wait for late or reordered packets, ms",
     SL_PROPERTY_INT, AT (latency), 0, 60000, 100 },
   { "drop-on-latency", "Drop on latency",
-    "rtsp://: drop packets that are later than latency, before decoding; each time there is no frame until the next key frame",
+    "rtsp://: drop packets that are later than latency, before decoding; each time there is no "
+    "frame until the next key frame",
     SL_PROPERTY_BOOL, AT (drop_on_latency), 0, 1, FALSE },
   { "protocols", "Protocols", "rtsp://: transport protocols of the packets", SL_PROPERTY_CHOICE,
     AT (protocols), 0, 0, SL_CAMERA_TCP, sl_camera_protocols_get_type },
   { "tls-verify", "Verify TLS",
-    "rtsps:// and https://: refuse certificates that no authority signed; false for a camera with a self-signed certificate",
+    "rtsps:// and https://: refuse certificates that no authority signed; false for a camera with "
+    "a self-signed certificate",
     SL_PROPERTY_BOOL, AT (tls_verify), 0, 1, TRUE },
   { "loop", "Loop", "file://: restart at the end of the file; timestamps continue",
     SL_PROPERTY_BOOL, AT (loop), 0, 1, FALSE },
   { "realtime", "Real time",
-    "file://: play at the file's own speed and drop late frames, like a camera; false = as fast as downstream accepts "
-    "frames, without drops",
+    "file://: play at the file's own speed and drop late frames, like a camera; false = as fast as "
+    "downstream accepts frames, without drops",
     SL_PROPERTY_BOOL, AT (realtime), 0, 1, FALSE },
   { "connect-timeout", "Connect timeout",
     "ms from the start of a connection attempt to its first frame; 0 = no limit", SL_PROPERTY_INT,
@@ -104,7 +108,8 @@ static const SlProperty properties[] = {
     "ms without a frame after which a connected camera counts as lost; 0 = never", SL_PROPERTY_INT,
     AT (stall_timeout), 0, MAX_MS, 5000 },
   { "reconnect-min", "Shortest delay",
-    "Delay before the second attempt in ms; doubled for each further one; a random part of up to a quarter is subtracted",
+    "Delay before the second attempt in ms; doubled for each further one; a random part of up to a "
+    "quarter is subtracted",
     SL_PROPERTY_INT, AT (reconnect_min), 10, MAX_MS, 500 },
   { "reconnect-max", "Longest delay",
     "Longest delay between attempts in ms; used at once after a wrong password", SL_PROPERTY_INT,
@@ -113,8 +118,8 @@ static const SlProperty properties[] = {
     "Give up with an error after so many failed attempts in a row; 0 = never", SL_PROPERTY_INT,
     AT (max_attempts), 0, G_MAXINT, 0 },
   { "max-part-bytes", "Largest part",
-    "http://, rtsp://: most bytes of one encoded picture (a part of an MJPEG stream, the packets of a frame); more is an "
-    "error, and slcamera reconnects",
+    "http://, rtsp://: most bytes of one encoded picture (a part of an MJPEG stream, the packets "
+    "of a frame); more is an error, and slcamera reconnects",
     SL_PROPERTY_INT, AT (max_part_bytes), 1024, 1 << 30, 32 << 20 },
   { "max-pixels", "Largest picture",
     "Most pixels of a picture, width times height; more is an error before memory is allocated",
@@ -147,9 +152,9 @@ check_output (SlCamera *self, GError **error)
 {
   if (self->output != NULL)
     return TRUE;
-  g_set_error (
-    error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
-    "GStreamer's element 'appsrc' is missing, which slcamera needs: install gstreamer1.0-plugins-base (Debian's name)");
+  g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
+               "GStreamer's element 'appsrc' is missing, which slcamera needs: install "
+               "gstreamer1.0-plugins-base (Debian's name)");
   return FALSE;
 }
 
@@ -356,17 +361,19 @@ sl_camera_class_init (SlCameraClass *klass)
     object_class, PROP_DAMAGED,
     g_param_spec_uint64 (
       "damaged", "Damaged frames",
-      "Frames since the start that were left out: before the first key frame, with missing data, or after such a frame up to "
-      "the next key frame",
+      "Frames since the start that were left out: before the first key frame, with missing data, "
+      "or after such a frame up to the next key frame",
       0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_static_pad_template (element_class, &encoded_template);
   sl_element_class_describe (
     element_class, "Camera", "Source/Video",
-    "Outputs frames of the camera at uri (v4l2://, libcamera://, pipewire://, csi://, rtsp://, http:// MJPEG, file://, "
-    "test://), always the newest one. Reconnects when the camera goes away or sends nothing, and posts 'slcamera' messages "
-    "about it. Its pad 'encoded' has the encoded stream of the camera.",
-    "gst-launch-1.0 slcamera uri=rtsp://camera/stream ! slpredict model=ssd.tflite ! application/x-json ! fdsink",
+    "Outputs frames of the camera at uri (v4l2://, libcamera://, pipewire://, csi://, rtsp://, "
+    "http:// MJPEG, file://, test://), always the newest one. Reconnects when the camera goes away "
+    "or sends nothing, and posts 'slcamera' messages about it. Its pad 'encoded' has the encoded "
+    "stream of the camera.",
+    "gst-launch-1.0 slcamera uri=rtsp://camera/stream ! slpredict model=ssd.tflite ! "
+    "application/x-json ! fdsink",
     "cameras.md");
 }
 

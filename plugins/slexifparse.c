@@ -105,9 +105,11 @@ sl_exif_parse_class_init (SlExifParseClass *klass)
   sl_element_class_pads (element_class, MEDIA, MEDIA);
   sl_element_class_describe (
     element_class, "EXIF orientation parser", "Codec/Parser/Image",
-    "Reads the orientation of JPEG, PNG and WebP pictures from their EXIF and sends it as image-orientation tag, which "
-    "slnormalize, slresize and videoflip use; bytes pass unchanged. decodebin uses it automatically.",
-    "gst-launch-1.0 filesrc location=phone.jpg ! slexifparse ! jpegdec ! slresize ! videoconvert ! autovideosink",
+    "Reads the orientation of JPEG, PNG and WebP pictures from their EXIF and sends it as "
+    "image-orientation tag, which slnormalize, slresize and videoflip use; bytes pass unchanged. "
+    "decodebin uses it automatically.",
+    "gst-launch-1.0 filesrc location=phone.jpg ! slexifparse ! jpegdec ! slresize ! videoconvert ! "
+    "autovideosink",
     "architecture.md");
   base_class->passthrough_on_same_caps = TRUE;
   base_class->transform_ip_on_passthrough = TRUE;

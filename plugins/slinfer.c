@@ -764,10 +764,11 @@ sl_infer_class_init (SlInferClass *klass)
   sl_element_class_pads (element_class, SL_TENSOR_TEMPLATE_CAPS, SL_TENSOR_TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline inference", "Filter/Analyzer/Tensor",
-    "Runs a model on the CPU with XNNPACK, or with a vendor's runtime (backend). Tensors come from slnormalize, which learns what the model wants through the "
-    "caps, or from any element that speaks other/tensors. On live sources set qos=true to skip frames that would be late.",
-    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=mobilenet.tflite threads=2 ! "
-    "slpostprocess ! text/x-raw ! fdsink",
+    "Runs a model on the CPU with XNNPACK, or with a vendor's runtime (backend). Tensors come from "
+    "slnormalize, which learns what the model wants through the caps, or from any element that "
+    "speaks other/tensors. On live sources set qos=true to skip frames that would be late.",
+    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer "
+    "model=mobilenet.tflite threads=2 ! slpostprocess ! text/x-raw ! fdsink",
     "slpredict.md");
   element_class->change_state = sl_infer_change_state;
   element_class->request_new_pad = sl_infer_request_new_pad;

@@ -65,7 +65,8 @@ G_DEFINE_TYPE (SlMotion, sl_motion, GST_TYPE_BASE_TRANSFORM)
 
 static const SlProperty properties[] = {
   { "threshold", "Threshold",
-    "Least change of brightness that is motion, in levels of 0..255; noise of the camera is measured and added",
+    "Least change of brightness that is motion, in levels of 0..255; noise of the camera is "
+    "measured and added",
     SL_PROPERTY_DOUBLE, AT (settings.threshold), 1, 255, 12, NULL, TRUE },
   { "min-area", "Least area", "Least size of a region, as a part of the frame", SL_PROPERTY_DOUBLE,
     AT (settings.least_area), 0, 1, 0.0002, NULL, TRUE },
@@ -75,10 +76,12 @@ static const SlProperty properties[] = {
   { "hold", "Hold", "Milliseconds that a region lasts after its last motion", SL_PROPERTY_INT,
     AT (settings.hold), 0, 60000, 500, NULL, TRUE },
   { "shadows", "Shadows",
-    "Shadows are motion, too; false = what is darker and has the texture of the background is left out",
+    "Shadows are motion, too; false = what is darker and has the texture of the background is left "
+    "out",
     SL_PROPERTY_BOOL, AT (settings.shadows), 0, 0, FALSE, NULL, TRUE },
   { "ignore", "Ignored zones",
-    "Zones whose motion does not count, such as a tree, points in 0..1 of the frame: \"[zone tree] points=0,0 0.2,0 0.2,1\"",
+    "Zones whose motion does not count, such as a tree, points in 0..1 of the frame: \"[zone tree] "
+    "points=0,0 0.2,0 0.2,1\"",
     SL_PROPERTY_STRING, AT (ignore) },
   { "post-messages", "Post messages",
     "Post an element message slmotion when motion begins and when it ends", SL_PROPERTY_BOOL,
@@ -285,9 +288,10 @@ sl_motion_class_init (SlMotionClass *klass)
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline motion detector", "Filter/Analyzer/Video",
-    "Finds where something moves in front of a fixed camera, on YUV, RGB and gray frames, without a model. "
-    "slpredict tiles=motion runs its model on these regions.",
-    "gst-launch-1.0 v4l2src ! slmotion ! slpredict model=ssd.tflite tiles=motion ! sltrack ! sloverlay ! videoconvert ! autovideosink",
+    "Finds where something moves in front of a fixed camera, on YUV, RGB and gray frames, without "
+    "a model. slpredict tiles=motion runs its model on these regions.",
+    "gst-launch-1.0 v4l2src ! slmotion ! slpredict model=ssd.tflite tiles=motion ! sltrack ! "
+    "sloverlay ! videoconvert ! autovideosink",
     "motion.md");
   klass->transform_ip = sl_motion_transform_ip;
   klass->set_caps = sl_motion_set_caps;

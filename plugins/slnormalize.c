@@ -95,7 +95,8 @@ static const SlProperty properties[] = {
     "Height of the tensor in pixels; 0 = the model's, or the frame's without a model",
     SL_PROPERTY_INT, AT (height), 0, SL_MAX_SIDE, 0 },
   { "type", "Element type",
-    "Element type of the tensor; auto = the model's; without a model uint8, or float32 if mean or std is set",
+    "Element type of the tensor; auto = the model's; without a model uint8, or float32 if mean or "
+    "std is set",
     SL_PROPERTY_CHOICE, AT (type), 0, 0, SL_CHOICE_AUTO, sl_type_choice_get_type },
   { "colour", "Colour",
     "Channels and their order; auto = those of the model, RGB without one (GRAY for GRAY8 frames)",
@@ -107,8 +108,8 @@ static const SlProperty properties[] = {
   { "filter", "Filter", "Interpolation filter when the size changes", SL_PROPERTY_CHOICE,
     AT (filter), 0, 0, SL_FILTER_AUTO, sl_filter_get_type },
   { "video-direction", "Video direction",
-    "Orientation of frames before they are fitted; auto = by the image-orientation tag; custom is refused. Results are "
-    "mapped back to the original frame",
+    "Orientation of frames before they are fitted; auto = by the image-orientation tag; custom is "
+    "refused. Results are mapped back to the original frame",
     SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO,
     gst_video_orientation_method_get_type },
   { "crop-x", "Crop x", "Left edge of the used part of the frame, in pixels of the original frame",
@@ -120,59 +121,66 @@ static const SlProperty properties[] = {
   { "crop-height", "Crop height", "Height of the used part of the frame; 0 = to the bottom edge",
     SL_PROPERTY_INT, AT (crop.height), 0, SL_MAX_SIDE, 0 },
   { "threads", "Threads",
-    "CPU threads that compute the tensor; 0 = the number of processors, at most 4; more than 1 helps for large tensors only",
+    "CPU threads that compute the tensor; 0 = the number of processors, at most 4; more than 1 "
+    "helps for large tensors only",
     SL_PROPERTY_INT, AT (threads), 0, SL_MAX_THREADS, 1 },
   { "mean", "Mean",
-    "For float types: value = (byte - mean) / std, byte in 0..255; one number or one a channel of the tensor, such as "
-    "mean=127.5 or mean=123.7,116.3,103.5; unset = what the model states, else 0 when std is set",
+    "For float types: value = (byte - mean) / std, byte in 0..255; one number or one a channel of "
+    "the tensor, such as mean=127.5 or mean=123.7,116.3,103.5; unset = what the model states, else "
+    "0 when std is set",
     SL_PROPERTY_STRING, AT (mean) },
   { "std", "Standard deviation",
-    "For float types: value = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5; unset = what "
-    "the model states, else 1 when mean is set",
+    "For float types: value = (byte - mean) / std; one number above 0 or one a channel, such as "
+    "std=127.5; unset = what the model states, else 1 when mean is set",
     SL_PROPERTY_STRING, AT (std) },
   { "pad-value", "Pad value",
     "Brightness of letterbox borders, 0..255; -1 = the model's value, 114 without one",
     SL_PROPERTY_INT, AT (pad_value), -1, 255, -1 },
   { "inference-interval", "Inference interval",
-    "Run the model on every Nth frame, beginning with the first; the other frames pass slinfer and slpostprocess unchanged",
+    "Run the model on every Nth frame, beginning with the first; the other frames pass slinfer and "
+    "slpostprocess unchanged",
     SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, interval), 1, G_MAXINT, 1, NULL, TRUE },
   { "objects", "Objects",
-    "Make a tensor of each region of interest on the frame (from any upstream element) instead of one of the whole frame; "
-    "slpostprocess adds the results of a region to that region",
+    "Make a tensor of each region of interest on the frame (from any upstream element) instead of "
+    "one of the whole frame; slpostprocess adds the results of a region to that region",
     SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, parts.objects), 0, 0, FALSE },
   { "object-class", "Object classes",
-    "With regions of interest as input: the labels of these regions, separated by ',', such as face,person; unset = all",
+    "With regions of interest as input: the labels of these regions, separated by ',', such as "
+    "face,person; unset = all",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.object_class) },
   { "object-alignment", "Object alignment",
-    "With regions of interest as input: how each is rotated upright by its keypoints, and the size of the square around it: "
-    "face, hand or person, as MediaPipe's landmark models expect the objects of its detectors; or box; or a direction from "
-    "one keypoint to another, such as from=right_eye,to=left_eye,angle=0,scale=1.5. angle is the direction after the "
-    "rotation, 90 = up; scale is the ratio of the square's side to the longer side of the region; shift-x and shift-y move "
-    "the square; unset = the box as it is",
+    "With regions of interest as input: how each is rotated upright by its keypoints, and the size "
+    "of the square around it: face, hand or person, as MediaPipe's landmark models expect the "
+    "objects of its detectors; or box; or a direction from one keypoint to another, such as "
+    "from=right_eye,to=left_eye,angle=0,scale=1.5. angle is the direction after the rotation, 90 = "
+    "up; scale is the ratio of the square's side to the longer side of the region; shift-x and "
+    "shift-y move the square; unset = the box as it is",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.object_alignment) },
   { "follow-landmarks", "Follow landmarks",
-    "With object-alignment and a model with MediaPipe's landmarks: also use the positions of landmarks in the previous "
-    "frame, even if the detector found no object in this one, so that the detector may have a long inference-interval; an "
-    "object is followed until the model's confidence falls below threshold",
+    "With object-alignment and a model with MediaPipe's landmarks: also use the positions of "
+    "landmarks in the previous frame, even if the detector found no object in this one, so that "
+    "the detector may have a long inference-interval; an object is followed until the model's "
+    "confidence falls below threshold",
     SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, parts.follows), 0, 0, FALSE },
   { "max-objects", "Most objects",
-    "With regions of interest as input: most regions of a frame, in the order of detection; tensors of all of them are in "
-    "memory at once",
+    "With regions of interest as input: most regions of a frame, in the order of detection; "
+    "tensors of all of them are in memory at once",
     SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, parts.max_objects), 1, SL_MAX_RESULTS, 16, NULL,
     TRUE },
   { "tiles", "Tiles",
-    "Make a tensor of each of COLUMNSxROWS overlapping tiles of the frame, and one of the whole frame, such as tiles=2x2, "
-    "to find small objects; slpostprocess merges the results. 2x2 takes five times the model's time. motion = tiles around "
-    "what an upstream slmotion found, at the model's own scale, and none where nothing moves; unset = the whole frame alone",
+    "Make a tensor of each of COLUMNSxROWS overlapping tiles of the frame, and one of the whole "
+    "frame, such as tiles=2x2, to find small objects; slpostprocess merges the results. 2x2 takes "
+    "five times the model's time. motion = tiles around what an upstream slmotion found, at the "
+    "model's own scale, and none where nothing moves; unset = the whole frame alone",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.tiles) },
   { "full-interval", "Full interval",
     "With tiles=motion: seconds after which the model looks at a whole frame again, whatever moves",
     SL_PROPERTY_DOUBLE, G_STRUCT_OFFSET (SlNormalize, parts.full_interval), 0, 3600, 5, NULL,
     TRUE },
   { "corrupted", "Corrupted frames",
-    "What to do with damaged frames: frames that their decoder flags as corrupted (GST_BUFFER_FLAG_CORRUPTED), such as gray "
-    "ones before the first key frame of a stream, and frames between a gap in an upstream decoder's data and the next key "
-    "frame",
+    "What to do with damaged frames: frames that their decoder flags as corrupted "
+    "(GST_BUFFER_FLAG_CORRUPTED), such as gray ones before the first key frame of a stream, and "
+    "frames between a gap in an upstream decoder's data and the next key frame",
     SL_PROPERTY_CHOICE, G_STRUCT_OFFSET (SlNormalize, corrupted), 0, 0, CORRUPTED_DROP,
     corrupted_get_type },
 };
@@ -365,7 +373,8 @@ is_left_out (SlNormalize *self, const GstBuffer *frame)
     GST_ELEMENT_WARNING (
       self, STREAM, DECODE,
       ("%" G_GUINT64_FORMAT
-       " frames left out that are damaged or before a key frame; corrupted=keep has the model look at them",
+       " frames left out that are damaged or before a key frame; corrupted=keep has the model look "
+       "at them",
        news),
       (NULL));
   return out;
@@ -390,7 +399,8 @@ warn_unseen (SlNormalize *self)
   self->told_unseen = TRUE;
   GST_ELEMENT_WARNING (
     self, STREAM, FAILED,
-    ("tiles=motion: frames come without regions of motion; expected slmotion upstream: the model looks at whole frames"),
+    ("tiles=motion: frames come without regions of motion; expected slmotion upstream: the model "
+     "looks at whole frames"),
     (NULL));
 }
 
@@ -444,9 +454,10 @@ static GstCaps *
 all_tensors (const GstCaps *frames, gpointer data)
 {
   return gst_caps_from_string (
-    "other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, int32, int64, float16, float32 }, "
-    "framerate=(fraction)[0/1, max]; "
-    "other/tensor, type=(string){ uint8, int8, int32, int64, float16, float32 }, framerate=(fraction)[0/1, max]");
+    "other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, int32, "
+    "int64, float16, float32 }, framerate=(fraction)[0/1, max]; "
+    "other/tensor, type=(string){ uint8, int8, int32, int64, float16, float32 }, "
+    "framerate=(fraction)[0/1, max]");
 }
 
 /* (transfer full): of the sink pad */
@@ -756,11 +767,11 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   sl_element_class_pads (element_class, NULL, SL_TENSOR_TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline normalizer", "Filter/Converter/Video/Tensor",
-    "Converts video frames to the input tensor of the model in the downstream slinfer (size, element type, colour order, "
-    "value range). Properties are only needed for other downstream elements, and must not contradict the model. The tensor "
-    "carries a reference to its frame.",
-    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=ssd.tflite ! slpostprocess ! "
-    "application/x-json ! fdsink",
+    "Converts video frames to the input tensor of the model in the downstream slinfer (size, "
+    "element type, colour order, value range). Properties are only needed for other downstream "
+    "elements, and must not contradict the model. The tensor carries a reference to its frame.",
+    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer "
+    "model=ssd.tflite ! slpostprocess ! application/x-json ! fdsink",
     "slpredict.md");
   base_class->transform_caps = sl_normalize_transform_caps;
   base_class->fixate_caps = sl_normalize_fixate_caps;

@@ -219,9 +219,11 @@ sl_overlay_class_init (SlOverlayClass *klass)
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline overlay", "Filter/Effect/Video",
-    "Draws boxes, labels, masks and skeletons of predictions, zones and lines on YUV, RGB and gray frames, in place. Reads "
-    "GstVideoRegionOfInterestMeta with the fields of slpostprocess and of DL Streamer, and GstAnalyticsRelationMeta.",
-    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink",
+    "Draws boxes, labels, masks and skeletons of predictions, zones and lines on YUV, RGB and gray "
+    "frames, in place. Reads GstVideoRegionOfInterestMeta with the fields of slpostprocess and of "
+    "DL Streamer, and GstAnalyticsRelationMeta.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! "
+    "autovideosink",
     "predictions.md");
   klass->transform_ip = sl_overlay_transform_ip;
   klass->prepare_output_buffer = sl_overlay_prepare_output_buffer;

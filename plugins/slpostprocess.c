@@ -92,10 +92,12 @@ static guint predictions_signal;
 
 static const SlProperty properties[] = {
   { "threshold", "Threshold",
-    "Least confidence, 0..1; -1 = the decoder's default: 0.5 for most objects, 0 for labels of the whole picture",
+    "Least confidence, 0..1; -1 = the decoder's default: 0.5 for most objects, 0 for labels of the "
+    "whole picture",
     SL_PROPERTY_DOUBLE, AT (threshold), -1, 1, -1, NULL, TRUE },
   { "iou-threshold", "Overlap threshold",
-    "Overlap (intersection over union) above which the less confident of two boxes is removed, 0..1; 0 = the decoder's default",
+    "Overlap (intersection over union) above which the less confident of two boxes is removed, "
+    "0..1; 0 = the decoder's default",
     SL_PROPERTY_DOUBLE, AT (iou_threshold), 0, 1, 0, NULL, TRUE },
   { "max-results", "Most objects", "Most objects of a frame, best first", SL_PROPERTY_INT,
     AT (max_results), 1, SL_MAX_RESULTS, 100, NULL, TRUE },
@@ -103,26 +105,28 @@ static const SlProperty properties[] = {
     "Most labels of the whole picture for a frame, best first; text output shows the best one",
     SL_PROPERTY_INT, AT (top_k), 1, SL_MAX_RESULTS, 1, NULL, TRUE },
   { "decoder", "Decoder",
-    "What the tensors mean: labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5; unset = what the model says, else told by "
-    "their shapes",
+    "What the tensors mean: labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5; "
+    "unset = what the model says, else told by their shapes",
     SL_PROPERTY_STRING, AT (decoder) },
   { "labels", "Labels",
-    "Path of a labels file, such as text with a class name in each line; unset = the model's; classes without a name get "
-    "their number",
+    "Path of a labels file, such as text with a class name in each line; unset = the model's; "
+    "classes without a name get their number",
     SL_PROPERTY_STRING, AT (labels) },
   { "classes", "Classes",
-    "Reported classes, separated by ',', such as person,car, or with ! excluded classes, such as !dog; unset = all",
+    "Reported classes, separated by ',', such as person,car, or with ! excluded classes, such as "
+    "!dog; unset = all",
     SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
   { "source", "Source",
     "Text for \"source\" of JSON output, such as the name of the file or camera; unset = null",
     SL_PROPERTY_STRING, AT (source), 0, 0, 0, NULL, TRUE },
   { "post-messages", "Post messages",
-    "Post an element message \"prediction\" for each frame, with the fields frame and timestamp (uint64) and json (string)",
+    "Post an element message \"prediction\" for each frame, with the fields frame and timestamp "
+    "(uint64) and json (string)",
     SL_PROPERTY_BOOL, AT (post_messages), 0, 0, FALSE, NULL, TRUE },
   { "track", "Track",
-    "Track objects: each has the same id from frame to frame, in every output. Boxes below threshold, down to 0.1, are then "
-    "reported if they continue an object. sltrack does the same on video with more settings. Objects inside objects are not "
-    "tracked",
+    "Track objects: each has the same id from frame to frame, in every output. Boxes below "
+    "threshold, down to 0.1, are then reported if they continue an object. sltrack does the same "
+    "on video with more settings. Objects inside objects are not tracked",
     SL_PROPERTY_BOOL, AT (track), 0, 0, FALSE, NULL, TRUE },
   { "next-id", "Next id", SL_TRACKING_NEXT_ID_HELP, SL_PROPERTY_INT, AT (next_id), 1, G_MAXINT, 1 },
 };
@@ -307,7 +311,8 @@ find_geometry (SlPostprocess *self, const SlFrameMeta *meta, SlFrameGeometry *ge
     self->warned_no_frame = TRUE;
     GST_ELEMENT_WARNING (
       self, STREAM, FORMAT,
-      ("the tensors bring no frame: results are in coordinates of the model's input, %dx%d; expected tensors from slnormalize",
+      ("the tensors bring no frame: results are in coordinates of the model's input, %dx%d; "
+       "expected tensors from slnormalize",
        geometry->tensor_width, geometry->tensor_height),
       (NULL));
   }
@@ -511,7 +516,8 @@ warn_left_out (SlPostprocess *self, const char *what)
   self->warned_left_out = TRUE;
   GST_ELEMENT_WARNING (
     self, STREAM, NOT_IMPLEMENTED,
-    ("%s made of single objects are left out; expected a model that gives labels, objects, poses or a mask of classes%s",
+    ("%s made of single objects are left out; expected a model that gives labels, objects, poses "
+     "or a mask of classes%s",
      what,
      g_str_equal (what, "vectors") ? "; decoder=labels takes the numbers for scores of classes"
                                    : "; run this one on whole frames"),
@@ -740,12 +746,13 @@ sl_postprocess_class_init (SlPostprocessClass *klass)
   sl_element_class_pads (element_class, SL_TENSOR_TEMPLATE_CAPS, SL_RESULT_OUTPUT_CAPS);
   sl_element_class_describe (
     element_class, "Sightline postprocessor", "Filter/Analyzer/Converter/Tensor",
-    "Decodes a model's output tensors and maps the results to pixels of the original frame. The caps downstream choose the "
-    "output: video/x-raw is the original frame with GstVideoRegionOfInterestMeta (or the picture that the model made), "
-    "text/x-raw a line for each object (label confidence x y w h) or the best label, application/x-json a line for each "
+    "Decodes a model's output tensors and maps the results to pixels of the original frame. The "
+    "caps downstream choose the output: video/x-raw is the original frame with "
+    "GstVideoRegionOfInterestMeta (or the picture that the model made), text/x-raw a line for each "
+    "object (label confidence x y w h) or the best label, application/x-json a line for each "
     "frame.",
-    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=ssd.tflite ! slpostprocess "
-    "threshold=0.6 ! application/x-json ! fdsink",
+    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer "
+    "model=ssd.tflite ! slpostprocess threshold=0.6 ! application/x-json ! fdsink",
     "predictions.md");
   element_class->change_state = sl_postprocess_change_state;
 }

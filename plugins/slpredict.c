@@ -166,7 +166,8 @@ apply_region (SlPredict *self)
       && part.width > 0)
     sl_fail (
       &error, SL_ERROR_ARGUMENT,
-      "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the other",
+      "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the "
+      "other",
       text, by_class ? "object-class" : "object-alignment", by_class ? classes : alignment);
   if (error != NULL)
     return sl_element_report (GST_ELEMENT (self), error);
@@ -409,15 +410,17 @@ sl_predict_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && self->queue == NULL) {
     GST_ELEMENT_ERROR (
       self, CORE, MISSING_PLUGIN,
-      ("there is no queue element; expected GStreamer's coreelements plugin, which has it: reinstall GStreamer"),
+      ("there is no queue element; expected GStreamer's coreelements plugin, which has it: "
+       "reinstall GStreamer"),
       (NULL));
     return GST_STATE_CHANGE_FAILURE;
   }
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && self->read && self->reader == NULL) {
     GST_ELEMENT_ERROR (
       self, CORE, MISSING_PLUGIN,
-      ("read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or "
-       "zxing-cpp is found (Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)"),
+      ("read=true: there is no element slread; expected it in a plugin file of Sightline, which is "
+       "built where libzbar or zxing-cpp is found (Debian: libzbar-dev, libzxing-dev; meson "
+       "options zbar, zxing)"),
       (NULL));
     return GST_STATE_CHANGE_FAILURE;
   }
@@ -579,9 +582,9 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
     object_class, PROP_REGION,
     g_param_spec_string (
       "inference-region", "Inference region",
-      "Input of the model: full-frame; roi-list = each region of interest on the frame, from an upstream slpredict or any "
-      "other element; or a rectangle X,Y,WIDTH,HEIGHT in pixels of the frame, such as 0,120,640,360. Results are always in "
-      "pixels of the whole frame",
+      "Input of the model: full-frame; roi-list = each region of interest on the frame, from an "
+      "upstream slpredict or any other element; or a rectangle X,Y,WIDTH,HEIGHT in pixels of the "
+      "frame, such as 0,120,640,360. Results are always in pixels of the whole frame",
       "full-frame", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROP,
@@ -593,16 +596,19 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
     object_class, PROP_READ,
     g_param_spec_boolean (
       "read", "Read codes",
-      "Read the text of the codes that the model finds, with an internal slread called \"read\"; the output is then frames, "
-      "not lines. With track=true each code is read once. If neither model nor threshold is set and post-messages is off, "
-      "codes that were read pass from a confidence of 0.4 on, large unread ones from 0.9 on (linear 0.7, stacked 0.75), "
-      "others from 0.6 on. The signal predictions and slpublish have the texts, messages of post-messages do not",
+      "Read the text of the codes that the model finds, with an internal slread called \"read\"; "
+      "the output is then frames, not lines. With track=true each code is read once. If neither "
+      "model nor threshold is set and post-messages is off, codes that were read pass from a "
+      "confidence of 0.4 on, large unread ones from 0.9 on (linear 0.7, stacked 0.75), others from "
+      "0.6 on. The signal predictions and slpublish have the texts, messages of post-messages do "
+      "not",
       FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROPPED,
     g_param_spec_uint64 (
       "dropped", "Dropped frames",
-      "Frames since the start that newer ones replaced before the model ran on them; a QoS message reports each of them",
+      "Frames since the start that newer ones replaced before the model ran on them; a QoS message "
+      "reports each of them",
       0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (
     object_class, PROP_DAMAGED,
@@ -666,12 +672,14 @@ sl_predict_class_init (SlPredictClass *klass)
     g_type_class_unref (children[i]);
   sl_element_class_describe (
     element_class, "Sightline predictor", "Filter/Analyzer/Video",
-    "Runs a model on video frames. The caps downstream choose the output: video/x-raw is the frame with its predictions as "
-    "metas, text/x-raw a line for each object or the best label, application/x-json a line for each frame. On live sources "
-    "the model gets the newest frame and never falls behind; on files it gets every frame. A second slpredict with "
-    "object-class=LABEL runs its model on each such object. The signal \"predictions\" tells applications what was found on "
-    "each frame, in the streaming thread.",
-    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink",
+    "Runs a model on video frames. The caps downstream choose the output: video/x-raw is the frame "
+    "with its predictions as metas, text/x-raw a line for each object or the best label, "
+    "application/x-json a line for each frame. On live sources the model gets the newest frame and "
+    "never falls behind; on files it gets every frame. A second slpredict with object-class=LABEL "
+    "runs its model on each such object. The signal \"predictions\" tells applications what was "
+    "found on each frame, in the streaming thread.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! "
+    "autovideosink",
     "slpredict.md");
   element_class->change_state = sl_predict_change_state;
 }

@@ -88,21 +88,23 @@ static const SlProperty properties[] = {
     "push:/file of subscriptions, exec:/program arguments; {host}, {element} and {source} in a topic stand for names. Reads back without the password",
     SL_PROPERTY_STRING, AT (to.location) },
   { "source", "Source",
-    "Value of {source} in a topic, such as the camera's name; unset = \"unnamed\". For video also \"source\" of the lines; "
-    "unset = null",
+    "Value of {source} in a topic, such as the camera's name; unset = \"unnamed\". For video also "
+    "\"source\" of the lines; unset = null",
     SL_PROPERTY_STRING, AT (to.source) },
   { "format", "Format",
-    "Video: format of lines. Input lines of application/x-json or text/x-raw are published unchanged",
+    "Video: format of lines. Lines of application/x-json or text/x-raw are published unchanged",
     SL_PROPERTY_CHOICE, AT (format), 0, 0, SL_LINE_JSON, sl_line_format_get_type },
   { "classes", "Classes",
-    "Video: classes in the lines, such as person,car, or with ! excluded classes, such as !dog; unset = all",
+    "Video: classes in the lines, such as person,car, or with ! excluded classes, such as !dog; "
+    "unset = all",
     SL_PROPERTY_STRING, AT (classes) },
   { "max-queue-bytes", "Queue",
-    "Most bytes of lines that wait to be sent; beyond it the oldest are lost and counted in \"dropped\"",
+    "Most bytes of lines that wait to be sent; beyond it the oldest are lost and counted in "
+    "\"dropped\"",
     SL_PROPERTY_INT, AT (to.queue_bytes), 1024, G_MAXINT, 1 << 20 },
   { "retry-min", "First retry",
-    "Milliseconds until the first attempt after a lost connection; doubled after each; a random part of up to a quarter is "
-    "subtracted",
+    "Milliseconds until the first attempt after a lost connection; doubled after each; a random "
+    "part of up to a quarter is subtracted",
     SL_PROPERTY_INT, AT (to.retry_min_ms), 10, DAY * 1000, 500 },
   { "retry-max", "Longest retry", "Most milliseconds between two attempts", SL_PROPERTY_INT,
     AT (to.retry_max_ms), 10, DAY * 1000, 30000 },
@@ -128,8 +130,8 @@ static const SlProperty properties[] = {
   { "keep-alive", "Keep alive", "MQTT: seconds after which a silent connection is tested",
     SL_PROPERTY_INT, AT (to.keep_alive), 5, 3600, 30 },
   { "client-id", "Client id",
-    "MQTT, Kafka: name of this client. MQTT: unique at the broker; if set, the broker keeps the session across "
-    "reconnections; unset = a random one",
+    "MQTT, Kafka: name of this client. MQTT: unique at the broker; if set, the broker keeps the "
+    "session across reconnections; unset = a random one",
     SL_PROPERTY_STRING, AT (to.client_id) },
   { "username", "User name", "MQTT, Kafka: user name; replaces the location's", SL_PROPERTY_STRING,
     AT (to.username) },
@@ -137,35 +139,40 @@ static const SlProperty properties[] = {
     "MQTT, Kafka: password; replaces the location's. Never shown: reads back as unset",
     SL_PROPERTY_STRING, AT (to.password) },
   { "password-file", "Password file",
-    "MQTT, Kafka: file with the password in one line, read at each start; replaces password and the location's",
+    "MQTT, Kafka: file with the password in one line, read at each start; replaces password and "
+    "the location's",
     SL_PROPERTY_STRING, AT (password_file) },
   { "ca-file", "Certificate authorities",
-    "mqtts://, kafkas://: PEM file of the authorities that sign the broker's certificate; unset = the system's",
+    "mqtts://, kafkas://: PEM file of the authorities that sign the broker's certificate; unset = "
+    "the system's",
     SL_PROPERTY_STRING, AT (to.ca_file) },
   { "certificate", "Certificate", "mqtts://, kafkas://: PEM file of this client's certificate",
     SL_PROPERTY_STRING, AT (to.certificate) },
   { "private-key", "Private key", "mqtts://, kafkas://: PEM file of this client's key",
     SL_PROPERTY_STRING, AT (to.key) },
   { "availability-topic", "Availability topic",
-    "MQTT: topic of the retained words online and offline (also the last will); unset = TOPIC/available; \"\" = none",
+    "MQTT: topic of the retained words online and offline (also the last will); unset = "
+    "TOPIC/available; \"\" = none",
     SL_PROPERTY_STRING, AT (to.availability) },
   { "counts", "Counts",
-    "MQTT, JSON lines: also publish the number of objects of each label, retained, to TOPIC/LABEL when it changes; and "
-    "counts of zones and lines to TOPIC/zones/NAME, TOPIC/lines/NAME/in and out",
+    "MQTT, JSON lines: also publish the number of objects of each label, retained, to TOPIC/LABEL "
+    "when it changes; and counts of zones and lines to TOPIC/zones/NAME, TOPIC/lines/NAME/in and "
+    "out",
     SL_PROPERTY_BOOL, AT (to.counts) },
   { "discovery-prefix", "Discovery prefix",
-    "MQTT, JSON lines: announce the camera to Home Assistant under this prefix, usually \"homeassistant\", and accept its "
-    "switch and its threshold; unset = off",
+    "MQTT, JSON lines: announce the camera to Home Assistant under this prefix, usually "
+    "\"homeassistant\", and accept its switch and its threshold; unset = off",
     SL_PROPERTY_STRING, AT (to.discovery) },
   { "interval", "Interval",
-    "Least seconds between two lines; a line with an event is sent at once; 0 = a line for each frame",
+    "Least seconds between two lines; a line with an event is sent at once; 0 = a line a frame",
     SL_PROPERTY_DOUBLE, AT (interval), 0, DAY, 0 },
   { "on-change", "On change",
-    "JSON lines: publish only lines whose counts of labels, zones or lines differ from those of the last published one, and "
-    "lines with events",
+    "JSON lines: publish only lines whose counts of labels, zones or lines differ from those of "
+    "the last published one, and lines with events",
     SL_PROPERTY_BOOL, AT (on_change) },
   { "picture-interval", "Picture interval",
-    "MQTT, video: least seconds between two pictures with drawn predictions, as JPEG to TOPIC/picture, retained; 0 = none",
+    "MQTT, video: least seconds between two pictures with drawn predictions, as JPEG to "
+    "TOPIC/picture, retained; 0 = none",
     SL_PROPERTY_DOUBLE, AT (picture_interval), 0, DAY, 0 },
   { "control", "Control",
     "MQTT: settings of the pipeline may be changed at TOPIC/set/NAME, and TOPIC/state/NAME has their values; who may write there is "
@@ -178,17 +185,17 @@ static const SlProperty properties[] = {
     "Last state of the broker's switch, ON or OFF; if set before the start, it overrides enabled",
     SL_PROPERTY_STRING, AT (kept) },
   { "events", "Events",
-    "Video: a message for each event of slanalyze of these kinds, such as entered,dwell, or all, in place of a line for each frame; unset = "
-    "off",
+    "Video: a message for each event of slanalyze of these kinds, such as entered,dwell, or all, "
+    "in place of a line for each frame; unset = off",
     SL_PROPERTY_STRING, AT (events) },
   { "zones", "Zones",
     "With events: names of zones and lines whose events count, such as door,yard; unset = all",
     SL_PROPERTY_STRING, AT (zones) },
   { "attach-picture", "Attach picture",
-    "With events: each message has a JPEG picture of the frame with drawn predictions, \"picture\" in base64",
+    "With events: each message has the frame with drawn predictions, \"picture\": JPEG in base64",
     SL_PROPERTY_BOOL, AT (attach_picture) },
   { "signing-key-file", "Signing key",
-    "http[s]://: file with the key in one line that signs each body: X-Sightline-Signature has its HMAC-SHA256",
+    "http[s]://: file with the key that signs each body: X-Sightline-Signature has its HMAC-SHA256",
     SL_PROPERTY_STRING, AT (to.signing_key) },
   { "title", "Title", "ntfy: title of messages", SL_PROPERTY_STRING, AT (to.title) },
   { "priority", "Priority", "ntfy: 1 to 5, or min, low, default, high, max", SL_PROPERTY_STRING,
@@ -207,8 +214,9 @@ static const SlProperty properties[] = {
   { "timeout", "Timeout", "HTTP, exec: seconds that a request or a program may take",
     SL_PROPERTY_INT, AT (to.timeout_s), 1, 300, 10 },
   { "message-key", "Message key",
-    "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, {element} and {source} stand for names; unset = "
-    "{source}, or {host}/{element} where source is unset",
+    "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, "
+    "{element} and {source} stand for names; unset = {source}, or {host}/{element} where source is "
+    "unset",
     SL_PROPERTY_STRING, AT (to.message_key) },
   { "sasl-mechanism", "SASL mechanism",
     "Kafka, with a user name: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; unset = PLAIN",
@@ -490,7 +498,8 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
   if ((json || text) && classes != NULL && *classes != '\0')
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "classes=%s: the input is lines, which go out as they are; expected video, or classes= of slpredict or slpostprocess",
+      "classes=%s: the input is lines, which go out as they are; expected video, or classes= of "
+      "slpredict or slpostprocess",
       classes);
   if (!sl_class_choice_set (&self->lines.choice, classes, GST_BASE_SINK_PAD (self), error))
     return FALSE;
@@ -664,8 +673,8 @@ publish_frame (SlPublish *self, GstBuffer *frame)
     self->told_bare = TRUE;
     GST_ELEMENT_WARNING (
       self, STREAM, FORMAT,
-      ("a frame came that no model has looked at: nothing is published for such frames; expected slpredict (or "
-       "slpostprocess) before slpublish"),
+      ("a frame came that no model has looked at: nothing is published for such frames; expected "
+       "slpredict (or slpostprocess) before slpublish"),
       (NULL));
   }
   publish_picture (self, frame);
@@ -775,8 +784,9 @@ sl_publish_class_init (SlPublishClass *klass)
     element_class, "application/x-json; text/x-raw, format=(string)utf8; video/x-raw(ANY)", NULL);
   sl_element_class_describe (
     element_class, "Prediction publisher", "Sink/Network",
-    "Writes predictions (JSON or text, a line for each frame) to a file with rotation, standard output, a UNIX or TCP "
-    "socket, an MQTT broker or Kafka. It makes such lines from video frames with predictions, too; pixels are not read.",
+    "Writes predictions (JSON or text, a line for each frame) to a file with rotation, standard "
+    "output, a UNIX or TCP socket, an MQTT broker or Kafka. It makes such lines from video frames "
+    "with predictions, too; pixels are not read.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! application/x-json ! slpublish "
     "location=mqtt://localhost/sightline/door",
     "publishing.md");

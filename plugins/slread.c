@@ -76,39 +76,45 @@ static guint predictions_signal;
 
 static const SlProperty properties[] = {
   { "classes", "Classes",
-    "Classes that are read, such as qr,linear, or with ! excluded classes; unset = all: objects of the code finder by their "
-    "label, others as codes of any kind",
+    "Classes that are read, such as qr,linear, or with ! excluded classes; unset = all: objects of "
+    "the code finder by their label, others as codes of any kind",
     SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
   { "reader", "Reader",
-    "Library that reads: zbar, or zxing, which runs in a separate process; unset = both if available, each first for the "
-    "codes that it reads better. Takes effect when the element starts",
+    "Library that reads: zbar, or zxing, which runs in a separate process; unset = both if "
+    "available, each first for the codes that it reads better. Takes effect when the element "
+    "starts",
     SL_PROPERTY_STRING, AT (reader_name), 0, 0, 0, NULL, FALSE },
   { "checked-only", "Only checked texts",
-    "Leave out texts that neither check digits nor error correction confirm: code-39, itf, codabar, and EAN and UPC codes "
-    "whose readings disagree. Such an object counts as not read, and a tracked one is tried again",
+    "Leave out texts that neither check digits nor error correction confirm: code-39, itf, "
+    "codabar, and EAN and UPC codes whose readings disagree. Such an object counts as not read, "
+    "and a tracked one is tried again",
     SL_PROPERTY_BOOL, AT (checked_only), 0, 0, FALSE, NULL, TRUE },
   { "time-limit", "Time limit",
-    "Most milliseconds that a frame waits for its codes; objects that were not tried by then come first in the next frame",
+    "Most milliseconds that a frame waits for its codes; objects that were not tried by then come "
+    "first in the next frame",
     SL_PROPERTY_INT, AT (time_limit), 1, 600000, 100, NULL, TRUE },
   { "max-tries", "Tries before patience",
     "After so many frames, a tracked object that was not read is tried only every retry-interval",
     SL_PROPERTY_INT, AT (max_tries), 1, 100000, 10, NULL, TRUE },
   { "retry-interval", "Interval of further tries",
-    "Frames between tries after max-tries, and after a try that used most of time-limit without a result; 0 = no more tries",
+    "Frames between tries after max-tries, and after a try that used most of time-limit without a "
+    "result; 0 = no more tries",
     SL_PROPERTY_INT, AT (retry_interval), 0, 1000000, 30, NULL, TRUE },
   { "reread-interval", "Interval of readings",
     "Frames after which a tracked object is read again, for screens whose code changes; 0 = never",
     SL_PROPERTY_INT, AT (reread_interval), 0, 1000000, 0, NULL, TRUE },
   { "unread-weight", "Weight of what does not read",
-    "Factor for the confidence of a tracked object that is large enough to read and was not read in max-tries frames, 0..1; "
-    "1 = unchanged",
+    "Factor for the confidence of a tracked object that is large enough to read and was not read "
+    "in max-tries frames, 0..1; 1 = unchanged",
     SL_PROPERTY_DOUBLE, AT (unread_weight), 0, 1, 0.8, NULL, TRUE },
   { "unread-threshold", "Threshold of what does not read",
-    "Least confidence of a large qr or matrix object (64 pixels or more on its shorter side) that was not read; for stacked "
-    "0.15 less, for linear objects (128 pixels on the longer side) 0.2 less. Objects that were read always pass. Objects "
-    "that are smaller, were not tried, or are of a kind that no reader here supports pass from 0.6 on. Repeating patterns "
-    "that were not read, such as calibration boards, are never qr or matrix. Others are left out. 0 = all pass; slpredict "
-    "sets it to 0.9 if it reads codes and neither model nor threshold is set and post-messages is off",
+    "Least confidence of a large qr or matrix object (64 pixels or more on its shorter side) that "
+    "was not read; for stacked 0.15 less, for linear objects (128 pixels on the longer side) 0.2 "
+    "less. Objects that were read always pass. Objects that are smaller, were not tried, or are of "
+    "a kind that no reader here supports pass from 0.6 on. Repeating patterns that were not read, "
+    "such as calibration boards, are never qr or matrix. Others are left out. 0 = all pass; "
+    "slpredict sets it to 0.9 if it reads codes and neither model nor threshold is set and "
+    "post-messages is off",
     SL_PROPERTY_DOUBLE, AT (unread_threshold), 0, 1, 0, NULL, TRUE },
 };
 
@@ -477,14 +483,16 @@ refuse_reader (SlRead *self, const char *name)
   if (n_missing > 0 && n_missing == n_wanted)
     GST_ELEMENT_ERROR (
       self, RESOURCE, NOT_FOUND,
-      ("reader=zxing: its program %s is not there or cannot be run; expected sightline-zxing, which is installed with Sightline, or another "
-       "one that the environment variable SIGHTLINE_ZXING names",
+      ("reader=zxing: its program %s is not there or cannot be run; expected sightline-zxing, "
+       "which is installed with Sightline, or another one that the environment variable "
+       "SIGHTLINE_ZXING names",
        missing),
       (NULL));
   else if (n_wanted == 0)
     GST_ELEMENT_ERROR (
       self, RESOURCE, NOT_FOUND,
-      ("reader=%s: there is no such reader of codes here; expected %s, or nothing for all that are there",
+      ("reader=%s: there is no such reader of codes here; expected %s, or nothing for all that are "
+       "there",
        name, names->str),
       (NULL));
   else
@@ -505,8 +513,10 @@ tell_missing (SlRead *self, const char *name)
     if (file != NULL && !self->told_missing)
       GST_ELEMENT_WARNING (
         self, RESOURCE, NOT_FOUND,
-        ("codes are read without %s, whose program %s is not there: Data Matrix, Aztec and PDF417 are not read, and EAN and UPC are less often checked; "
-         "expected sightline-zxing, which is installed with Sightline, or another one that the environment variable SIGHTLINE_ZXING names",
+        ("codes are read without %s, whose program %s is not there: Data Matrix, Aztec and PDF417 "
+         "are not read, and EAN and UPC are less often checked; expected sightline-zxing, which is "
+         "installed with Sightline, or another one that the environment variable SIGHTLINE_ZXING "
+         "names",
          sl_readers[i]->name, file),
         (NULL));
     self->told_missing |= file != NULL;
@@ -567,10 +577,11 @@ sl_read_class_init (SlReadClass *klass)
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline code reader", "Filter/Analyzer/Video",
-    "Reads the codes that a model found; each is cut from the frame, turned upright and enlarged. ZBar or zxing-cpp reads "
-    "QR and linear codes, zxing-cpp also Data Matrix, Aztec and PDF417. Text, bytes, symbology and corners are added to the "
-    "object. A tracked object is read once.",
-    "gst-launch-1.0 v4l2src ! slpredict track=true ! slread ! sloverlay ! videoconvert ! autovideosink",
+    "Reads the codes that a model found; each is cut from the frame, turned upright and enlarged. "
+    "ZBar or zxing-cpp reads QR and linear codes, zxing-cpp also Data Matrix, Aztec and PDF417. "
+    "Text, bytes, symbology and corners are added to the object. A tracked object is read once.",
+    "gst-launch-1.0 v4l2src ! slpredict track=true ! slread ! sloverlay ! videoconvert ! "
+    "autovideosink",
     "codes.md");
   klass->transform_ip = sl_read_transform_ip;
   klass->prepare_output_buffer = sl_read_prepare_output_buffer;

@@ -103,12 +103,13 @@ static const SlProperty properties[] = {
     "Prefix of file names, such as the camera's name; unset = the element's name",
     SL_PROPERTY_STRING, AT (source) },
   { "on", "On",
-    "Events that start clips, separated by \",\": entered, left, in, out, dwell, left-behind, empty (of slanalyze), object "
-    "(a new object of sltrack; without a tracker every object); unset = all of slanalyze's; \"\" = none, only the signal "
-    "record",
+    "Events that start clips, separated by \",\": entered, left, in, out, dwell, left-behind, "
+    "empty (of slanalyze), object (a new object of sltrack; without a tracker every object); unset "
+    "= all of slanalyze's; \"\" = none, only the signal record",
     SL_PROPERTY_STRING, AT (on) },
   { "classes", "Classes",
-    "Classes of objects that count, such as person,car, or with ! excluded classes, such as !dog; unset = all",
+    "Classes of objects that count, such as person,car, or with ! excluded classes, such as !dog; "
+    "unset = all",
     SL_PROPERTY_STRING, AT (classes) },
   { "pre-roll", "Pre-roll",
     "Seconds before the event at which a clip begins, from the key frame before",
@@ -127,18 +128,18 @@ static const SlProperty properties[] = {
     "Largest width in pixels of frames that slrecord encodes, and of pictures", SL_PROPERTY_INT,
     AT (max_width), 16, 16384, 1280 },
   { "encoder", "Encoder",
-    "Encoder element if the pad encoded gets no frames: x264enc, openh264enc, vp8enc or jpegenc; unset = the first one that "
-    "is installed",
+    "Encoder element if the pad encoded gets no frames: x264enc, openh264enc, vp8enc or jpegenc; "
+    "unset = the first one that is installed",
     SL_PROPERTY_STRING, AT (encoder) },
   { "keep", "Keep", "Days that clips are kept; 0 = for ever", SL_PROPERTY_DOUBLE, AT (keep), 0,
     36500, 0 },
   { "max-size", "Size of all",
-    "Most megabytes of all clips of this source; beyond it the oldest are deleted, and a single clip of that size is cut; 0 "
-    "= no limit",
+    "Most megabytes of all clips of this source; beyond it the oldest are deleted, and a single "
+    "clip of that size is cut; 0 = no limit",
     SL_PROPERTY_DOUBLE, AT (max_size), 0, 1e9, 0 },
   { "min-free", "Free space",
-    "Megabytes of the file system that stay free: the oldest clips of this source are deleted, or, if that is not enough, "
-    "nothing is recorded until there is room; 0 = no limit",
+    "Megabytes of the file system that stay free: the oldest clips of this source are deleted, or, "
+    "if that is not enough, nothing is recorded until there is room; 0 = no limit",
     SL_PROPERTY_DOUBLE, AT (min_free), 0, 1e9, 200 },
   { "recording", "Recording",
     "Events begin clips; false = none, and the clip at hand ends without waiting for more events",
@@ -705,8 +706,8 @@ sl_record_class_init (SlRecordClass *klass)
     object_class, PROP_STATS,
     g_param_spec_boxed (
       "stats", "Counts",
-      "A structure with clips (complete ones), bytes (of their videos), dropped (frames that were not encoded or not written) "
-      "and failed (clips that could not be saved), all uint64",
+      "A structure with clips (complete ones), bytes (of their videos), dropped (frames that were "
+      "not encoded or not written) and failed (clips that could not be saved), all uint64",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_signal_new_class_handler ("record", G_TYPE_FROM_CLASS (klass),
                               G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (ask), NULL, NULL,
@@ -714,10 +715,11 @@ sl_record_class_init (SlRecordClass *klass)
   sl_encoded_pad_class (klass);
   sl_element_class_describe (
     klass, "Sightline recorder", "Filter/Recorder/Video",
-    "Writes a clip around each event of slanalyze, around each new object, or on request: the camera's encoded stream, or "
-    "frames that it encodes itself, with a pre-roll, a picture of the event and its predictions. Frames pass unchanged.",
-    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! slanalyze regions=\"[line way] points=0,0.5 1,0.5\" ! "
-    "slrecord location=clips ! fakesink",
+    "Writes a clip around each event of slanalyze, around each new object, or on request: the "
+    "camera's encoded stream, or frames that it encodes itself, with a pre-roll, a picture of the "
+    "event and its predictions. Frames pass unchanged.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! slanalyze "
+    "regions=\"[line way] points=0,0.5 1,0.5\" ! slrecord location=clips ! fakesink",
     "recording.md");
   klass->change_state = sl_record_change_state;
   klass->request_new_pad = sl_record_request_new_pad;

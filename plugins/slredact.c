@@ -128,7 +128,8 @@ static const SlProperty properties[] = {
   { "shape", "Shape", "What of an object is hidden", SL_PROPERTY_CHOICE, AT (settings.shape), 0, 0,
     SHAPE_BOX, shape_get_type, TRUE },
   { "zones", "Zones",
-    "Hidden zones, points in 0..1 of the frame: \"[zone street] points=0,0 1,0 1,0.3 0,0.3\"; one after the other",
+    "Hidden zones, points in 0..1 of the frame: \"[zone street] points=0,0 1,0 1,0.3 0,0.3\"; one "
+    "after the other",
     SL_PROPERTY_STRING, AT (zones) },
   { "invert", "Invert",
     "Hide everything but zones and the boxes of objects, which have no margin and are not held",
@@ -136,11 +137,13 @@ static const SlProperty properties[] = {
   { "hold", "Hold", "Milliseconds that a region stays hidden after the detector lost its object",
     SL_PROPERTY_INT, AT (settings.hold), 0, 60000, 500, NULL, TRUE },
   { "growth", "Growth",
-    "How much of its size a region grows on each side in a second while its object is lost, beside its last velocity",
+    "How much of its size a region grows on each side in a second while its object is lost, beside "
+    "its last velocity",
     SL_PROPERTY_DOUBLE, AT (settings.growth), 0, 100, 1, NULL, TRUE },
   { "max-age", "Longest age",
-    "Milliseconds for which a result serves later frames without one, such as those that slpredict inference-interval "
-    "skips; 0 = every frame needs its own. An object that appears in between is not hidden",
+    "Milliseconds for which a result serves later frames without one, such as those that slpredict "
+    "inference-interval skips; 0 = every frame needs its own. An object that appears in between is "
+    "not hidden",
     SL_PROPERTY_INT, AT (settings.max_age), 0, 60000, 0, NULL, TRUE },
   { "on-missing", "On missing results",
     "What happens to a frame without a result of a model, or whose result is too old",
@@ -234,7 +237,8 @@ find_reason (SlRedact *self, const Settings *settings, GstBuffer *buffer)
   if (has_result (buffer))
     return NULL;
   if (self->looked == GST_CLOCK_TIME_NONE || settings->max_age == 0 || self->has_mask)
-    return "no model has looked at a frame; expected slpredict upstream, with a result on each frame";
+    return "no model has looked at a frame; expected slpredict upstream, with a result on each "
+           "frame";
   if (self->time < self->looked || self->time - self->looked > most)
     return "the last result of a model is older than max-age";
   return NULL;
@@ -677,9 +681,10 @@ sl_redact_class_init (SlRedactClass *klass)
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline redactor", "Filter/Effect/Video",
-    "Hides objects and zones on YUV, RGB and gray frames, in place: at most 8x8 values of a region are left. A frame "
-    "without a result of a model is hidden whole or dropped.",
-    "gst-launch-1.0 v4l2src ! slpredict model=face.tflite ! slredact ! videoconvert ! autovideosink",
+    "Hides objects and zones on YUV, RGB and gray frames, in place: at most 8x8 values of a region "
+    "are left. A frame without a result of a model is hidden whole or dropped.",
+    "gst-launch-1.0 v4l2src ! slpredict model=face.tflite ! slredact ! videoconvert ! "
+    "autovideosink",
     "privacy.md");
   klass->transform_ip = sl_redact_transform_ip;
   klass->set_caps = sl_redact_set_caps;

@@ -73,8 +73,8 @@ G_DEFINE_TYPE (SlRemote, sl_remote, GST_TYPE_ELEMENT)
 
 static const SlProperty properties[] = {
   { "location", "Location",
-    "The broker, the workers' prefix and the model's name: mqtt[s]://[user[:password]@]host[:port]/PREFIX/MODEL, such as "
-    "mqtts://door@broker/models/ssd. Reads back without the password",
+    "The broker, the workers' prefix and the model's name: mqtt[s]://[user[:password]@]host[:port]/"
+    "PREFIX/MODEL, such as mqtts://door@broker/models/ssd. Reads back without the password",
     SL_PROPERTY_STRING, AT (location) },
   { "username", "User name", "User name; replaces the location's", SL_PROPERTY_STRING,
     AT (username) },
@@ -90,21 +90,22 @@ static const SlProperty properties[] = {
     AT (certificate) },
   { "private-key", "Private key", "PEM file of this client's key", SL_PROPERTY_STRING, AT (key) },
   { "fallback", "Fallback",
-    "Path of the same model's file, for frames that no worker computes; loaded when it is first needed; unset = such frames pass without "
-    "predictions",
+    "Path of the same model's file, for frames that no worker computes; loaded when it is first "
+    "needed; unset = such frames pass without predictions",
     SL_PROPERTY_STRING, AT (fallback) },
   { "window", "Window", "Most frames in flight to workers", SL_PROPERTY_INT, AT (window), 1, 1024,
     4 },
   { "deadline", "Deadline",
-    "Milliseconds until a frame without an answer is given up; it is sent again once at half of that time, and when a "
-    "worker dies",
+    "Milliseconds until a frame without an answer is given up; it is sent again once at half of "
+    "that time, and when a worker dies",
     SL_PROPERTY_INT, AT (deadline), 10, 600000, 2000 },
   { "contract-timeout", "Contract timeout",
-    "Milliseconds that the start waits for the broker and the model's contract, before the fallback's contract is taken, or the start fails",
+    "Milliseconds that the start waits for the broker and the model's contract, before the "
+    "fallback's contract is taken, or the start fails",
     SL_PROPERTY_INT, AT (contract_timeout), 0, 600000, 5000 },
   { "encoding", "Encoding",
-    "Encoding of tensors: none; lz4: compressed without loss; jpeg: uint8 pictures, much smaller, with loss. If the workers "
-    "do not support it, a warning says so, and tensors are not encoded",
+    "Encoding of tensors: none; lz4: compressed without loss; jpeg: uint8 pictures, much smaller, "
+    "with loss. If the workers do not support it, a warning says so, and tensors are not encoded",
     SL_PROPERTY_CHOICE, AT (encoding), 0, 0, SL_REMOTE_ENCODING_NONE, sl_remote_encoding_get_type },
   { "jpeg-quality", "JPEG quality", "Quality for encoding=jpeg, from 1 (smallest) to 100",
     SL_PROPERTY_INT, AT (jpeg_quality), 1, 100, 95 },
@@ -764,9 +765,10 @@ sl_remote_class_init (SlRemoteClass *klass)
   sl_element_class_pads (element_class, SL_TENSOR_TEMPLATE_CAPS, SL_TENSOR_TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline remote inference", "Filter/Analyzer/Tensor",
-    "Runs a model on other machines: an MQTT 5 broker passes tensors to workers (sightline serve). It replaces slinfer and "
-    "needs no model file: the broker has the model's contract.",
-    "gst-launch-1.0 v4l2src ! videoconvert ! slnormalize ! slremote location=mqtt://localhost/models/ssd ! slpostprocess ! text/x-raw ! fdsink",
+    "Runs a model on other machines: an MQTT 5 broker passes tensors to workers (sightline serve). "
+    "It replaces slinfer and needs no model file: the broker has the model's contract.",
+    "gst-launch-1.0 v4l2src ! videoconvert ! slnormalize ! slremote "
+    "location=mqtt://localhost/models/ssd ! slpostprocess ! text/x-raw ! fdsink",
     "remote.md");
   element_class->change_state = sl_remote_change_state;
 }

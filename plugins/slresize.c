@@ -61,16 +61,20 @@ G_DEFINE_TYPE (SlResize, sl_resize, GST_TYPE_BASE_TRANSFORM)
 
 static const SlProperty properties[] = {
   { "width", "Width",
-    "Width of the result in pixels; 0 = from downstream's caps, else from height and the picture's aspect ratio",
+    "Width of the result in pixels; 0 = from downstream's caps, else from height and the picture's "
+    "aspect ratio",
     SL_PROPERTY_INT, AT (width), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "height", "Height",
-    "Height of the result in pixels; 0 = from downstream's caps, else from width and the picture's aspect ratio",
+    "Height of the result in pixels; 0 = from downstream's caps, else from width and the picture's "
+    "aspect ratio",
     SL_PROPERTY_INT, AT (height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "crop-x", "Crop x",
-    "Left edge of the used part of the frame, in pixels before rotation; rounded down to a whole chroma sample",
+    "Left edge of the used part of the frame, in pixels before rotation; rounded down to a whole "
+    "chroma sample",
     SL_PROPERTY_INT, AT (crop.x), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "crop-y", "Crop y",
-    "Top edge of the used part of the frame, in pixels before rotation; rounded down to a whole chroma sample",
+    "Top edge of the used part of the frame, in pixels before rotation; rounded down to a whole "
+    "chroma sample",
     SL_PROPERTY_INT, AT (crop.y), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "crop-width", "Crop width",
     "Width of the used part of the frame, before rotation; 0 = to the right edge", SL_PROPERTY_INT,
@@ -81,8 +85,8 @@ static const SlProperty properties[] = {
   { "fit", "Fit", "How the picture is fitted if its aspect ratio differs from that of the result",
     SL_PROPERTY_CHOICE, AT (fit), 0, 0, SL_FIT_STRETCH, sl_resize_fit_get_type, TRUE },
   { "video-direction", "Video direction",
-    "Orientation of the picture; auto = by the stream's image-orientation tag, which is then no longer forwarded; custom is "
-    "refused",
+    "Orientation of the picture; auto = by the stream's image-orientation tag, which is then no "
+    "longer forwarded; custom is refused",
     SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO,
     gst_video_orientation_method_get_type, TRUE },
   { "filter", "Filter", "Interpolation filter when the size changes", SL_PROPERTY_CHOICE,
@@ -484,7 +488,8 @@ map_output (SlResize *self, GstBuffer *out, GstVideoFrame *frame, SlImageTarget 
                            &error)) {
     GST_ELEMENT_ERROR (
       self, RESOURCE, WRITE,
-      ("output buffer: %s; the element after slresize proposed a buffer pool that does not fit its caps",
+      ("output buffer: %s; the element after slresize proposed a buffer pool that does not fit its "
+       "caps",
        error->message),
       (NULL));
     return FALSE;
@@ -569,11 +574,12 @@ sl_resize_class_init (SlResizeClass *klass)
   sl_element_class_pads (element_class, NULL, CAPS);
   sl_element_class_describe (
     element_class, "Sightline resizer", "Filter/Converter/Video/Scaler",
-    "Makes YUV frames smaller, for use before queues and tees: crops, turns, fits and scales within one pixel format, from "
-    "system memory or linear DMABuf to system memory. Downstream's caps, or width and height, state the size; regions of "
-    "interest and relations are mapped with the pixels. Frames in system memory pass unchanged if nothing is to be done.",
-    "gst-launch-1.0 v4l2src ! slresize width=640 ! tee name=t t. ! queue ! slpredict model=ssd.tflite ! text/x-raw ! fdsink "
-    "t. ! queue ! autovideosink",
+    "Makes YUV frames smaller, for use before queues and tees: crops, turns, fits and scales "
+    "within one pixel format, from system memory or linear DMABuf to system memory. Downstream's "
+    "caps, or width and height, state the size; regions of interest and relations are mapped with "
+    "the pixels. Frames in system memory pass unchanged if nothing is to be done.",
+    "gst-launch-1.0 v4l2src ! slresize width=640 ! tee name=t t. ! queue ! slpredict "
+    "model=ssd.tflite ! text/x-raw ! fdsink t. ! queue ! autovideosink",
     "architecture.md");
   base_class->transform_caps = sl_resize_transform_caps;
   base_class->fixate_caps = sl_resize_fixate_caps;

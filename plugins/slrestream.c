@@ -74,8 +74,8 @@ G_DEFINE_TYPE (SlRestream, sl_restream, GST_TYPE_ELEMENT)
 
 static const SlProperty properties[] = {
   { "rtsp", "RTSP",
-    "Where clients connect: [ADDR]:PORT/NAME, such as :8554/door. NAME is the annotated picture, NAME/camera the camera's own "
-    "stream with predictions as ONVIF metadata",
+    "Where clients connect: [ADDR]:PORT/NAME, such as :8554/door. NAME is the annotated picture, "
+    "NAME/camera the camera's own stream with predictions as ONVIF metadata",
     SL_PROPERTY_STRING, AT (rtsp) },
   { "user", "User", "Name that clients log in with; with password-file", SL_PROPERTY_STRING,
     AT (user) },
@@ -91,7 +91,8 @@ static const SlProperty properties[] = {
   { "max-width", "Width", "Largest width in pixels of the annotated picture", SL_PROPERTY_INT,
     AT (max_width), 16, 16384, 1280 },
   { "encoder", "Encoder",
-    "Encoder element: x264enc, openh264enc, vp8enc or jpegenc; unset = the first one that is installed",
+    "Encoder element: x264enc, openh264enc, vp8enc or jpegenc; unset = the first one that is "
+    "installed",
     SL_PROPERTY_STRING, AT (encoder) },
 };
 
@@ -393,7 +394,8 @@ warn (SlRestream *self, const SlRestreamPlace *place, const char *warning)
   if (sl_restream_place_is_open (place))
     GST_ELEMENT_WARNING (
       self, RESOURCE, SETTINGS,
-      ("rtsp: other machines can watch %s without a password: set user and password-file, or an address such as 127.0.0.1",
+      ("rtsp: other machines can watch %s without a password: set user and password-file, or an "
+       "address such as 127.0.0.1",
        place->path),
       (NULL));
 }
@@ -485,16 +487,17 @@ sl_restream_class_init (SlRestreamClass *klass)
     object_class, PROP_STATS,
     g_param_spec_boxed (
       "stats", "Counts",
-      "A structure with port and clients (uint: connections to it), frames (uint64: encoded here) and dropped (uint64: left "
-      "out as the encoder was busy)",
+      "A structure with port and clients (uint: connections to it), frames (uint64: encoded here) "
+      "and dropped (uint64: left out as the encoder was busy)",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   sl_encoded_pad_class (klass);
   sl_element_class_describe (
     klass, "Sightline restreamer", "Filter/Network/Video",
-    "Offers frames to recorders by RTSP: the annotated picture, and the camera's own stream with predictions as ONVIF "
-    "metadata. Frames pass unchanged.",
-    "gst-launch-1.0 slcamera name=camera uri=rtsp://192.0.2.1/stream camera.src ! slpredict model=ssd.tflite ! slrestream "
-    "name=out rtsp=127.0.0.1:8554/door ! fakesink camera.encoded ! out.encoded",
+    "Offers frames to recorders by RTSP: the annotated picture, and the camera's own stream with "
+    "predictions as ONVIF metadata. Frames pass unchanged.",
+    "gst-launch-1.0 slcamera name=camera uri=rtsp://192.0.2.1/stream camera.src ! slpredict "
+    "model=ssd.tflite ! slrestream name=out rtsp=127.0.0.1:8554/door ! fakesink camera.encoded ! "
+    "out.encoded",
     "restreaming.md");
   klass->change_state = sl_restream_change_state;
   klass->request_new_pad = sl_restream_request_new_pad;

@@ -55,12 +55,14 @@ G_DEFINE_TYPE (SlTensorConvert, sl_tensor_convert, GST_TYPE_ELEMENT)
 
 static const SlProperty properties[] = {
   { "model", "Model",
-    "Model file whose outputs the tensors on frames are, such as model=ssd.onnx: what it and MODEL.modelinfo say of decoder, labels and "
-    "quantisation goes with the tensors; unset = types and dimensions are all that is known",
+    "Model file whose outputs the tensors on frames are, such as model=ssd.onnx: what it and "
+    "MODEL.modelinfo say of decoder, labels and quantisation goes with the tensors; unset = types "
+    "and dimensions are all that is known",
     SL_PROPERTY_STRING, AT (model) },
   { "ids", "Ids",
-    "What the tensors are called on frames, with ',' between, in the model's order, such as ids=boxes,scores; unset = the ids in "
-    "MODEL.modelinfo, else those of GStreamer's decoder of the same, else the outputs' names",
+    "What the tensors are called on frames, with ',' between, in the model's order, such as "
+    "ids=boxes,scores; unset = the ids in MODEL.modelinfo, else those of GStreamer's decoder of "
+    "the same, else the outputs' names",
     SL_PROPERTY_STRING, AT (ids) },
 };
 
@@ -170,8 +172,9 @@ fail_output (SlTensorConvert *self, GstCaps *caps, GstCaps *allowed)
     return GST_FLOW_FLUSHING;
   GST_ELEMENT_ERROR (
     self, STREAM, FORMAT,
-    ("the element after sltensorconvert wants %s, but what comes out is %s: expected an element behind that takes it, such as "
-     "slpostprocess for tensors, ssdobjectdetector for frames, videoconvert before one of another pixel format",
+    ("the element after sltensorconvert wants %s, but what comes out is %s: expected an element "
+     "behind that takes it, such as slpostprocess for tensors, ssdobjectdetector for frames, "
+     "videoconvert before one of another pixel format",
      wanted, got),
     (NULL));
   return GST_FLOW_NOT_NEGOTIATED;
@@ -217,8 +220,9 @@ warn_of_part (SlTensorConvert *self, const SlFrameMeta *meta)
   self->warned_part = TRUE;
   GST_ELEMENT_WARNING (
     self, STREAM, FORMAT,
-    ("the model sees %.0f,%.0f to %.0f,%.0f of frames of %dx%d, but GStreamer's tensor decoders take its coordinates as of the "
-     "whole frame, so boxes will be elsewhere: expected fit=stretch, no crop and no turn on slnormalize",
+    ("the model sees %.0f,%.0f to %.0f,%.0f of frames of %dx%d, but GStreamer's tensor decoders "
+     "take its coordinates as of the whole frame, so boxes will be elsewhere: expected "
+     "fit=stretch, no crop and no turn on slnormalize",
      x0, y0, x1, y1, GST_VIDEO_INFO_WIDTH (&meta->info), GST_VIDEO_INFO_HEIGHT (&meta->info)),
     (NULL));
 }
@@ -246,7 +250,8 @@ push_frame (SlTensorConvert *self, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     GST_ELEMENT_ERROR (
       self, STREAM, FORMAT,
-      ("the tensors bring no frame to be put on: expected slnormalize before the element that makes them"),
+      ("the tensors bring no frame to be put on: expected slnormalize before the element that "
+       "makes them"),
       (NULL));
     return GST_FLOW_ERROR;
   }
@@ -254,8 +259,8 @@ push_frame (SlTensorConvert *self, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     GST_ELEMENT_ERROR (
       self, STREAM, FORMAT,
-      ("the tensors are of single objects of a frame, and GStreamer's tensor decoders take those of a whole one: expected "
-       "slnormalize without objects=true"),
+      ("the tensors are of single objects of a frame, and GStreamer's tensor decoders take those "
+       "of a whole one: expected slnormalize without objects=true"),
       (NULL));
     return GST_FLOW_ERROR;
   }
@@ -267,8 +272,8 @@ push_frame (SlTensorConvert *self, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     GST_ELEMENT_ERROR (
       self, STREAM, FORMAT,
-      ("the tensors are of parts of a frame, and GStreamer's tensor decoders take those of a whole one: expected slnormalize "
-       "without tiles=motion"),
+      ("the tensors are of parts of a frame, and GStreamer's tensor decoders take those of a whole "
+       "one: expected slnormalize without tiles=motion"),
       (NULL));
     return GST_FLOW_ERROR;
   }
@@ -335,7 +340,8 @@ check_tensors (const SlContract *contract, const SlTensorInfo *tensors, guint n,
   g_autofree char *got = sl_tensor_infos_describe (tensors, n);
   return sl_fail (
     error, SL_ERROR_SHAPE,
-    "sltensorconvert: the model %s gives %s, but the tensors on the frame are %s: let model= name the model that made them",
+    "sltensorconvert: the model %s gives %s, but the tensors on the frame are %s: let model= name "
+    "the model that made them",
     contract->model, expected, got);
 }
 
@@ -514,10 +520,12 @@ sl_tensor_convert_class_init (SlTensorConvertClass *klass)
   sl_element_class_pads (element_class, TEMPLATE_CAPS, TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline tensor converter", "Filter/Converter/Tensor",
-    "Puts tensors onto the frame that they were made of, as GstTensorMeta, for GStreamer's own tensor decoders; and takes those that "
-    "GStreamer's own inference elements put onto frames, for slpostprocess.",
-    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=ssd.tflite ! sltensorconvert ! "
-    "ssdobjectdetector label-file=labels.txt ! sloverlay ! videoconvert ! jpegenc ! filesink location=out.jpg",
+    "Puts tensors onto the frame that they were made of, as GstTensorMeta, for GStreamer's own "
+    "tensor decoders; and takes those that GStreamer's own inference elements put onto frames, for "
+    "slpostprocess.",
+    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer "
+    "model=ssd.tflite ! sltensorconvert ! ssdobjectdetector label-file=labels.txt ! sloverlay ! "
+    "videoconvert ! jpegenc ! filesink location=out.jpg",
     "predictions.md");
   element_class->change_state = sl_tensor_convert_change_state;
 }

@@ -79,34 +79,38 @@ static const SlProperty properties[] = {
   { "high-threshold", "High threshold", "Least confidence of a detected object, 0..1",
     SL_PROPERTY_DOUBLE, AT (settings.high), 0, 1, 0.5, NULL, TRUE },
   { "low-threshold", "Low threshold",
-    "Least confidence of a box that may continue a known object, 0..1; high-threshold or more = only boxes above "
-    "high-threshold. The detector must output such boxes: slpostprocess threshold=0.1",
+    "Least confidence of a box that may continue a known object, 0..1; high-threshold or more = "
+    "only boxes above high-threshold. The detector must output such boxes: slpostprocess "
+    "threshold=0.1",
     SL_PROPERTY_DOUBLE, AT (settings.low), 0, 1, 0.1, NULL, TRUE },
   { "new-threshold", "Threshold of new objects",
     "Least confidence of a new object, 0..1; at least high-threshold is used", SL_PROPERTY_DOUBLE,
     AT (settings.fresh), 0, 1, 0.5, NULL, TRUE },
   { "iou-threshold", "Overlap threshold",
-    "Least overlap (intersection over union) of a box with the predicted box of its object, 0..1; lower for faster objects",
+    "Least overlap (intersection over union) of a box with the predicted box of its object, 0..1; "
+    "lower for faster objects",
     SL_PROPERTY_DOUBLE, AT (settings.iou), 0, 1, 0.2, NULL, TRUE },
   { "low-iou-threshold", "Overlap threshold of unsure boxes",
     "Least overlap of a box below high-threshold with the predicted box of its object, 0..1",
     SL_PROPERTY_DOUBLE, AT (settings.low_iou), 0, 1, 0.5, NULL, TRUE },
   { "max-age", "Longest absence",
-    "Frames that an object may be missing and keep its id; by the stream's frame rate, so lost frames count",
+    "Frames that an object may be missing and keep its id; by the stream's frame rate, so lost "
+    "frames count",
     SL_PROPERTY_INT, AT (settings.max_age), 0, 10000, 30, NULL, TRUE },
   { "min-hits", "Hits before an id",
-    "Consecutive frames in which an object is found before it gets an id; objects of the first frame get theirs at once",
+    "Consecutive frames in which an object is found before it gets an id; objects of the first "
+    "frame get theirs at once",
     SL_PROPERTY_INT, AT (settings.min_hits), 1, 1000, 2, NULL, TRUE },
   { "per-class", "Per class",
     "An object keeps its class; false = a box may continue an object of another class",
     SL_PROPERTY_BOOL, AT (settings.per_class), 0, 0, TRUE, NULL, TRUE },
   { "classes", "Classes",
-    "Tracked classes, such as person,car, or with ! excluded classes, such as !dog; regions of other classes do not change "
-    "and get no id; unset = all",
+    "Tracked classes, such as person,car, or with ! excluded classes, such as !dog; regions of "
+    "other classes do not change and get no id; unset = all",
     SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
   { "interpolate", "Interpolate",
-    "Add regions at predicted positions to frames without inference, such as those that slpredict inference-interval skips; "
-    "their structure \"detection\" has predicted=true",
+    "Add regions at predicted positions to frames without inference, such as those that slpredict "
+    "inference-interval skips; their structure \"detection\" has predicted=true",
     SL_PROPERTY_BOOL, AT (interpolate), 0, 0, FALSE, NULL, TRUE },
   { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that match no object",
     SL_PROPERTY_BOOL, AT (drop_unsure), 0, 0, TRUE, NULL, TRUE },

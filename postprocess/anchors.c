@@ -188,7 +188,8 @@ sl_anchors_load (const char *path, guint *n, GError **error)
   if (anchors == NULL)
     sl_fail (
       error, SL_ERROR_FORMAT,
-      "%s: expected four lines of equally many numbers, the centre y, centre x, height and width of each anchor in 0..1",
+      "%s: expected four lines of equally many numbers, the centre y, centre x, height and width "
+      "of each anchor in 0..1",
       path);
   return anchors;
 }

@@ -64,7 +64,8 @@ check_config (const SlDecoderConfig *config, GError **error)
     if (config->tensors[t].rank > SL_MAX_RANK || sl_decoder_elements (&config->tensors[t]) == 0)
       return sl_fail (
         error, SL_ERROR_SHAPE,
-        "decoder: tensor %u: expected a rank of at most %d, dimensions of at least 1 and fewer than 2^31 elements",
+        "decoder: tensor %u: expected a rank of at most %d, dimensions of at least 1 and fewer "
+        "than 2^31 elements",
         t, SL_MAX_RANK);
   return TRUE;
 }
@@ -389,7 +390,8 @@ names_reach (const SlDecoding *decoding, GString *why)
       continue;
     g_string_append_printf (
       why,
-      "a box has class %d, and the labels name %u classes, 0..%u: give the labels file that belongs to the model",
+      "a box has class %d, and the labels name %u classes, 0..%u: give the labels file that "
+      "belongs to the model",
       box->label_id, decoding->n_labels, decoding->n_labels - 1);
     return FALSE;
   }
@@ -422,8 +424,8 @@ try_proposal (const SlDecoding *decoding, GString *why, const void *const *data)
     return;
   g_string_truncate (why, (gsize) (at - why->str));
   g_string_append (
-    why,
-    "; expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)");
+    why, "; expected another decoder (docs/predictions.md lists them; sightline infer gives the "
+         "numbers)");
 }
 
 /* Looks whether the numbers of a frame can be what they were taken for. */

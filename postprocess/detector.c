@@ -21,7 +21,8 @@ check_scales (const SlDecoderConfig *config, GError **error)
     if ((tensor->dtype == SL_DTYPE_U8 || tensor->dtype == SL_DTYPE_I8) && !(tensor->scale > 0))
       return sl_fail (
         error, SL_ERROR_CONTRACT,
-        "decoder: tensor %u is %s and nothing states its scale; expected tensors right behind slinfer, or float32",
+        "decoder: tensor %u is %s and nothing states its scale; expected tensors right behind "
+        "slinfer, or float32",
         t, sl_dtype_name (tensor->dtype));
   }
   return TRUE;

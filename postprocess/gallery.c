@@ -61,7 +61,8 @@ read_vector (SlGallery *self, SlJsonReader *reader, const char *name)
   if (n != self->length)
     return sl_json_reader_fail (
       reader,
-      "'%s': expected vectors of %u numbers, as the model's output has, got %u: was it made with another model?",
+      "'%s': expected vectors of %u numbers, as the model's output has, got %u: was it made with "
+      "another model?",
       name, self->length, n);
   if (!(squares > 0))
     return sl_json_reader_fail (reader, "'%s': expected a vector with a direction, got zeros",

@@ -187,7 +187,8 @@ sl_plausible_result (const SlResult *result, GString *why)
     return TRUE;
   g_string_append_printf (
     why,
-    "a box of the score %.2f is x %g..%g, y %g..%g of a picture of 0..1, so it is not on the picture",
+    "a box of the score %.2f is x %g..%g, y %g..%g of a picture of 0..1, so it is not on the "
+    "picture",
     (double) off->confidence, (double) off->x_min, (double) off->x_max, (double) off->y_min,
     (double) off->y_max);
   return FALSE;

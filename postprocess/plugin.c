@@ -318,7 +318,8 @@ load (const char *path, GError **error)
     return take_row (path, handle, error);
   return sl_fail_null (
     error, SL_ERROR_FORMAT,
-    "decoder %s: the dynamic linker refuses it (%s); expected a shared object of this processor that brings all it needs",
+    "decoder %s: the dynamic linker refuses it (%s); expected a shared object of this processor "
+    "that brings all it needs",
     path, dlerror ());
 }
 

@@ -73,8 +73,9 @@ sl_contract_fit_doubt (const SlContract *contract, const SlDecoding *decoding, c
     return NULL;
   const char *fit = sl_fit_name (decoder->pictures->fit);
   return g_strdup_printf (
-    "decoder %s is for pictures with fit=%s, and these are stretched, since the model was loaded without that decoder: state "
-    "decoder=%s where the model is stated (slinfer, or MODEL.modelinfo), or fit=%s of slnormalize",
+    "decoder %s is for pictures with fit=%s, and these are stretched, since the model was loaded "
+    "without that decoder: state decoder=%s where the model is stated (slinfer, or "
+    "MODEL.modelinfo), or fit=%s of slnormalize",
     decoder->name, fit, decoder->name, fit);
 }
 

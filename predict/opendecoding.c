@@ -24,15 +24,18 @@ advice (const SlDecoding *decoding, const SlLabels *labels, guint classes)
   const gboolean one_number =
     classes == 1 && g_str_equal (sl_decoding_decoder (decoding)->name, "labels");
   if (one_number)
-    return "a single number is the share of one class; give its name alone, or two names, of which it is the share of the second";
+    return "a single number is the share of one class; give its name alone, or two names, of which "
+           "it is the share of the second";
   if (nameless > 0 && names - nameless == classes)
-    return "this model has as many classes as there are names; give a file with the names alone, one a line";
+    return "this model has as many classes as there are names; give a file with the names alone, "
+           "one a line";
   /* A list with one name more, or less, mostly differs from the model in the class "background",
    * which shifts every name. */
   if (names == classes + 1)
     return "remove the name that the model does not have, often the first, 'background'";
   if (names + 1 == classes)
-    return "add the name that is missing, often the first, 'background', or give the labels file that belongs to the model";
+    return "add the name that is missing, often the first, 'background', or give the labels file "
+           "that belongs to the model";
   return "is it another model's? Give the labels file that belongs to the model";
 }
 
@@ -83,8 +86,9 @@ check_origin (const SlContract *contract, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_CONTRACT,
-    "decoder: the model's description names a file of code, '%s', which is loaded only if you state it; expected the name of a "
-    "decoder there: state decoder=%s yourself if you trust that file, or put it into a folder of SIGHTLINE_DECODERS",
+    "decoder: the model's description names a file of code, '%s', which is loaded only if you "
+    "state it; expected the name of a decoder there: state decoder=%s yourself if you trust that "
+    "file, or put it into a folder of SIGHTLINE_DECODERS",
     contract->decoder, contract->decoder);
 }
 

@@ -92,7 +92,8 @@ choose_spec (SlPredictor *self, const SlContract *contract, GError **error)
     g_autofree char *summary = sl_contract_summary (contract);
     return sl_fail (
       error, SL_ERROR_CONTRACT,
-      "%s: expected a model whose input is a picture (uint8, int8, int32, int64, float16 or float32; 1 or 3 channels), got %s",
+      "%s: expected a model whose input is a picture (uint8, int8, int32, int64, float16 or "
+      "float32; 1 or 3 channels), got %s",
       contract->model, summary);
   }
   return sl_contract_require_one_input (contract, error)
@@ -136,7 +137,8 @@ open_decoding (SlPredictor *self, GError **error)
   if (strcmp (sl_decoding_decoder (decoding)->name, "image") == 0)
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "%s: makes pictures; expected a model that finds or names something. slpostprocess gives pictures as video",
+      "%s: makes pictures; expected a model that finds or names something. slpostprocess gives "
+      "pictures as video",
       contract->model);
   sl_prediction_mapper_choose (self->mapper, classes, most);
   g_clear_pointer (&self->classes, sl_class_filter_free);

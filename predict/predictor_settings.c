@@ -450,13 +450,15 @@ install_texts (GObjectClass *klass, GParamFlags flags)
     klass, PROP_FILTER,
     g_param_spec_string (
       "filter", "Filter",
-      "How pixels are made when the size changes: nearest, bilinear, area or auto; unset = auto: area when reducing beyond 2",
+      "How pixels are made when the size changes: nearest, bilinear, area or auto; unset = auto: "
+      "area when reducing beyond 2",
       NULL, flags));
   g_object_class_install_property (
     klass, PROP_CLASSES,
     g_param_spec_string (
       "classes", "Classes",
-      "Classes whose objects and labels count, such as person,car, or !dog for all but that one; unset = all",
+      "Classes whose objects and labels count, such as person,car, or !dog for all but that one; "
+      "unset = all",
       NULL, flags));
   g_object_class_install_property (
     klass, PROP_SOURCE,
@@ -480,7 +482,8 @@ install_results (GObjectClass *object_class, GParamFlags flags)
     object_class, PROP_THRESHOLD,
     g_param_spec_double (
       "threshold", "Threshold",
-      "Lowest confidence reported, 0..1; -1 = the decoder's own: 0.5 for most objects, 0 for labels of the whole picture",
+      "Lowest confidence reported, 0..1; -1 = the decoder's own: 0.5 for most objects, 0 for "
+      "labels of the whole picture",
       -1, 1, -1, flags));
   /**
    * SlPredictor:iou-threshold:
@@ -494,7 +497,8 @@ install_results (GObjectClass *object_class, GParamFlags flags)
     object_class, PROP_IOU_THRESHOLD,
     g_param_spec_double (
       "iou-threshold", "Overlap threshold",
-      "Overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the decoder's own",
+      "Overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 "
+      "= the decoder's own",
       0, 1, 0, flags));
   /**
    * SlPredictor:max-results:

@@ -276,7 +276,8 @@ sl_image_status_text (SlImageStatus status)
     [SL_IMAGE_BAD_INFO] =
       ("expected a supported pixel format and a width and height of 1 to " SL_MAX_SIDE_TEXT),
     [SL_IMAGE_STRIDE_OVERFLOW] =
-      "the rows of a plane times its stride exceed the address space; expected the bytes from one row to the next",
+      "the rows of a plane times its stride exceed the address space; expected the bytes from one "
+      "row to the next",
     [SL_IMAGE_TOO_SMALL] =
       "the memory of a plane is smaller than its format, size, offset and stride say",
   };

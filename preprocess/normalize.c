@@ -369,11 +369,14 @@ sl_normalize_status_text (SlNormalizeStatus status)
       " each, and the tensor must fit in memory",
     [SL_NORMALIZE_BAD_FORMAT] = "the pixel format is none that the normaliser reads",
     [SL_NORMALIZE_BAD_RANGE] =
-      "gain and offset must be finite and at most 1e30 in size, the pad value 0 to 255, the share 0.01 to 1",
+      "gain and offset must be finite and at most 1e30 in size, the pad value 0 to 255, the share "
+      "0.01 to 1",
     [SL_NORMALIZE_BAD_ENUM] =
-      "colour matrix, chroma site, tensor type, layout, colour, fit, filter or orientation is not a value of its enum",
+      "colour matrix, chroma site, tensor type, layout, colour, fit, filter or orientation is not "
+      "a value of its enum",
     [SL_NORMALIZE_BAD_CROP] =
-      "the crop rectangle must be at least 1x1 and lie inside the picture; all zero takes the whole picture",
+      "the crop rectangle must be at least 1x1 and lie inside the picture; all zero takes the "
+      "whole picture",
   };
   return (unsigned int) status < sizeof texts / sizeof texts[0] ? texts[status] : "unknown status";
 }

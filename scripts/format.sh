@@ -3,7 +3,8 @@
 # Formats the C files that git tracks with clang-format, by the .clang-format of the root. Versions of clang-format differ in
 # what they make of it; the files are as version 14 writes them.
 #   scripts/format.sh           formats
-#   scripts/format.sh --check   changes nothing, names what it would change, and fails if that is anything
+#   scripts/format.sh --check   changes nothing, names what it would change, and fails if that is anything; and lines of over 100 columns,
+#                               which clang-format leaves where a text is longer: break the text
 # Exit status 77: there is no clang-format of that version here.
 set -eu
 
@@ -24,7 +25,15 @@ fi
 
 case ${1-} in
   '') git ls-files -z '*.c' '*.h' '*.cpp' | xargs -0 "$formatter" -i ;;
-  --check) git ls-files -z '*.c' '*.h' '*.cpp' | xargs -0 "$formatter" --dry-run --Werror ;;
+  --check)
+    status=0
+    git ls-files -z '*.c' '*.h' '*.cpp' | xargs -0 "$formatter" --dry-run --Werror || status=1
+    if LC_ALL=C.UTF-8 git grep -nE '^.{101}' -- '*.c' '*.h' '*.cpp'; then
+      echo "format: the lines above have over 100 columns: break their texts in two" >&2
+      status=1
+    fi
+    exit "$status"
+    ;;
   *)
     echo "usage: scripts/format.sh [--check]" >&2
     exit 2

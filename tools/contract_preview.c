@@ -29,8 +29,9 @@ sl_contract_open_pictures (SlContract *contract, GError **error)
     g_autofree char *hint = sl_contract_shape_hint (input);
     return sl_fail_null (
       error, SL_ERROR_CONTRACT,
-      "%s: its first input '%s' is %s, no picture (expected uint8, int8, int32, int64, float32 or float16 of rank 3 or 4 with 1 or 3 channels and "
-      "batch 1): give it tensors with sightline infer%s",
+      "%s: its first input '%s' is %s, no picture (expected uint8, int8, int32, int64, float32 or "
+      "float16 of rank 3 or 4 with 1 or 3 channels and batch 1): give it tensors with sightline "
+      "infer%s",
       contract->model, input->name, got, hint);
   }
   return sl_contract_require_one_input (contract, error)

@@ -484,8 +484,9 @@ set_no_decoder (SlFrames *frames, GError **error)
 {
   sl_fail (
     error, SL_ERROR_UNSUPPORTED,
-    "cannot be decoded: no %s is installed; install a GStreamer plugin that has one (Debian: gstreamer1.0-plugins-good "
-    "for PNG, JPEG and most containers, gstreamer1.0-libav for most codecs)",
+    "cannot be decoded: no %s is installed; install a GStreamer plugin that has one (Debian: "
+    "gstreamer1.0-plugins-good for PNG, JPEG and most containers, gstreamer1.0-libav for most "
+    "codecs)",
     frames->missing);
 }
 
@@ -631,7 +632,8 @@ end (SlFrames *frames, GError **error)
   if (frames->delivered > 0 && frames->path != NULL && jpeg_is_cut_short (frames->path))
     sl_fail (
       error, SL_ERROR_FORMAT,
-      "the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy of the file");
+      "the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy "
+      "of the file");
   else if (frames->delivered == 0 && counts.early > 0)
     sl_fail (error, SL_ERROR_FORMAT,
              "cannot be decoded: none of its %" G_GUINT64_FORMAT
@@ -656,8 +658,8 @@ check_progressive (SlFrames *frames, GstSample *sample, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_UNSUPPORTED,
-    "the video is interlaced (interlace-mode=%s), and GStreamer has no element 'deinterlace': install its good plugins (Debian: "
-    "gstreamer1.0-plugins-good)",
+    "the video is interlaced (interlace-mode=%s), and GStreamer has no element 'deinterlace': "
+    "install its good plugins (Debian: gstreamer1.0-plugins-good)",
     mode);
 }
 

@@ -207,7 +207,8 @@ run_infer (int argc, char **argv)
   };
   int status = sl_options_parse (
     "infer", "", "Runs a model on raw tensors.",
-    "Prints a line for each output: name, type, shape, scale, zero point and bytes, separated by tabs.",
+    "Prints a line for each output: name, type, shape, scale, zero point and bytes, separated by "
+    "tabs.",
     argc, argv, entries, more, &rest);
   if (status >= 0)
     return status;

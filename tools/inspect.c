@@ -135,7 +135,8 @@ print_picture (const SlModelReport *report)
   if (sl_contract_may_be_vectors (contract)) {
     g_autofree char *text = sl_tensor_info_describe (input);
     printf (
-      "  the first input, %s, is probably no picture: sightline infer runs the model; state mean and std if it is a gray picture of %dx%d\n",
+      "  the first input, %s, is probably no picture: sightline infer runs the model; state mean "
+      "and std if it is a gray picture of %dx%d\n",
       text, image->width, image->height);
     return;
   }
@@ -144,16 +145,17 @@ print_picture (const SlModelReport *report)
   print_fit (contract);
   if (contract->skips_input_quantize)
     printf (
-      "  given as  %s  scale %.9g  zero point %d, behind the model's own QUANTIZE of its input, which is left out\n",
+      "  given as  %s  scale %.9g  zero point %d, behind the model's own QUANTIZE of its input, "
+      "which is left out\n",
       sl_dtype_name (input->dtype), (double) input->scale, input->zero_point);
   if (report->input_problem != NULL) {
     printf ("  range     unknown: %s\n", report->input_problem);
     return;
   }
   if (contract->range_by_model)
-    printf (
-      "  range     0..%g, since the model's first operators subtract a mean and divide by a standard deviation\n",
-      255 / image->std[0]);
+    printf ("  range     0..%g, since the model's first operators subtract a mean and divide by a "
+            "standard deviation\n",
+            255 / image->std[0]);
   print_triple ("mean", image->mean, image->channels);
   print_triple ("std", image->std, image->channels);
   print_triple ("gain", image->gain, image->channels);
@@ -361,7 +363,8 @@ run_inspect (int argc, char **argv)
     { "needs", 0, 0, G_OPTION_ARG_NONE, &needs,
       "List what a build for the MODELs keeps, as input of meson's option operators", NULL },
     { "picture", 0, 0, G_OPTION_ARG_FILENAME, &picture,
-      "Also run the model on a picture, as predict does, and check that its numbers fit the decoder",
+      "Also run the model on a picture, as predict does, and check that its numbers fit the "
+      "decoder",
       "FILE" },
     { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed",
       NULL },

@@ -39,7 +39,8 @@ sl_command_load (const char *name)
   if (path == NULL && !told)
     sl_complain (
       name,
-      "/proc is not mounted, which says where the program and its modules lie: mount it (mount -t proc proc /proc), as a chroot needs");
+      "/proc is not mounted, which says where the program and its modules lie: mount it (mount -t "
+      "proc proc /proc), as a chroot needs");
   told = told || path == NULL;
   if (path == NULL)
     return NULL;
@@ -63,7 +64,8 @@ sl_command_load (const char *name)
   if (command == NULL)
     sl_complain (
       name,
-      "the module of this command is not of this version: %s; install Sightline again, with all its files",
+      "the module of this command is not of this version: %s; install Sightline again, with all "
+      "its files",
       dlerror ());
   return command;
 }

@@ -64,10 +64,9 @@ print_help (FILE *to)
     if (command != NULL)
       fprintf (to, "  %-10s %s\n", command->name, command->summary);
   }
-  fprintf (
-    to,
-    "\nOptions:\n  --help     show this help; COMMAND --help shows a command's\n  --version  show the version, and what was built in\n\n"
-    "Exit status: 0 done, 1 something failed, 2 wrong usage, 130 interrupted.\n");
+  fprintf (to, "\nOptions:\n  --help     show this help; COMMAND --help shows a command's\n"
+               "  --version  show the version, and what was built in\n\n"
+               "Exit status: 0 done, 1 something failed, 2 wrong usage, 130 interrupted.\n");
 }
 
 /* JSON objects, one a line: each command by its summary, followed by the options that it has

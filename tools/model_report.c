@@ -139,7 +139,8 @@ json_contract (GString *out, const SlModelReport *report)
   if (image->valid) {
     g_string_append_printf (
       out,
-      "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\",\"fit\":\"%s\"",
+      "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\","
+      "\"fit\":\"%s\"",
       image->width, image->height, image->channels, sl_colour_name (image->colour),
       sl_layout_name (image->layout), sl_fit_name (sl_contract_fit (contract).fit));
     if (image->crop_share != 1) {

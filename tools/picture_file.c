@@ -98,7 +98,8 @@ sl_picture_file_open (const SlPictureHeader *header, const char *path, const gui
     return g_steal_pointer (&file);
   return sl_fail_null (
     error, SL_ERROR_FORMAT,
-    "%s cannot be decoded: %s; it is damaged, or of a variety that GdkPixbuf does not read: convert it to PNG",
+    "%s cannot be decoded: %s; it is damaged, or of a variety that GdkPixbuf does not read: "
+    "convert it to PNG",
     describe (header), cause != NULL ? cause->message : "there is no picture in it");
 }
 
@@ -178,7 +179,8 @@ sl_picture_file_open (const SlPictureHeader *header, const char *path, const gui
 {
   return sl_fail_null (
     error, SL_ERROR_UNSUPPORTED,
-    "%s cannot be decoded: Sightline was built without GdkPixbuf; convert it to JPEG, or to PNG of 8 bits",
+    "%s cannot be decoded: Sightline was built without GdkPixbuf; convert it to JPEG, or to PNG of "
+    "8 bits",
     describe (header));
 }
 

@@ -255,11 +255,12 @@ sl_picture_header_check (const SlPictureHeader *header, GError **error)
   else if (header->moves)
     sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "animated WebP is not supported: take out a frame (webpmux -get frame 1 FILE -o frame.webp), or make it a GIF or a video");
+      "animated WebP is not supported: take out a frame (webpmux -get frame 1 FILE -o frame.webp), "
+      "or make it a GIF or a video");
   else if (header->kind == SL_PICTURE_JPEG && header->channels == 4 && !header->is_adobe)
-    sl_fail (
-      error, SL_ERROR_UNSUPPORTED,
-      "CMYK JPEG without Adobe's marker is not supported: convert it to RGB (convert FILE -colorspace sRGB picture.png)");
+    sl_fail (error, SL_ERROR_UNSUPPORTED,
+             "CMYK JPEG without Adobe's marker is not supported: convert it to RGB (convert FILE "
+             "-colorspace sRGB picture.png)");
   else if (header->kind == SL_PICTURE_TIFF && (header->is_float || header->bits > 16))
     sl_fail (error, SL_ERROR_UNSUPPORTED,
              "TIFF with samples of %s is not supported; expected 1 to 16 bits: convert it to PNG",

@@ -111,10 +111,10 @@ print_info (const SlBlackBoxInfo *info, const SlSession *session)
   g_autofree char *version = sl_printable (info->version, SL_PRINTABLE_NAME),
                   *written = written_text (info);
   const guint threads = sl_session_threads (session);
-  printf (
-    "model     %s\nreason    %s\nwritten   %s by Sightline %s\nrecorded  %u thread%s, %s\nhere      %u thread%s, %s\n",
-    model, reason, written != NULL ? written : "unknown", version, info->threads,
-    info->threads == 1 ? "" : "s", there, threads, threads == 1 ? "" : "s", here);
+  printf ("model     %s\nreason    %s\nwritten   %s by Sightline %s\nrecorded  %u thread%s, %s\n"
+          "here      %u thread%s, %s\n",
+          model, reason, written != NULL ? written : "unknown", version, info->threads,
+          info->threads == 1 ? "" : "s", there, threads, threads == 1 ? "" : "s", here);
 }
 
 static void

@@ -19,5 +19,6 @@
   (SL_IS_KEPT (SL_KEEP_##kind##_all 1, 0, 0) || SL_IS_KEPT (SL_KEEP_##kind##_##name 1, 0, 0))
 
 /** What to do, in messages. */
-#define SL_LEFT_OUT \
-  "is left out of this build: build it with this model in meson's option operators, or without that option"
+#define SL_LEFT_OUT                                                                              \
+  "is left out of this build: build it with this model in meson's option operators, or without " \
+  "that option"

@@ -207,8 +207,9 @@ chosen (void)
       g_warning ("%s", choice.warning);
     if (SL_CPU_BUILT == 0)
       g_message (
-        "Sightline has no SIMD kernels for this processor architecture: frames and 8-bit layers are computed in plain C, several "
-        "times slower; on a 64-bit Arm processor use a 64-bit system");
+        "Sightline has no SIMD kernels for this processor architecture: frames and 8-bit layers "
+        "are computed in plain C, several times slower; on a 64-bit Arm processor use a 64-bit "
+        "system");
     g_once_init_leave (&made, 1);
   }
   return &choice;

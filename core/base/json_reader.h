@@ -6,7 +6,8 @@
  *   sl_json_reader_init (&r, text, length);
  *   if (sl_json_reader_enter (&r, SL_JSON_OBJECT))
  *     while (sl_json_reader_next (&r))
- *       if (strcmp (r.key->str, "size") == 0) sl_json_reader_number (&r, &size); else sl_json_reader_skip (&r);
+ *       if (strcmp (r.key->str, "size") == 0) sl_json_reader_number (&r, &size);
+ *       else sl_json_reader_skip (&r);
  *   if (!sl_json_reader_end (&r)) g_propagate_error (error, g_steal_pointer (&r.error));
  *
  * After the first error every call returns FALSE.

@@ -26,7 +26,8 @@ check_file (int fd, const char *path, char **warning, GError **error)
     return fail (error, G_FILE_ERROR_INVAL, path, "expected a regular file with the secret in it");
   if ((about.st_mode & TOO_OPEN) != 0)
     *warning = g_strdup_printf (
-      "%s: other users may read or change this secret (mode %04o): chmod 600, or 640 for a group of its own",
+      "%s: other users may read or change this secret (mode %04o): chmod 600, or 640 for a group "
+      "of its own",
       path, (guint) about.st_mode & 07777);
   return TRUE;
 }

@@ -66,7 +66,8 @@ open_first (const SlRuntime *row, const char *stated, const char **name, GError 
   if (stated != NULL)
     sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "%s, which the environment variable %s names, cannot be opened as %s: %s: correct or unset %s",
+      "%s, which the environment variable %s names, cannot be opened as %s: %s: correct or unset "
+      "%s",
       stated, row->variable, row->title, said, row->variable);
   else
     sl_fail (error, SL_ERROR_UNSUPPORTED,

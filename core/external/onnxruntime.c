@@ -500,8 +500,8 @@ const SlRuntime sl_runtime_onnxruntime = {
   .format = "onnx",
   .variable = "SIGHTLINE_ONNXRUNTIME",
   .libraries = { "libonnxruntime.so.1", "libonnxruntime.so", NULL },
-  .advice =
-    "install libonnxruntime (Debian 13 has libonnxruntime1.21; else github.com/microsoft/onnxruntime's releases, or npm's onnxruntime-node)",
+  .advice = "install libonnxruntime (Debian 13 has libonnxruntime1.21; else "
+            "github.com/microsoft/onnxruntime's releases, or npm's onnxruntime-node)",
   .open = open_library,
   .load = load,
   .unload = unload,

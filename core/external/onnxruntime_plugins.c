@@ -51,11 +51,10 @@ static gboolean
 read_api (const SlOrt *ort, SlOrtPluginApi *api, GError **error)
 {
   if (ort->newer == NULL)
-    return sl_fail (
-      error, SL_ERROR_UNSUPPORTED,
-      "provider-library: ONNX Runtime %s takes no libraries of providers; expected " SL_ORT_PLUGIN_OLDEST
-      " or newer: install that",
-      ort->version);
+    return sl_fail (error, SL_ERROR_UNSUPPORTED,
+                    "provider-library: ONNX Runtime %s takes no libraries of providers; "
+                    "expected " SL_ORT_PLUGIN_OLDEST " or newer: install that",
+                    ort->version);
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
     memcpy ((char *) api + functions[i].offset, &ort->newer[functions[i].position],
             sizeof ort->newer[0]);
@@ -85,8 +84,8 @@ check_library (const char *path, GError **error)
   return missing == NULL
          || sl_fail (
            error, SL_ERROR_UNSUPPORTED,
-           "it lacks the function %s; expected a plug-in library of an execution provider, for ONNX Runtime " SL_ORT_PLUGIN_OLDEST
-           " or newer",
+           "it lacks the function %s; expected a plug-in library of an execution provider, for "
+           "ONNX Runtime " SL_ORT_PLUGIN_OLDEST " or newer",
            missing);
 }
 
@@ -141,7 +140,8 @@ find_plugin (const SlOrt *ort, const SlOrtPluginApi *api, const char *path, GErr
   if (plugin != NULL && plugin->devices->len == 0) {
     sl_fail (
       error, SL_ERROR_BACKEND,
-      "it finds no device; check that the device is there, that its driver is installed, and that this user may open it");
+      "it finds no device; check that the device is there, that its driver is installed, and that "
+      "this user may open it");
     plugin = NULL;
   }
   if (plugin == NULL)

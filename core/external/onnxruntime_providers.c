@@ -112,8 +112,8 @@ check_listed (const SlOrt *ort, const Provider *provider, GError **error)
   if (!listed)
     sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "provider=%s: this library was built with %s; expected one with %s: install its vendor's build of ONNX Runtime and name its library in "
-      "SIGHTLINE_ONNXRUNTIME",
+      "provider=%s: this library was built with %s; expected one with %s: install its vendor's "
+      "build of ONNX Runtime and name its library in SIGHTLINE_ONNXRUNTIME",
       provider->name, text->str, provider->own);
   return listed;
 }
@@ -216,7 +216,8 @@ sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBacken
     g_autofree char *key = sl_printable (stated.keys->pdata[0], SL_PRINTABLE_NAME);
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "provider-options: nothing takes %s; expected options of a provider that is stated and has some, or such as begin with session.",
+      "provider-options: nothing takes %s; expected options of a provider that is stated and has "
+      "some, or such as begin with session.",
       key);
   }
   *device = title->len > 0 ? g_strdup (title->str) : g_strdup ("CPU");

@@ -204,7 +204,8 @@ open_delegate (Model *model, const char *path, GError **error)
                     *name = sl_printable (path, SL_PRINTABLE_MESSAGE);
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "the delegate %s cannot be opened: %s: install the library of the device's vendor, or state delegate=PATH",
+      "the delegate %s cannot be opened: %s: install the library of the device's vendor, or state "
+      "delegate=PATH",
       name, shown);
   }
   model->delegate = g_strdup (path);

@@ -439,7 +439,8 @@ sl_file_image_need (SlFileImage *image, const void *data, gsize bytes, GError **
   }
   return sl_fail (
     error, SL_ERROR_OPEN,
-    "the model file has changed since it was loaded, and its weights are needed once more; load the model again");
+    "the model file has changed since it was loaded, and its weights are needed once more; load "
+    "the model again");
 }
 
 static void

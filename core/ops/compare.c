@@ -66,7 +66,8 @@ where_check (SlGraph *graph, SlNode *node, GError **error)
     return TRUE;
   return sl_node_error (
     error, node, SL_ERROR_UNSUPPORTED,
-    "condition '%s' is computed, so the number of results is not known before; expected a constant (use SELECT)",
+    "condition '%s' is computed, so the number of results is not known before; expected a constant "
+    "(use SELECT)",
     condition->name);
 }
 

@@ -16,8 +16,8 @@ check_constant (const SlNode *node, const char *role, const SlTensor *tensor, GE
   g_autofree char *text = sl_tensor_describe (tensor);
   return sl_node_error (
     error, node, SL_ERROR_UNSUPPORTED,
-    "%s '%s' is %s that is computed or given for each run; expected a constant in the file: export the model for "
-    "inference, with its weights frozen",
+    "%s '%s' is %s that is computed or given for each run; expected a constant in the file: export "
+    "the model for inference, with its weights frozen",
     role, tensor->name, text);
 }
 

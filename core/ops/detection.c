@@ -63,7 +63,8 @@ check (SlGraph *graph, SlNode *node, GError **error)
                     *a = sl_tensor_describe (anchors);
     return sl_node_error (
       error, node, SL_ERROR_SHAPE,
-      "boxes %s, scores %s, anchors %s; expected [1,N,4], [1,N,%d] with or without a background class, [N,4]",
+      "boxes %s, scores %s, anchors %s; expected [1,N,4], [1,N,%d] with or without a background "
+      "class, [N,4]",
       b, s, a, classes);
   }
   if ((gint64) scores->dims[1] * scores->dims[2] > MAX_SCORES)

@@ -188,7 +188,8 @@ sl_node_check_copy (const SlGraph *graph, const SlNode *node, guint from, guint 
     return TRUE;
   return sl_node_error (
     error, node, SL_ERROR_UNSUPPORTED,
-    "input and output are quantised differently (scale %g, zero point %d and %g, %d); this operator keeps codes",
+    "input and output are quantised differently (scale %g, zero point %d and %g, %d); this "
+    "operator keeps codes",
     (double) sl_tensor_scale (input), sl_tensor_zero_point (input),
     (double) sl_tensor_scale (output), sl_tensor_zero_point (output));
 }

@@ -39,8 +39,8 @@ check_float (const SlNode *node, const char *role, const SlTensor *tensor, GErro
   g_autofree char *text = sl_tensor_describe (tensor);
   return sl_node_error (
     error, node, SL_ERROR_UNSUPPORTED,
-    "%s '%s' is %s; expected float32 or int8: convert the model with dynamic range quantisation, which keeps weights "
-    "of 8 bits, or without any",
+    "%s '%s' is %s; expected float32 or int8: convert the model with dynamic range quantisation, "
+    "which keeps weights of 8 bits, or without any",
     role, tensor->name, text);
 }
 

@@ -72,8 +72,8 @@ check_forms (const SlNode *node, GError **error)
     if (node->inputs[i] >= 0 && (i < SL_LSTM_BIASES || i >= SL_LSTM_PROJECTION))
       return sl_node_error (
         error, node, SL_ERROR_UNSUPPORTED,
-        "input %u: integer LSTMs run without peepholes, projection and layer normalisation; convert the model with "
-        "dynamic range quantisation, which keeps weights of 8 bits",
+        "input %u: integer LSTMs run without peepholes, projection and layer normalisation; "
+        "convert the model with dynamic range quantisation, which keeps weights of 8 bits",
         i);
   if (!node->params.lstm.activation_is_tanh)
     return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,

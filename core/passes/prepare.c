@@ -43,7 +43,8 @@ finish_tensor (const SlGraph *graph, const char *role, SlTensor *tensor, GError 
     g_autofree char *text = sl_tensor_describe (tensor);
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "%s '%s' is %s: dynamic or empty shapes are not supported; export the model with a fixed shape",
+      "%s '%s' is %s: dynamic or empty shapes are not supported; export the model with a fixed "
+      "shape",
       role, tensor->name, text);
   }
   if (sl_dtype_size (tensor->dtype) == 0)
@@ -347,7 +348,8 @@ check_work (const SlGraph *graph, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_LIMIT,
-    "a frame takes about %.4g billion multiply-adds, or as much other work: over the limit of %.4g" RAISE_WORK_LIMIT,
+    "a frame takes about %.4g billion multiply-adds, or as much other work: over the limit of "
+    "%.4g" RAISE_WORK_LIMIT,
     (gdouble) work / 1e9, (gdouble) graph->work_limit / 1e9);
 }
 

@@ -16,9 +16,9 @@
  * slremote in sightlineremote, slrestream in sightlinerestream. */
 GST_PLUGIN_STATIC_DECLARE (sightline);
 
-#define LAUNCH                                                                                                                              \
-  "videotestsrc pattern=blue num-buffers=3 ! video/x-raw,format=RGB,width=64,height=64 ! slnormalize ! slinfer name=infer ! slpostprocess " \
-  "! text/x-raw ! fdsink"
+#define LAUNCH                                                                             \
+  "videotestsrc pattern=blue num-buffers=3 ! video/x-raw,format=RGB,width=64,height=64 ! " \
+  "slnormalize ! slinfer name=infer ! slpostprocess ! text/x-raw ! fdsink"
 
 /* TRUE at the pipeline's end. */
 static gboolean

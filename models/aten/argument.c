@@ -13,7 +13,8 @@ ts_item (TsProgram *program, TsValue tensor)
   if (data == NULL)
     return ts_refuse (
       program, SL_ERROR_UNSUPPORTED,
-      "a number is needed that depends on the picture; only what follows from shapes and constants is supported here");
+      "a number is needed that depends on the picture; only what follows from shapes and constants "
+      "is supported here");
   if (n != 1)
     return ts_refuse (program, SL_ERROR_FORMAT,
                       "a tensor of %" G_GSIZE_FORMAT " elements where one number is needed", n);

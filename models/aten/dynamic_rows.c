@@ -72,7 +72,8 @@ pass (TsProgram *program, const TsTensor *from, TsTensor *to)
   } else {
     ts_refuse (
       program, SL_ERROR_UNSUPPORTED,
-      "the number of its rows depends on the picture; only operators that treat each row alike are supported");
+      "the number of its rows depends on the picture; only operators that treat each row alike are "
+      "supported");
   }
 }
 

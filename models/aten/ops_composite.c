@@ -51,25 +51,27 @@ ts_composite (TsProgram *program, const TsCall *call)
 
 /* What the pictures of a batch have in common is taken from the corners, as the module is used with
  * pictures. */
-#define AFFINE_GRID                                                                                      \
-  "h = size[2]\n"                                                                                        \
-  "w = size[3]\n"                                                                                        \
-  "if align_corners:\n"                                                                                  \
-  "  ey = 1.\n"                                                                                          \
-  "  ex = 1.\n"                                                                                          \
-  "else:\n"                                                                                              \
-  "  ey = torch.sub(1., torch.div(1., h))\n"                                                             \
-  "  ex = torch.sub(1., torch.div(1., w))\n"                                                             \
-  "ys = torch.expand(torch.unsqueeze(torch.linspace(torch.neg(ey), ey, h), 1), [h, w])\n"                \
-  "xs = torch.expand(torch.unsqueeze(torch.linspace(torch.neg(ex), ex, w), 0), [h, w])\n"                \
-  "b = torch.reshape(torch.stack([xs, ys, torch.ones([h, w], dtype=6)], -1), [1, torch.mul(h, w), 3])\n" \
+#define AFFINE_GRID                                                                             \
+  "h = size[2]\n"                                                                               \
+  "w = size[3]\n"                                                                               \
+  "if align_corners:\n"                                                                         \
+  "  ey = 1.\n"                                                                                 \
+  "  ex = 1.\n"                                                                                 \
+  "else:\n"                                                                                     \
+  "  ey = torch.sub(1., torch.div(1., h))\n"                                                    \
+  "  ex = torch.sub(1., torch.div(1., w))\n"                                                    \
+  "ys = torch.expand(torch.unsqueeze(torch.linspace(torch.neg(ey), ey, h), 1), [h, w])\n"       \
+  "xs = torch.expand(torch.unsqueeze(torch.linspace(torch.neg(ex), ex, w), 0), [h, w])\n"       \
+  "b = torch.reshape(torch.stack([xs, ys, torch.ones([h, w], dtype=6)], -1), [1, torch.mul(h, " \
+  "w), 3])\n"                                                                                   \
   "return torch.reshape(torch.matmul(b, torch.transpose(theta, 1, 2)), [size[0], h, w, 2])"
 
-#define BILINEAR                                                                                                                          \
-  "t = torch.matmul(input1, torch.flatten(torch.permute(weight, [1, 0, 2]), 1))\n"                                                        \
-  "y = torch.sum(torch.mul(torch.unflatten(t, -1, [torch.size(weight, 0), torch.size(weight, 2)]), torch.unsqueeze(input2, -2)), [-1])\n" \
-  "if torch.__isnot__(bias, None):\n"                                                                                                     \
-  "  y = torch.add(y, bias)\n"                                                                                                            \
+#define BILINEAR                                                                               \
+  "t = torch.matmul(input1, torch.flatten(torch.permute(weight, [1, 0, 2]), 1))\n"             \
+  "y = torch.sum(torch.mul(torch.unflatten(t, -1, [torch.size(weight, 0), torch.size(weight, " \
+  "2)]), torch.unsqueeze(input2, -2)), [-1])\n"                                                \
+  "if torch.__isnot__(bias, None):\n"                                                          \
+  "  y = torch.add(y, bias)\n"                                                                 \
   "return y"
 
 #define REPEAT                                        \
@@ -106,14 +108,15 @@ ts_composite (TsProgram *program, const TsCall *call)
   "i = torch.arange(ops.prim.min(torch.sub(h, down), torch.sub(w, right)))\n" \
   "return torch.add(torch.mul(torch.add(i, down), w), torch.add(i, right))"
 
-#define DIAG                                                                                                  \
-  "if torch.eq(torch.dim(self), 1):\n"                                                                        \
-  "  if torch.ne(diagonal, 0):\n"                                                                             \
-  "    ops.prim.RaiseException(\"only the main diagonal can be made of a vector\")\n"                         \
-  "  n = torch.arange(torch.size(self, 0))\n"                                                                 \
-  "  r = torch.where(torch.eq(torch.unsqueeze(n, 0), torch.unsqueeze(n, 1)), self, torch.zeros_like(self))\n" \
-  "else:\n"                                                                                                   \
-  "  r = torch.diagonal(self, diagonal)\n"                                                                    \
+#define DIAG                                                                          \
+  "if torch.eq(torch.dim(self), 1):\n"                                                \
+  "  if torch.ne(diagonal, 0):\n"                                                     \
+  "    ops.prim.RaiseException(\"only the main diagonal can be made of a vector\")\n" \
+  "  n = torch.arange(torch.size(self, 0))\n"                                         \
+  "  r = torch.where(torch.eq(torch.unsqueeze(n, 0), torch.unsqueeze(n, 1)), self, "  \
+  "torch.zeros_like(self))\n"                                                         \
+  "else:\n"                                                                           \
+  "  r = torch.diagonal(self, diagonal)\n"                                            \
   "return r"
 
 #define HEADS                                                                                     \
@@ -141,26 +144,27 @@ ts_composite (TsProgram *program, const TsCall *call)
   "  r = (z, None)\n"                                                                             \
   "return r"
 
-#define ENCODER_LAYER                                                                                                                      \
-  "x = src\n"                                                                                                                              \
-  "if norm_first:\n"                                                                                                                       \
-  "  x = torch.layer_norm(x, [embed_dim], norm_weight_1, norm_bias_1, eps)\n"                                                              \
-  "a, b, = torch._native_multi_head_attention(x, x, x, embed_dim, num_heads, qkv_weight, qkv_bias, proj_weight, proj_bias, mask, False)\n" \
-  "x = torch.add(a, src)\n"                                                                                                                \
-  "y = x\n"                                                                                                                                \
-  "if norm_first:\n"                                                                                                                       \
-  "  y = torch.layer_norm(y, [embed_dim], norm_weight_2, norm_bias_2, eps)\n"                                                              \
-  "else:\n"                                                                                                                                \
-  "  x = torch.layer_norm(x, [embed_dim], norm_weight_1, norm_bias_1, eps)\n"                                                              \
-  "  y = x\n"                                                                                                                              \
-  "y = torch.linear(y, ffn_weight_1, ffn_bias_1)\n"                                                                                        \
-  "if use_gelu:\n"                                                                                                                         \
-  "  y = torch.gelu(y)\n"                                                                                                                  \
-  "else:\n"                                                                                                                                \
-  "  y = torch.relu(y)\n"                                                                                                                  \
-  "x = torch.add(x, torch.linear(y, ffn_weight_2, ffn_bias_2))\n"                                                                          \
-  "if torch.__not__(norm_first):\n"                                                                                                        \
-  "  x = torch.layer_norm(x, [embed_dim], norm_weight_2, norm_bias_2, eps)\n"                                                              \
+#define ENCODER_LAYER                                                                      \
+  "x = src\n"                                                                              \
+  "if norm_first:\n"                                                                       \
+  "  x = torch.layer_norm(x, [embed_dim], norm_weight_1, norm_bias_1, eps)\n"              \
+  "a, b, = torch._native_multi_head_attention(x, x, x, embed_dim, num_heads, qkv_weight, " \
+  "qkv_bias, proj_weight, proj_bias, mask, False)\n"                                       \
+  "x = torch.add(a, src)\n"                                                                \
+  "y = x\n"                                                                                \
+  "if norm_first:\n"                                                                       \
+  "  y = torch.layer_norm(y, [embed_dim], norm_weight_2, norm_bias_2, eps)\n"              \
+  "else:\n"                                                                                \
+  "  x = torch.layer_norm(x, [embed_dim], norm_weight_1, norm_bias_1, eps)\n"              \
+  "  y = x\n"                                                                              \
+  "y = torch.linear(y, ffn_weight_1, ffn_bias_1)\n"                                        \
+  "if use_gelu:\n"                                                                         \
+  "  y = torch.gelu(y)\n"                                                                  \
+  "else:\n"                                                                                \
+  "  y = torch.relu(y)\n"                                                                  \
+  "x = torch.add(x, torch.linear(y, ffn_weight_2, ffn_bias_2))\n"                          \
+  "if torch.__not__(norm_first):\n"                                                        \
+  "  x = torch.layer_norm(x, [embed_dim], norm_weight_2, norm_bias_2, eps)\n"              \
   "return x"
 
 /* The codes stay what they are and the zero point moves, as far as there is room for it. */
@@ -187,14 +191,15 @@ ts_composite (TsProgram *program, const TsCall *call)
   "y = torch.batch_norm(torch.dequantize(qx), weight, bias, mean, var, False, 0., eps, False)\n" \
   "return torch.quantize_per_tensor(torch.relu(y), output_scale, output_zero_point, 13)"
 
-#define EYE                            \
-  "k = n\n"                            \
-  "if torch.__isnot__(m, None):\n"     \
-  "  k = m\n"                          \
-  "t = 6\n"                            \
-  "if torch.__isnot__(dtype, None):\n" \
-  "  t = dtype\n"                      \
-  "return torch.to(torch.eq(torch.unsqueeze(torch.arange(n), 1), torch.unsqueeze(torch.arange(k), 0)), t)"
+#define EYE                                                        \
+  "k = n\n"                                                        \
+  "if torch.__isnot__(m, None):\n"                                 \
+  "  k = m\n"                                                      \
+  "t = 6\n"                                                        \
+  "if torch.__isnot__(dtype, None):\n"                             \
+  "  t = dtype\n"                                                  \
+  "return torch.to(torch.eq(torch.unsqueeze(torch.arange(n), 1), " \
+  "torch.unsqueeze(torch.arange(k), 0)), t)"
 
 #define LOGIT                                          \
   "x = self\n"                                         \
@@ -241,9 +246,10 @@ ts_composite (TsProgram *program, const TsCall *call)
   "return torch." extreme "(a, b)"
 
 /* Equal infinities have no difference. */
-#define LOGADDEXP                                                                                    \
-  "m = torch.maximum(self, other)\n"                                                                 \
-  "d = torch.where(torch.eq(self, other), torch.zeros_like(m), torch.abs(torch.sub(self, other)))\n" \
+#define LOGADDEXP                                                                          \
+  "m = torch.maximum(self, other)\n"                                                       \
+  "d = torch.where(torch.eq(self, other), torch.zeros_like(m), torch.abs(torch.sub(self, " \
+  "other)))\n"                                                                             \
   "return torch.add(m, torch.log1p(torch.exp(torch.neg(d))))"
 
 /* Nothing times infinity is nothing here, but not what is not a number. */
@@ -259,12 +265,13 @@ const TsOp ts_ops_composite[] = {
   { "aten::affine_grid_generator", "theta,size,align_corners", ts_composite, AFFINE_GRID },
   { "aten::bilinear", "input1,input2,weight,bias=None", ts_composite, BILINEAR },
   { "aten::_native_multi_head_attention",
-    "query,key,value,embed_dim,num_head,qkv_weight,qkv_bias,proj_weight,proj_bias,mask=None,need_weights=True,average_attn_weights=True,"
-    "mask_type=None",
+    "query,key,value,embed_dim,num_head,qkv_weight,qkv_bias,proj_weight,proj_bias,mask=None,"
+    "need_weights=True,average_attn_weights=True,mask_type=None",
     ts_composite, HEADS },
   { "aten::_transformer_encoder_layer_fwd",
-    "src,embed_dim,num_heads,qkv_weight,qkv_bias,proj_weight,proj_bias,use_gelu,norm_first,eps,norm_weight_1,norm_bias_1,norm_weight_2,"
-    "norm_bias_2,ffn_weight_1,ffn_bias_1,ffn_weight_2,ffn_bias_2,mask=None,mask_type=None",
+    "src,embed_dim,num_heads,qkv_weight,qkv_bias,proj_weight,proj_bias,use_gelu,norm_first,eps,"
+    "norm_weight_1,norm_bias_1,norm_weight_2,norm_bias_2,ffn_weight_1,ffn_bias_1,ffn_weight_2,"
+    "ffn_bias_2,mask=None,mask_type=None",
     ts_composite, ENCODER_LAYER },
   { "aten::repeat_interleave", "self,repeats,dim=None,output_size=None", ts_composite, REPEAT },
   { TS_DIAGONAL_PLACES, "self,diagonal", ts_composite, DIAGONAL_PLACES },
@@ -278,7 +285,8 @@ const TsOp ts_ops_composite[] = {
   { "aten::eye", "n,m=None,dtype=None,layout=None,device=None,pin_memory=None", ts_composite, EYE },
   { "aten::exp2", "self", ts_composite, "return torch.pow(2., self)" },
   { "aten::cosine_similarity", "x1,x2,dim=1,eps=0.00000001", ts_composite,
-    "a = torch.sqrt(torch.clamp(torch.mul(torch.sum(torch.mul(x1, x1), [dim]), torch.sum(torch.mul(x2, x2), [dim])), torch.mul(eps, eps)))\n"
+    "a = torch.sqrt(torch.clamp(torch.mul(torch.sum(torch.mul(x1, x1), [dim]), "
+    "torch.sum(torch.mul(x2, x2), [dim])), torch.mul(eps, eps)))\n"
     "return torch.div(torch.sum(torch.mul(x1, x2), [dim]), a)" },
   { "aten::pairwise_distance", "x1,x2,p=2,eps=0.000001,keepdim=False", ts_composite,
     "return torch.norm(torch.add(torch.sub(x1, x2), eps), p, [-1], keepdim)" },
@@ -305,13 +313,15 @@ const TsOp ts_ops_composite[] = {
     "if torch.__is__(dim, None):\n"
     "  r = (torch.var(self, None, unbiased, False, correction), torch.mean(self))\n"
     "else:\n"
-    "  r = (torch.var(self, dim, unbiased, keepdim, correction), torch.mean(self, dim, keepdim))\n"
+    "  r = (torch.var(self, dim, unbiased, keepdim, correction), torch.mean(self, dim, "
+    "keepdim))\n"
     "return r" },
   { "aten::std_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_composite,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.std(self, None, unbiased, False, correction), torch.mean(self))\n"
     "else:\n"
-    "  r = (torch.std(self, dim, unbiased, keepdim, correction), torch.mean(self, dim, keepdim))\n"
+    "  r = (torch.std(self, dim, unbiased, keepdim, correction), torch.mean(self, dim, "
+    "keepdim))\n"
     "return r" },
   { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None",
     ts_composite, "return torch.leaky_relu(self, torch.div(torch.add(lower, upper), 2.))" },
@@ -321,7 +331,8 @@ const TsOp ts_ops_composite[] = {
     "return torch.sqrt(torch.add(torch.mul(self, self), torch.mul(other, other)))" },
   { "aten::logaddexp", "self,other", ts_composite, LOGADDEXP },
   { "aten::addbmm", "self,batch1,batch2,beta=1,alpha=1", ts_composite,
-    "return torch.add(torch.mul(self, beta), torch.mul(torch.sum(torch.bmm(batch1, batch2), [0]), alpha))" },
+    "return torch.add(torch.mul(self, beta), torch.mul(torch.sum(torch.bmm(batch1, batch2), "
+    "[0]), alpha))" },
   { "aten::xlogy", "self,other", ts_composite, XLOGY },
   { "aten::special_expit", "self", ts_composite, "return torch.sigmoid(self)" },
   { "aten::erfc", "self", ts_composite, "return torch.rsub(torch.erf(self), 1.)" },
@@ -338,15 +349,18 @@ const TsOp ts_ops_composite[] = {
   { "quantized::instance_norm", "input,weight,bias,eps,output_scale,output_zero_point",
     ts_composite,
     "x = torch.dequantize(input)\n"
-    "return torch.quantize_per_tensor(torch.instance_norm(x, weight, bias, None, None, True, 0., eps, False), output_scale, output_zero_point, 13)" },
+    "return torch.quantize_per_tensor(torch.instance_norm(x, weight, bias, None, None, True, 0., "
+    "eps, False), output_scale, output_zero_point, 13)" },
   { "quantized::layer_norm",
     "input,normalized_shape,weight,bias,eps,output_scale,output_zero_point", ts_composite,
     "x = torch.dequantize(input)\n"
-    "return torch.quantize_per_tensor(torch.layer_norm(x, normalized_shape, weight, bias, eps, False), output_scale, output_zero_point, 13)" },
+    "return torch.quantize_per_tensor(torch.layer_norm(x, normalized_shape, weight, bias, eps, "
+    "False), output_scale, output_zero_point, 13)" },
   { "quantized::group_norm", "input,num_groups,weight,bias,eps,output_scale,output_zero_point",
     ts_composite,
     "x = torch.dequantize(input)\n"
-    "return torch.quantize_per_tensor(torch.group_norm(x, num_groups, weight, bias, eps, False), output_scale, output_zero_point, 13)" },
+    "return torch.quantize_per_tensor(torch.group_norm(x, num_groups, weight, bias, eps, False), "
+    "output_scale, output_zero_point, 13)" },
   { "quantized::prelu", "qx,weight,output_scale,output_zero_point", ts_composite,
     "y = torch.prelu(torch.dequantize(qx), torch.dequantize(weight))\n"
     "return torch.quantize_per_tensor(y, output_scale, output_zero_point, 13)" },

@@ -11,26 +11,29 @@
 #define MEASURED "sightline::measured_norm"
 
 /* Over batch and places: channels as those of one picture. */
-#define MEASURED_NORM                                                                                       \
-  "b = torch.size(input, 0)\n"                                                                              \
-  "x = input\n"                                                                                             \
-  "if torch.ne(b, 1):\n"                                                                                    \
-  "  x = torch.transpose(input, 0, 1)\n"                                                                    \
-  "s = torch.size(x)\n"                                                                                     \
-  "c = torch.size(input, 1)\n"                                                                              \
-  "x = torch.instance_norm(torch.reshape(x, [1, c, -1]), weight, bias, None, None, True, 0., eps, False)\n" \
-  "x = torch.reshape(x, s)\n"                                                                               \
-  "if torch.ne(b, 1):\n"                                                                                    \
-  "  x = torch.transpose(x, 0, 1)\n"                                                                        \
+#define MEASURED_NORM                                                                          \
+  "b = torch.size(input, 0)\n"                                                                 \
+  "x = input\n"                                                                                \
+  "if torch.ne(b, 1):\n"                                                                       \
+  "  x = torch.transpose(input, 0, 1)\n"                                                       \
+  "s = torch.size(x)\n"                                                                        \
+  "c = torch.size(input, 1)\n"                                                                 \
+  "x = torch.instance_norm(torch.reshape(x, [1, c, -1]), weight, bias, None, None, True, 0., " \
+  "eps, False)\n"                                                                              \
+  "x = torch.reshape(x, s)\n"                                                                  \
+  "if torch.ne(b, 1):\n"                                                                       \
+  "  x = torch.transpose(x, 0, 1)\n"                                                           \
   "return (x, None, None)"
 
-#define LEGIT_NORM                                                                                                      \
-  "if training:\n"                                                                                                      \
-  "  if torch.__isnot__(running_mean, None):\n"                                                                         \
-  "    ops.prim.RaiseException(\"the model is in training; call model.eval() before it is exported\")\n"                \
-  "  r = ops.sightline.measured_norm(input, weight, bias, eps)\n"                                                       \
-  "else:\n"                                                                                                             \
-  "  r = (torch.batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps, False), None, None)\n" \
+#define LEGIT_NORM                                                                                 \
+  "if training:\n"                                                                                 \
+  "  if torch.__isnot__(running_mean, None):\n"                                                    \
+  "    ops.prim.RaiseException(\"the model is in training; call model.eval() before it is "        \
+  "exported\")\n"                                                                                  \
+  "  r = ops.sightline.measured_norm(input, weight, bias, eps)\n"                                  \
+  "else:\n"                                                                                        \
+  "  r = (torch.batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps, " \
+  "False), None, None)\n"                                                                          \
   "return r"
 
 /* A view of the tensor where sizes and strides are those of its elements one after the other, else
@@ -118,31 +121,32 @@ as_strided (TsProgram *program, const TsCall *call)
   "return torch.where(m, y, x)"
 
 /* Bags are the rows of a matrix that says which index is in which. */
-#define EMBEDDING_BAG                                                                                                \
-  "n = torch.size(indices, 0)\n"                                                                                     \
-  "k = torch.size(offsets, 0)\n"                                                                                     \
-  "if include_last_offset:\n"                                                                                        \
-  "  k = torch.sub(k, 1)\n"                                                                                          \
-  "t = torch.unsqueeze(offsets, 1)\n"                                                                                \
-  "b = torch.sub(torch.sum(torch.to(torch.le(t, torch.arange(n)), 4), [0]), 1)\n"                                    \
-  "m = torch.eq(torch.unsqueeze(torch.arange(k), 1), b)\n"                                                           \
-  "skipped = -1\n"                                                                                                   \
-  "if torch.__isnot__(padding_idx, None):\n"                                                                         \
-  "  skipped = padding_idx\n"                                                                                        \
-  "if torch.ge(skipped, 0):\n"                                                                                       \
-  "  m = torch.logical_and(m, torch.ne(indices, skipped))\n"                                                         \
-  "e = torch.embedding(weight, indices)\n"                                                                           \
-  "f = torch.to(m, 6)\n"                                                                                             \
-  "if torch.eq(mode, 2):\n"                                                                                          \
-  "  y = torch.masked_fill(torch.unsqueeze(e, 0), torch.logical_not(torch.unsqueeze(m, 2)), torch.neg(torch.inf))\n" \
-  "  y = torch.amax(y, [1])\n"                                                                                       \
-  "  y = torch.masked_fill(y, torch.eq(torch.sum(f, [1], True), 0), 0.)\n"                                           \
-  "else:\n"                                                                                                          \
-  "  if torch.__isnot__(per_sample_weights, None):\n"                                                                \
-  "    e = torch.mul(e, torch.unsqueeze(per_sample_weights, 1))\n"                                                   \
-  "  y = torch.matmul(f, e)\n"                                                                                       \
-  "  if torch.eq(mode, 1):\n"                                                                                        \
-  "    y = torch.div(y, torch.clamp(torch.sum(f, [1], True), 1.))\n"                                                 \
+#define EMBEDDING_BAG                                                                         \
+  "n = torch.size(indices, 0)\n"                                                              \
+  "k = torch.size(offsets, 0)\n"                                                              \
+  "if include_last_offset:\n"                                                                 \
+  "  k = torch.sub(k, 1)\n"                                                                   \
+  "t = torch.unsqueeze(offsets, 1)\n"                                                         \
+  "b = torch.sub(torch.sum(torch.to(torch.le(t, torch.arange(n)), 4), [0]), 1)\n"             \
+  "m = torch.eq(torch.unsqueeze(torch.arange(k), 1), b)\n"                                    \
+  "skipped = -1\n"                                                                            \
+  "if torch.__isnot__(padding_idx, None):\n"                                                  \
+  "  skipped = padding_idx\n"                                                                 \
+  "if torch.ge(skipped, 0):\n"                                                                \
+  "  m = torch.logical_and(m, torch.ne(indices, skipped))\n"                                  \
+  "e = torch.embedding(weight, indices)\n"                                                    \
+  "f = torch.to(m, 6)\n"                                                                      \
+  "if torch.eq(mode, 2):\n"                                                                   \
+  "  y = torch.masked_fill(torch.unsqueeze(e, 0), torch.logical_not(torch.unsqueeze(m, 2)), " \
+  "torch.neg(torch.inf))\n"                                                                   \
+  "  y = torch.amax(y, [1])\n"                                                                \
+  "  y = torch.masked_fill(y, torch.eq(torch.sum(f, [1], True), 0), 0.)\n"                    \
+  "else:\n"                                                                                   \
+  "  if torch.__isnot__(per_sample_weights, None):\n"                                         \
+  "    e = torch.mul(e, torch.unsqueeze(per_sample_weights, 1))\n"                            \
+  "  y = torch.matmul(f, e)\n"                                                                \
+  "  if torch.eq(mode, 1):\n"                                                                 \
+  "    y = torch.div(y, torch.clamp(torch.sum(f, [1], True), 1.))\n"                          \
   "return (y, None, None, None)"
 
 #define MASKED_INDEX                                                                 \
@@ -158,10 +162,12 @@ as_strided (TsProgram *program, const TsCall *call)
 const TsOp ts_ops_core[] = {
   { "aten::_native_batch_norm_legit_no_training",
     "input,weight,bias,running_mean,running_var,momentum,eps", ts_composite,
-    "return (torch.batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps, False), None, None)" },
+    "return (torch.batch_norm(input, weight, bias, running_mean, running_var, False, momentum, "
+    "eps, False), None, None)" },
   { MEASURED, "input,weight,bias,eps", ts_composite, MEASURED_NORM },
   { "aten::_native_batch_norm_legit",
-    "input,weight=None,bias=None,running_mean=None,running_var=None,training=False,momentum=0.1,eps=1e-05",
+    "input,weight=None,bias=None,running_mean=None,running_var=None,training=False,momentum=0.1,"
+    "eps=1e-05",
     ts_composite, LEGIT_NORM },
   { "aten::native_batch_norm", "input,weight,bias,running_mean,running_var,training,momentum,eps",
     ts_composite, LEGIT_NORM },
@@ -191,17 +197,21 @@ const TsOp ts_ops_core[] = {
   { "aten::masked_scatter", "self,mask,source", ts_composite, MASKED_SCATTER },
   { "aten::_unsafe_masked_index", "self,mask,indices,fill", ts_composite, MASKED_INDEX },
   { "aten::_embedding_bag",
-    "weight,indices,offsets,scale_grad_by_freq=False,mode=0,sparse=False,per_sample_weights=None,include_last_offset=False,padding_idx=-1",
+    "weight,indices,offsets,scale_grad_by_freq=False,mode=0,sparse=False,per_sample_weights=None,"
+    "include_last_offset=False,padding_idx=-1",
     ts_composite, EMBEDDING_BAG },
   { "aten::_embedding_bag_forward_only",
-    "weight,indices,offsets,scale_grad_by_freq=False,mode=0,sparse=False,per_sample_weights=None,include_last_offset=False,padding_idx=-1",
+    "weight,indices,offsets,scale_grad_by_freq=False,mode=0,sparse=False,per_sample_weights=None,"
+    "include_last_offset=False,padding_idx=-1",
     ts_composite, EMBEDDING_BAG },
   { "aten::embedding_bag",
-    "weight,indices,offsets,scale_grad_by_freq=False,mode=0,sparse=False,per_sample_weights=None,include_last_offset=False,padding_idx=-1",
+    "weight,indices,offsets,scale_grad_by_freq=False,mode=0,sparse=False,per_sample_weights=None,"
+    "include_last_offset=False,padding_idx=-1",
     ts_composite, EMBEDDING_BAG },
   { "aten::_scaled_dot_product_flash_attention_for_cpu",
     "query,key,value,dropout_p=0,is_causal=False,attn_mask=None,scale=None", ts_composite,
-    "return (torch.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale), None)" },
+    "return (torch.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, "
+    "is_causal, scale), None)" },
   { "aten::_scaled_dot_product_flash_attention",
     "query,key,value,dropout_p=0,is_causal=False,return_debug_mask=False,scale=None", ts_composite,
     "y = torch.scaled_dot_product_attention(query, key, value, None, dropout_p, is_causal, scale)\n"
@@ -209,11 +219,14 @@ const TsOp ts_ops_core[] = {
   { "aten::_scaled_dot_product_efficient_attention",
     "query,key,value,attn_bias,compute_log_sumexp=False,dropout_p=0,is_causal=False,scale=None",
     ts_composite,
-    "return (torch.scaled_dot_product_attention(query, key, value, attn_bias, dropout_p, is_causal, scale), None, None, None)" },
+    "return (torch.scaled_dot_product_attention(query, key, value, attn_bias, dropout_p, "
+    "is_causal, scale), None, None, None)" },
   { "aten::_scaled_dot_product_attention_math",
-    "query,key,value,attn_mask=None,dropout_p=0,is_causal=False,dropout_mask=None,scale=None,enable_gqa=False",
+    "query,key,value,attn_mask=None,dropout_p=0,is_causal=False,dropout_mask=None,scale=None,"
+    "enable_gqa=False",
     ts_composite,
-    "return (torch.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa), None)" },
+    "return (torch.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, "
+    "is_causal, scale, enable_gqa), None)" },
   { "aten::rrelu_with_noise_functional",
     "self,noise,lower=0.125,upper=0.33333333333333331,training=False,generator=None", ts_composite,
     "return (torch.rrelu(self, lower, upper), noise)" },

@@ -132,7 +132,8 @@ deform (TsProgram *program, const TsCall *call)
 
 const TsOp ts_ops_detect[] = {
   { "torchvision::deform_conv2d",
-    "input,weight,offset,mask,bias,stride_h,stride_w,pad_h,pad_w,dil_h,dil_w,groups,offset_groups,use_mask",
+    "input,weight,offset,mask,bias,stride_h,stride_w,pad_h,pad_w,dil_h,dil_w,groups,offset_groups,"
+    "use_mask",
     deform },
   { "torchvision::paste_masks_in_image", "masks,boxes,img_shape,padding=1", paste_masks },
   { "torchvision::_onnx_paste_masks_in_image_loop", "masks,boxes,im_h,im_w", paste_ringed_masks },

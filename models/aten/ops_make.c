@@ -358,7 +358,8 @@ const TsOp ts_ops_make[] = {
   { "aten::new_empty", "self,size," OPTIONS, make_new },
   { "aten::new_full", "self,size,fill_value," OPTIONS, make_new },
   { "aten::arange",
-    "a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,pin_memory=None",
+    "a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,"
+    "pin_memory=None",
     arange },
   { "aten::tril_indices", "row,col,offset=0," OPTIONS, triangle },
   { "aten::triu_indices", "row,col,offset=0," OPTIONS, triangle },

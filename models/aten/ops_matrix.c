@@ -133,10 +133,11 @@
   "      y = torch.pow(torch.sum(torch.pow(x, ord), dim, keepdim), torch.div(1., ord))\n" \
   "return y"
 
-#define PDIST                                                                                                               \
-  "n = torch.size(self, 0)\n"                                                                                               \
-  "i = torch.triu_indices(n, n, 1)\n"                                                                                       \
-  "d = torch.sub(torch.index_select(self, 0, torch.select(i, 0, 0)), torch.index_select(self, 0, torch.select(i, 0, 1)))\n" \
+#define PDIST                                                                                      \
+  "n = torch.size(self, 0)\n"                                                                      \
+  "i = torch.triu_indices(n, n, 1)\n"                                                              \
+  "d = torch.sub(torch.index_select(self, 0, torch.select(i, 0, 0)), torch.index_select(self, 0, " \
+  "torch.select(i, 0, 1)))\n"                                                                      \
   "return torch.linalg_vector_norm(d, p, [1])"
 
 #define CROSS                            \

@@ -74,7 +74,8 @@ whole_bias (TsProgram *program, const TsPacked *packed, const SlTensor *input,
   if (weights->count > 1 && weights->count != (guint) channels) {
     ts_refuse (
       program, SL_ERROR_FORMAT,
-      "its weights have %u scales along dimension %d; expected one, or %d along the output channels",
+      "its weights have %u scales along dimension %d; expected one, or %d along the output "
+      "channels",
       weights->count, weights->axis, channels);
     return -1;
   }

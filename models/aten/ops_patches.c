@@ -15,25 +15,26 @@
 
 /* The sum of overlapping windows is a transposed convolution whose weights put each number of a
  * column where it belongs. */
-#define COL2IM                                                                                            \
-  "r = torch.dim(self)\n"                                                                                 \
-  "x = self\n"                                                                                            \
-  "if torch.eq(r, 2):\n"                                                                                  \
-  "  x = torch.unsqueeze(self, 0)\n"                                                                      \
-  "k = torch.mul(kernel_size[0], kernel_size[1])\n"                                                       \
-  "c = torch.floordiv(torch.size(x, 1), k)\n"                                                             \
-  "e = [0, 0]\n"                                                                                          \
-  "n = [0, 0]\n"                                                                                          \
-  "for i in range(2):\n"                                                                                  \
-  "  t = torch.add(torch.mul(dilation[i], torch.sub(kernel_size[i], 1)), 1)\n"                            \
-  "  s = torch.sub(torch.add(output_size[i], torch.mul(padding[i], 2)), t)\n"                             \
-  "  _0 = torch._set_item(n, i, torch.add(torch.floordiv(s, stride[i]), 1))\n"                            \
-  "  _1 = torch._set_item(e, i, torch.remainder(s, stride[i]))\n"                                         \
-  "w = torch.repeat(torch.reshape(torch.eye(k), [k, 1, kernel_size[0], kernel_size[1]]), [c, 1, 1, 1])\n" \
-  "x = torch.reshape(x, [torch.size(x, 0), torch.mul(c, k), n[0], n[1]])\n"                               \
-  "y = torch.conv_transpose2d(x, w, None, stride, padding, e, c, dilation)\n"                             \
-  "if torch.eq(r, 2):\n"                                                                                  \
-  "  y = torch.squeeze(y, 0)\n"                                                                           \
+#define COL2IM                                                                                    \
+  "r = torch.dim(self)\n"                                                                         \
+  "x = self\n"                                                                                    \
+  "if torch.eq(r, 2):\n"                                                                          \
+  "  x = torch.unsqueeze(self, 0)\n"                                                              \
+  "k = torch.mul(kernel_size[0], kernel_size[1])\n"                                               \
+  "c = torch.floordiv(torch.size(x, 1), k)\n"                                                     \
+  "e = [0, 0]\n"                                                                                  \
+  "n = [0, 0]\n"                                                                                  \
+  "for i in range(2):\n"                                                                          \
+  "  t = torch.add(torch.mul(dilation[i], torch.sub(kernel_size[i], 1)), 1)\n"                    \
+  "  s = torch.sub(torch.add(output_size[i], torch.mul(padding[i], 2)), t)\n"                     \
+  "  _0 = torch._set_item(n, i, torch.add(torch.floordiv(s, stride[i]), 1))\n"                    \
+  "  _1 = torch._set_item(e, i, torch.remainder(s, stride[i]))\n"                                 \
+  "w = torch.repeat(torch.reshape(torch.eye(k), [k, 1, kernel_size[0], kernel_size[1]]), [c, 1, " \
+  "1, 1])\n"                                                                                      \
+  "x = torch.reshape(x, [torch.size(x, 0), torch.mul(c, k), n[0], n[1]])\n"                       \
+  "y = torch.conv_transpose2d(x, w, None, stride, padding, e, c, dilation)\n"                     \
+  "if torch.eq(r, 2):\n"                                                                          \
+  "  y = torch.squeeze(y, 0)\n"                                                                   \
   "return y"
 
 #define UNFOLD                                                                                \
@@ -46,65 +47,69 @@
   "return torch.movedim(y, torch.add(d, 1), -1)"
 
 /* Each cell of a region has channels of its own; what says which is not needed to run a network. */
-#define PS_ROI_ALIGN                                                                                               \
-  "k = torch.mul(pooled_height, pooled_width)\n"                                                                   \
-  "c = torch.floordiv(torch.size(input, 1), k)\n"                                                                  \
-  "n = torch.size(rois, 0)\n"                                                                                      \
-  "y = ops.torchvision.roi_align(input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio, True)\n" \
-  "y = torch.diagonal(torch.reshape(y, [n, c, k, k]), 0, 2, 3)\n"                                                  \
+#define PS_ROI_ALIGN                                                                        \
+  "k = torch.mul(pooled_height, pooled_width)\n"                                            \
+  "c = torch.floordiv(torch.size(input, 1), k)\n"                                           \
+  "n = torch.size(rois, 0)\n"                                                               \
+  "y = ops.torchvision.roi_align(input, rois, spatial_scale, pooled_height, pooled_width, " \
+  "sampling_ratio, True)\n"                                                                 \
+  "y = torch.diagonal(torch.reshape(y, [n, c, k, k]), 0, 2, 3)\n"                           \
   "return (torch.reshape(y, [n, c, pooled_height, pooled_width]), None)"
 
 #define CELL_PIXELS "sightline::cell_pixels"
 /* Of regions [regions,1] from @low to @high, which are divided into @n cells, the pixels of
  * [regions,cells,size] that are in each: 1, else 0. The last pixel is in none. */
-#define IN_CELLS                                                                                    \
-  "step = torch.div(torch.clamp_min(torch.sub(high, low), 1), n)\n"                                 \
-  "cell = torch.to(torch.arange(n), 6)\n"                                                           \
-  "last = torch.sub(size, 1)\n"                                                                     \
-  "a = torch.clamp(torch.add(torch.floor(torch.mul(step, cell)), low), 0, last)\n"                  \
-  "b = torch.clamp(torch.add(torch.ceil(torch.mul(step, torch.add(cell, 1))), low), 0, last)\n"     \
-  "p = torch.to(torch.arange(size), 6)\n"                                                           \
-  "m = torch.logical_and(torch.ge(p, torch.unsqueeze(a, 2)), torch.lt(p, torch.unsqueeze(b, 2)))\n" \
+#define IN_CELLS                                                                                \
+  "step = torch.div(torch.clamp_min(torch.sub(high, low), 1), n)\n"                             \
+  "cell = torch.to(torch.arange(n), 6)\n"                                                       \
+  "last = torch.sub(size, 1)\n"                                                                 \
+  "a = torch.clamp(torch.add(torch.floor(torch.mul(step, cell)), low), 0, last)\n"              \
+  "b = torch.clamp(torch.add(torch.ceil(torch.mul(step, torch.add(cell, 1))), low), 0, last)\n" \
+  "p = torch.to(torch.arange(size), 6)\n"                                                       \
+  "m = torch.logical_and(torch.ge(p, torch.unsqueeze(a, 2)), torch.lt(p, torch.unsqueeze(b, "   \
+  "2)))\n"                                                                                      \
   "return torch.to(m, 6)"
 
 /* The mean of each cell, of channels of its own. Edges that are exactly between two pixels go away
  * from zero, as C's round() has them. A sum of rows is a sum of columns before it. */
-#define PS_ROI_POOL                                                                                 \
-  "k = torch.mul(pooled_height, pooled_width)\n"                                                    \
-  "_, ch, h, w, = torch.size(input)\n"                                                              \
-  "c = torch.floordiv(ch, k)\n"                                                                     \
-  "n = torch.size(rois, 0)\n"                                                                       \
-  "e = torch.mul(torch.slice(rois, 1, 1, 5), spatial_scale)\n"                                      \
-  "e = torch.mul(torch.floor(torch.add(torch.abs(e), 0.5)), torch.sign(e))\n"                       \
-  "x0, y0, x1, y1, = torch.split(e, 1, 1)\n"                                                        \
-  "u = ops.sightline.cell_pixels(x0, x1, pooled_width, w)\n"                                        \
-  "v = ops.sightline.cell_pixels(y0, y1, pooled_height, h)\n"                                       \
-  "x = torch.index_select(input, 0, torch.to(torch.select(rois, 1, 0), 4))\n"                       \
-  "x = torch.reshape(x, [n, c, pooled_height, pooled_width, h, w])\n"                               \
-  "y = torch.matmul(x, torch.reshape(u, [n, 1, 1, pooled_width, w, 1]))\n"                          \
-  "y = torch.matmul(torch.reshape(v, [n, 1, pooled_height, 1, 1, h]), y)\n"                         \
-  "y = torch.reshape(y, [n, c, pooled_height, pooled_width])\n"                                     \
-  "s = torch.mul(torch.unsqueeze(torch.sum(v, [-1]), 2), torch.unsqueeze(torch.sum(u, [-1]), 1))\n" \
+#define PS_ROI_POOL                                                                            \
+  "k = torch.mul(pooled_height, pooled_width)\n"                                               \
+  "_, ch, h, w, = torch.size(input)\n"                                                         \
+  "c = torch.floordiv(ch, k)\n"                                                                \
+  "n = torch.size(rois, 0)\n"                                                                  \
+  "e = torch.mul(torch.slice(rois, 1, 1, 5), spatial_scale)\n"                                 \
+  "e = torch.mul(torch.floor(torch.add(torch.abs(e), 0.5)), torch.sign(e))\n"                  \
+  "x0, y0, x1, y1, = torch.split(e, 1, 1)\n"                                                   \
+  "u = ops.sightline.cell_pixels(x0, x1, pooled_width, w)\n"                                   \
+  "v = ops.sightline.cell_pixels(y0, y1, pooled_height, h)\n"                                  \
+  "x = torch.index_select(input, 0, torch.to(torch.select(rois, 1, 0), 4))\n"                  \
+  "x = torch.reshape(x, [n, c, pooled_height, pooled_width, h, w])\n"                          \
+  "y = torch.matmul(x, torch.reshape(u, [n, 1, 1, pooled_width, w, 1]))\n"                     \
+  "y = torch.matmul(torch.reshape(v, [n, 1, pooled_height, 1, 1, h]), y)\n"                    \
+  "y = torch.reshape(y, [n, c, pooled_height, pooled_width])\n"                                \
+  "s = torch.mul(torch.unsqueeze(torch.sum(v, [-1]), 2), torch.unsqueeze(torch.sum(u, [-1]), " \
+  "1))\n"                                                                                      \
   "return (torch.div(y, torch.clamp_min(torch.unsqueeze(s, 1), 1)), None)"
 
-#define TENSOR_SPLIT                                                                                                 \
-  "s = torch.size(self, dim)\n"                                                                                      \
-  "e = annotate(List[int], [])\n"                                                                                    \
-  "if isinstance(indices_or_sections, int):\n"                                                                       \
-  "  if torch.lt(indices_or_sections, 1):\n"                                                                         \
-  "    ops.prim.RaiseException(\"a tensor is split into less than one section\")\n"                                  \
-  "  for i in range(indices_or_sections):\n"                                                                         \
-  "    a = torch.mul(torch.add(i, 1), torch.floordiv(s, indices_or_sections))\n"                                     \
-  "    _0 = torch.append(e, torch.add(a, ops.prim.min(torch.add(i, 1), torch.remainder(s, indices_or_sections))))\n" \
-  "else:\n"                                                                                                          \
-  "  for i in range(torch.len(indices_or_sections)):\n"                                                              \
-  "    _1 = torch.append(e, indices_or_sections[i])\n"                                                               \
-  "  _2 = torch.append(e, s)\n"                                                                                      \
-  "l = annotate(List[Tensor], [])\n"                                                                                 \
-  "b = 0\n"                                                                                                          \
-  "for i in range(torch.len(e)):\n"                                                                                  \
-  "  _3 = torch.append(l, torch.slice(self, dim, b, e[i]))\n"                                                        \
-  "  b = e[i]\n"                                                                                                     \
+#define TENSOR_SPLIT                                                                        \
+  "s = torch.size(self, dim)\n"                                                             \
+  "e = annotate(List[int], [])\n"                                                           \
+  "if isinstance(indices_or_sections, int):\n"                                              \
+  "  if torch.lt(indices_or_sections, 1):\n"                                                \
+  "    ops.prim.RaiseException(\"a tensor is split into less than one section\")\n"         \
+  "  for i in range(indices_or_sections):\n"                                                \
+  "    a = torch.mul(torch.add(i, 1), torch.floordiv(s, indices_or_sections))\n"            \
+  "    _0 = torch.append(e, torch.add(a, ops.prim.min(torch.add(i, 1), torch.remainder(s, " \
+  "indices_or_sections))))\n"                                                               \
+  "else:\n"                                                                                 \
+  "  for i in range(torch.len(indices_or_sections)):\n"                                     \
+  "    _1 = torch.append(e, indices_or_sections[i])\n"                                      \
+  "  _2 = torch.append(e, s)\n"                                                             \
+  "l = annotate(List[Tensor], [])\n"                                                        \
+  "b = 0\n"                                                                                 \
+  "for i in range(torch.len(e)):\n"                                                         \
+  "  _3 = torch.append(l, torch.slice(self, dim, b, e[i]))\n"                               \
+  "  b = e[i]\n"                                                                            \
   "return l"
 
 #define INDEX_FILL                                                                               \
@@ -198,33 +203,37 @@
 
 /* Window by window, which pixel of the picture is the highest: the first of equal ones, the last
  * that is not a number; never one outside. */
-#define PLACES                                                                                                              \
-  "h = torch.size(self, -2)\n"                                                                                              \
-  "w = torch.size(self, -1)\n"                                                                                              \
-  "oh, ow, = size\n"                                                                                                        \
-  "eh = torch.add(torch.mul(torch.sub(oh, 1), stride[0]), torch.add(torch.mul(torch.sub(kernel[0], 1), dilation[0]), 1))\n" \
-  "ew = torch.add(torch.mul(torch.sub(ow, 1), stride[1]), torch.add(torch.mul(torch.sub(kernel[1], 1), dilation[1]), 1))\n" \
-  "r = ops.prim.max(torch.sub(ew, torch.add(w, padding[1])), 0)\n"                                                          \
-  "b = ops.prim.max(torch.sub(eh, torch.add(h, padding[0])), 0)\n"                                                          \
-  "x = torch.constant_pad_nd(self, [padding[1], r, padding[0], b], torch.neg(torch.inf))\n"                                 \
-  "p = torch.constant_pad_nd(torch.reshape(torch.arange(torch.mul(h, w)), [h, w]), [padding[1], r, padding[0], b], -1)\n"   \
-  "best = torch.zeros([1])\n"                                                                                               \
-  "at = torch.zeros([1], dtype=4)\n"                                                                                        \
-  "for i in range(kernel[0]):\n"                                                                                            \
-  "  for j in range(kernel[1]):\n"                                                                                          \
-  "    y0 = torch.mul(i, dilation[0])\n"                                                                                    \
-  "    x0 = torch.mul(j, dilation[1])\n"                                                                                    \
-  "    y1 = torch.add(torch.add(y0, torch.mul(torch.sub(oh, 1), stride[0])), 1)\n"                                          \
-  "    x1 = torch.add(torch.add(x0, torch.mul(torch.sub(ow, 1), stride[1])), 1)\n"                                          \
-  "    v = torch.slice(torch.slice(x, -2, y0, y1, stride[0]), -1, x0, x1, stride[1])\n"                                     \
-  "    q = torch.slice(torch.slice(p, -2, y0, y1, stride[0]), -1, x0, x1, stride[1])\n"                                     \
-  "    if torch.eq(torch.add(i, j), 0):\n"                                                                                  \
-  "      best = v\n"                                                                                                        \
-  "      at = torch.expand_as(q, v)\n"                                                                                      \
-  "    else:\n"                                                                                                             \
-  "      m = torch.logical_or(torch.logical_or(torch.gt(v, best), torch.ne(v, v)), torch.lt(at, 0))\n"                      \
-  "      at = torch.where(m, q, at)\n"                                                                                      \
-  "      best = torch.where(m, v, best)\n"                                                                                  \
+#define PLACES                                                                                     \
+  "h = torch.size(self, -2)\n"                                                                     \
+  "w = torch.size(self, -1)\n"                                                                     \
+  "oh, ow, = size\n"                                                                               \
+  "eh = torch.add(torch.mul(torch.sub(oh, 1), stride[0]), torch.add(torch.mul(torch.sub(kernel[0]" \
+  ", 1), dilation[0]), 1))\n"                                                                      \
+  "ew = torch.add(torch.mul(torch.sub(ow, 1), stride[1]), torch.add(torch.mul(torch.sub(kernel[1]" \
+  ", 1), dilation[1]), 1))\n"                                                                      \
+  "r = ops.prim.max(torch.sub(ew, torch.add(w, padding[1])), 0)\n"                                 \
+  "b = ops.prim.max(torch.sub(eh, torch.add(h, padding[0])), 0)\n"                                 \
+  "x = torch.constant_pad_nd(self, [padding[1], r, padding[0], b], torch.neg(torch.inf))\n"        \
+  "p = torch.constant_pad_nd(torch.reshape(torch.arange(torch.mul(h, w)), [h, w]), [padding[1], "  \
+  "r, padding[0], b], -1)\n"                                                                       \
+  "best = torch.zeros([1])\n"                                                                      \
+  "at = torch.zeros([1], dtype=4)\n"                                                               \
+  "for i in range(kernel[0]):\n"                                                                   \
+  "  for j in range(kernel[1]):\n"                                                                 \
+  "    y0 = torch.mul(i, dilation[0])\n"                                                           \
+  "    x0 = torch.mul(j, dilation[1])\n"                                                           \
+  "    y1 = torch.add(torch.add(y0, torch.mul(torch.sub(oh, 1), stride[0])), 1)\n"                 \
+  "    x1 = torch.add(torch.add(x0, torch.mul(torch.sub(ow, 1), stride[1])), 1)\n"                 \
+  "    v = torch.slice(torch.slice(x, -2, y0, y1, stride[0]), -1, x0, x1, stride[1])\n"            \
+  "    q = torch.slice(torch.slice(p, -2, y0, y1, stride[0]), -1, x0, x1, stride[1])\n"            \
+  "    if torch.eq(torch.add(i, j), 0):\n"                                                         \
+  "      best = v\n"                                                                               \
+  "      at = torch.expand_as(q, v)\n"                                                             \
+  "    else:\n"                                                                                    \
+  "      m = torch.logical_or(torch.logical_or(torch.gt(v, best), torch.ne(v, v)), torch.lt(at, "  \
+  "0))\n"                                                                                          \
+  "      at = torch.where(m, q, at)\n"                                                             \
+  "      best = torch.where(m, v, best)\n"                                                         \
   "return at"
 
 const TsOp ts_ops_patches[] = {

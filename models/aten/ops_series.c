@@ -16,17 +16,18 @@
         "    m = torch.sub(n, s)\n" step "    s = torch.mul(s, 2)\n"
 
 /* Of equal ones the last counts. */
-#define EXTREME(compare, worst)                                                                                                                                                  \
-  RUNNING (                                                                                                                                                                      \
-    "y = self\n"                                                                                                                                                                 \
-    "z = torch.reshape(torch.arange(torch.size(self, dim)), torch.add([-1], torch.mul([1], torch.sub(torch.sub(torch.dim(self), torch.remainder(dim, torch.dim(self))), 1))))\n" \
-    "z = torch.expand_as(z, self)\n",                                                                                                                                            \
-    "    f = torch.full_like(torch.narrow(y, dim, 0, s), " worst ")\n"                                                                                                           \
-    "    a = torch.cat([f, torch.narrow(y, dim, 0, m)], dim)\n"                                                                                                                  \
-    "    b = torch.cat([torch.narrow(z, dim, 0, s), torch.narrow(z, dim, 0, m)], dim)\n"                                                                                         \
-    "    c = torch." compare "(a, y)\n"                                                                                                                                          \
-    "    y = torch.where(c, a, y)\n"                                                                                                                                             \
-    "    z = torch.where(c, b, z)\n")                                                                                                                                            \
+#define EXTREME(compare, worst)                                                              \
+  RUNNING (                                                                                  \
+    "y = self\n"                                                                             \
+    "z = torch.reshape(torch.arange(torch.size(self, dim)), torch.add([-1], torch.mul([1], " \
+    "torch.sub(torch.sub(torch.dim(self), torch.remainder(dim, torch.dim(self))), 1))))\n"   \
+    "z = torch.expand_as(z, self)\n",                                                        \
+    "    f = torch.full_like(torch.narrow(y, dim, 0, s), " worst ")\n"                       \
+    "    a = torch.cat([f, torch.narrow(y, dim, 0, m)], dim)\n"                              \
+    "    b = torch.cat([torch.narrow(z, dim, 0, s), torch.narrow(z, dim, 0, m)], dim)\n"     \
+    "    c = torch." compare "(a, y)\n"                                                      \
+    "    y = torch.where(c, a, y)\n"                                                         \
+    "    z = torch.where(c, b, z)\n")                                                        \
   "return (y, z)"
 
 #define LOGCUMSUMEXP                                                                        \
@@ -72,37 +73,38 @@
   "return torch.reshape(torch.index_select(x, 0, torch.flatten(i)), torch.size(index))"
 
 /* Zeros between the elements of the input; then a convolution with the weights turned around. */
-#define CONV_TRANSPOSE3D                                                                                               \
-  "x = input\n"                                                                                                        \
-  "if torch.eq(torch.dim(input), 4):\n"                                                                                \
-  "  x = torch.unsqueeze(input, 0)\n"                                                                                  \
-  "t = [1, 1, 1]\n"                                                                                                    \
-  "e = [0, 0, 0]\n"                                                                                                    \
-  "f = [0, 0, 0]\n"                                                                                                    \
-  "l = [1, 1, 1]\n"                                                                                                    \
-  "a = annotate(List[int], [])\n"                                                                                      \
-  "for i in range(3):\n"                                                                                               \
-  "  _0 = torch._set_item(t, i, ops.sightline.number_of(stride, i))\n"                                                 \
-  "  _1 = torch._set_item(l, i, ops.sightline.number_of(dilation, i))\n"                                               \
-  "  _2 = torch._set_item(e, i, ops.sightline.number_of(padding, i))\n"                                                \
-  "  _3 = torch._set_item(f, i, ops.sightline.number_of(output_padding, i))\n"                                         \
-  "for i in range(3):\n"                                                                                               \
-  "  d = torch.add(i, 2)\n"                                                                                            \
-  "  n = torch.size(x, d)\n"                                                                                           \
-  "  if torch.gt(t[i], 1):\n"                                                                                          \
-  "    z = [0, torch.sub(t[i], 1)]\n"                                                                                  \
-  "    for j in range(torch.sub(2, i)):\n"                                                                             \
-  "      z = torch.add([0, 0], z)\n"                                                                                   \
-  "    x = torch.constant_pad_nd(torch.unsqueeze(x, torch.add(d, 1)), z)\n"                                            \
-  "    x = torch.narrow(torch.flatten(x, d, torch.add(d, 1)), d, 0, torch.add(torch.mul(torch.sub(n, 1), t[i]), 1))\n" \
-  "  k = torch.sub(torch.mul(l[i], torch.sub(torch.size(weight, d), 1)), e[i])\n"                                      \
-  "  a = torch.add([k, torch.add(k, f[i])], a)\n"                                                                      \
-  "x = torch.constant_pad_nd(x, a)\n"                                                                                  \
-  "w = torch.flip(weight, [2, 3, 4])\n"                                                                                \
-  "w = torch.flatten(torch.transpose(torch.unflatten(w, 0, [groups, -1]), 1, 2), 0, 1)\n"                              \
-  "y = torch.conv3d(x, w, bias, 1, 0, l, groups)\n"                                                                    \
-  "if torch.eq(torch.dim(input), 4):\n"                                                                                \
-  "  y = torch.squeeze(y, 0)\n"                                                                                        \
+#define CONV_TRANSPOSE3D                                                                  \
+  "x = input\n"                                                                           \
+  "if torch.eq(torch.dim(input), 4):\n"                                                   \
+  "  x = torch.unsqueeze(input, 0)\n"                                                     \
+  "t = [1, 1, 1]\n"                                                                       \
+  "e = [0, 0, 0]\n"                                                                       \
+  "f = [0, 0, 0]\n"                                                                       \
+  "l = [1, 1, 1]\n"                                                                       \
+  "a = annotate(List[int], [])\n"                                                         \
+  "for i in range(3):\n"                                                                  \
+  "  _0 = torch._set_item(t, i, ops.sightline.number_of(stride, i))\n"                    \
+  "  _1 = torch._set_item(l, i, ops.sightline.number_of(dilation, i))\n"                  \
+  "  _2 = torch._set_item(e, i, ops.sightline.number_of(padding, i))\n"                   \
+  "  _3 = torch._set_item(f, i, ops.sightline.number_of(output_padding, i))\n"            \
+  "for i in range(3):\n"                                                                  \
+  "  d = torch.add(i, 2)\n"                                                               \
+  "  n = torch.size(x, d)\n"                                                              \
+  "  if torch.gt(t[i], 1):\n"                                                             \
+  "    z = [0, torch.sub(t[i], 1)]\n"                                                     \
+  "    for j in range(torch.sub(2, i)):\n"                                                \
+  "      z = torch.add([0, 0], z)\n"                                                      \
+  "    x = torch.constant_pad_nd(torch.unsqueeze(x, torch.add(d, 1)), z)\n"               \
+  "    x = torch.narrow(torch.flatten(x, d, torch.add(d, 1)), d, 0, "                     \
+  "torch.add(torch.mul(torch.sub(n, 1), t[i]), 1))\n"                                     \
+  "  k = torch.sub(torch.mul(l[i], torch.sub(torch.size(weight, d), 1)), e[i])\n"         \
+  "  a = torch.add([k, torch.add(k, f[i])], a)\n"                                         \
+  "x = torch.constant_pad_nd(x, a)\n"                                                     \
+  "w = torch.flip(weight, [2, 3, 4])\n"                                                   \
+  "w = torch.flatten(torch.transpose(torch.unflatten(w, 0, [groups, -1]), 1, 2), 0, 1)\n" \
+  "y = torch.conv3d(x, w, bias, 1, 0, l, groups)\n"                                       \
+  "if torch.eq(torch.dim(input), 4):\n"                                                   \
+  "  y = torch.squeeze(y, 0)\n"                                                           \
   "return y"
 
 #define NUMBER_OF                                           \
@@ -141,7 +143,8 @@ const TsOp ts_ops_series[] = {
     "window_length,periodic=True,dtype=None,layout=None,device=None,pin_memory=None", ts_composite,
     WINDOW (HANN) },
   { "aten::hamming_window",
-    "window_length,periodic=True,alpha=0.54,beta=0.46,dtype=None,layout=None,device=None,pin_memory=None",
+    "window_length,periodic=True,alpha=0.54,beta=0.46,dtype=None,layout=None,device=None,"
+    "pin_memory=None",
     ts_composite, WINDOW (HAMMING) },
   { "aten::blackman_window",
     "window_length,periodic=True,dtype=None,layout=None,device=None,pin_memory=None", ts_composite,
@@ -155,7 +158,8 @@ const TsOp ts_ops_series[] = {
   { "aten::special_erfinv", "self", ts_composite, ERFINV },
   { "aten::take", "self,index", ts_composite, TAKE },
   { "aten::heaviside", "self,values", ts_composite,
-    "return torch.where(torch.eq(self, 0), torch.type_as(values, self), torch.type_as(torch.gt(self, 0), self))" },
+    "return torch.where(torch.eq(self, 0), torch.type_as(values, self), "
+    "torch.type_as(torch.gt(self, 0), self))" },
   { "aten::bitwise_left_shift", "self,other", ts_composite, SHIFT ("mul") },
   { "aten::bitwise_right_shift", "self,other", ts_composite, SHIFT ("floor_divide") },
   { "aten::__lshift__", "self,other", ts_composite, SHIFT ("mul") },
@@ -178,7 +182,8 @@ const TsOp ts_ops_series[] = {
   { "aten::isneginf", "self", ts_composite, "return torch.eq(self, torch.neg(torch.inf))" },
   { "aten::signbit", "self", ts_composite, "return torch.lt(self, 0)" },
   { "aten::isclose", "self,other,rtol=0.00001,atol=0.00000001,equal_nan=False", ts_composite,
-    "d = torch.le(torch.abs(torch.sub(self, other)), torch.add(torch.mul(torch.abs(other), rtol), atol))\n"
+    "d = torch.le(torch.abs(torch.sub(self, other)), torch.add(torch.mul(torch.abs(other), rtol), "
+    "atol))\n"
     "return torch.logical_or(torch.eq(self, other), d)" },
   { "aten::nansum", "self,dim=None,keepdim=False,dtype=None", ts_composite,
     "return torch.sum(torch.masked_fill(self, torch.ne(self, self), 0.), dim, keepdim)" },

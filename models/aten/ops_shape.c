@@ -767,7 +767,8 @@ const TsOp ts_ops_shape[] = {
   { "aten::feature_dropout", "input,p,train", dropout },
   { "aten::alpha_dropout", "input,p,train", dropout },
   { "aten::to",
-    "self,a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,pin_memory=None,non_blocking=None,copy=None,memory_format=None",
+    "self,a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,"
+    "pin_memory=None,non_blocking=None,copy=None,memory_format=None",
     to },
   { "aten::type_as", "self,other", type_as },
   { NULL },

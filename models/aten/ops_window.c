@@ -390,7 +390,8 @@ const TsOp ts_ops_window[] = {
   { "aten::adaptive_max_pool2d", "self,output_size", adaptive_max_pool },
   { "aten::adaptive_max_pool3d", "self,output_size", adaptive_max_pool },
   { "aten::avg_pool3d",
-    "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
+    "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,"
+    "divisor_override=None",
     average_pool },
   { "aten::im2col", "self,kernel_size,dilation,padding,stride", windows },
   { "aten::conv1d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv },
@@ -406,8 +407,8 @@ const TsOp ts_ops_window[] = {
   { "aten::convolution",
     "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups", convolution },
   { "aten::_convolution",
-    "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups,benchmark=None,deterministic=None,cudnn_enabled=None,"
-    "allow_tf32=None",
+    "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups,benchmark=None,"
+    "deterministic=None,cudnn_enabled=None,allow_tf32=None",
     convolution },
   { "aten::max_pool1d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False",
     max_pool },
@@ -420,10 +421,12 @@ const TsOp ts_ops_window[] = {
   { "aten::max_pool3d_with_indices",
     "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices },
   { "aten::avg_pool1d",
-    "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
+    "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,"
+    "divisor_override=None",
     average_pool },
   { "aten::avg_pool2d",
-    "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
+    "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,"
+    "divisor_override=None",
     average_pool },
   { "aten::adaptive_avg_pool1d", "self,output_size", adaptive_pool },
   { "aten::adaptive_avg_pool2d", "self,output_size", adaptive_pool },

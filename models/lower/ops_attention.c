@@ -96,7 +96,8 @@ lower_attend (Lower *o, const LowerAttention *a)
                     *text_v = sl_tensor_describe (&v);
     return lower_fail (
       o, SL_ERROR_SHAPE,
-      "queries %s, keys %s and values %s do not fit; expected [...,rows,depth] of as many dimensions",
+      "queries %s, keys %s and values %s do not fit; expected [...,rows,depth] of as many "
+      "dimensions",
       text_q, text_k, text_v);
   }
   if (!isfinite (a->scale) || !isfinite (a->softcap) || a->softcap < 0)
@@ -275,10 +276,10 @@ static gint32
 packed_part (Lower *o, LowerValue *x, gint32 i, gint32 n)
 {
   if (o->error == NULL && (x->rank != 5 || x->dims[3] != n))
-    return lower_fail (
-      o, SL_ERROR_SHAPE,
-      "input 1 or 2 is missing, and what is packed has %u dimensions; expected [batch,rows,heads,%d,depth]",
-      x->rank, n);
+    return lower_fail (o, SL_ERROR_SHAPE,
+                       "input 1 or 2 is missing, and what is packed has %u dimensions; expected "
+                       "[batch,rows,heads,%d,depth]",
+                       x->rank, n);
   const gint32 part = lower_cut (o, lower_plain (o, x), 3, i, i + 1);
   if (o->error != NULL)
     return -1;

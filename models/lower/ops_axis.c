@@ -379,7 +379,8 @@ lower_crop (Lower *o)
   if (!fits) {
     lower_fail (
       o, SL_ERROR_SHAPE,
-      "its border and scale do not lie in an input of %u dimensions; expected [N,C,H,W], 4 borders and 0 or 2 sizes",
+      "its border and scale do not lie in an input of %u dimensions; expected [N,C,H,W], 4 borders "
+      "and 0 or 2 sizes",
       x->rank);
     return;
   }

@@ -306,7 +306,8 @@ lower_einsum (Lower *o)
   if (n == 0 || !read_equation (o, equation, terms, n, result) || !has_all (terms, n, result)) {
     lower_fail (
       o, SL_ERROR_FORMAT,
-      "equation '%s' does not fit its %u inputs; expected a letter for each dimension of each, such as 'bij,bjk->bik'",
+      "equation '%s' does not fit its %u inputs; expected a letter for each dimension of each, "
+      "such as 'bij,bjk->bik'",
       equation, n);
     return;
   }

@@ -64,7 +64,8 @@ lower_one_hot (Lower *o)
   if (depth < 1 || rank > SL_MAX_RANK || values->rank != 1 || values->dims[0] != 2) {
     lower_fail (
       o, SL_ERROR_SHAPE,
-      "indices of %u dimensions, a depth of %d and values of %u dimensions; expected at most %d, at least 1 and [2]",
+      "indices of %u dimensions, a depth of %d and values of %u dimensions; expected at most %d, "
+      "at least 1 and [2]",
       indices->rank, depth, values->rank, SL_MAX_RANK - 1);
     return;
   }

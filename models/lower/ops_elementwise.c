@@ -178,7 +178,8 @@ lower_image_scaler (Lower *o)
   if (x->rank != 4 || (n != 0 && (gint32) n != x->dims[1])) {
     lower_fail (
       o, SL_ERROR_SHAPE,
-      "attribute bias has %u numbers for an input of %u dimensions; expected one a channel of [N,C,H,W]",
+      "attribute bias has %u numbers for an input of %u dimensions; expected one a channel of "
+      "[N,C,H,W]",
       n, x->rank);
     return;
   }

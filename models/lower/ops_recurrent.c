@@ -126,8 +126,8 @@ check_shapes (Lower *o, Layer *l)
       || !has_shape (o, l->recurrent, 3, n, width, l->cells))
     return lower_refuse (
       o, SL_ERROR_SHAPE,
-      "its input has %u dimensions, its weights %u and %u; expected [time,batch,inputs], [%d,%d hidden,inputs] and "
-      "[%d,%d hidden,hidden]",
+      "its input has %u dimensions, its weights %u and %u; expected [time,batch,inputs], [%d,%d "
+      "hidden,inputs] and [%d,%d hidden,hidden]",
       x.rank, w.rank, r.rank, n, l->gates, n, l->gates);
   if ((l->biases >= 0 && !has_shape (o, l->biases, 2, n, 2 * width, 0))
       || (l->peepholes >= 0 && !has_shape (o, l->peepholes, 2, n, 3 * l->cells, 0)))

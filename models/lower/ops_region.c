@@ -26,8 +26,8 @@ lower_grid_sample (Lower *o)
       || grid->dims[x->rank - 1] != (gint32) x->rank - 2 || grid->dims[0] != x->dims[0]) {
     lower_fail (
       o, SL_ERROR_SHAPE,
-      "its input has %u dimensions, its grid %u; expected [N,C,H,W] and [N,rows,columns,2], or [N,C,D,H,W] and "
-      "[N,planes,rows,columns,3]",
+      "its input has %u dimensions, its grid %u; expected [N,C,H,W] and [N,rows,columns,2], or "
+      "[N,C,D,H,W] and [N,planes,rows,columns,3]",
       x->rank, grid->rank);
     return;
   }
@@ -70,7 +70,8 @@ lower_affine_grid (Lower *o)
       || theta->dims[1] != (gint32) k || theta->dims[2] != (gint32) k + 1) {
     lower_fail (
       o, SL_ERROR_SHAPE,
-      "a matrix of %u dimensions and a size of %u; expected [N,2,3] and [N,C,H,W], or [N,3,4] and [N,C,D,H,W]",
+      "a matrix of %u dimensions and a size of %u; expected [N,2,3] and [N,C,H,W], or [N,3,4] and "
+      "[N,C,D,H,W]",
       theta->rank, n);
     return;
   }

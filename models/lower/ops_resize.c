@@ -322,8 +322,9 @@ follows_from_shapes (Lower *o, guint i, const char *what)
     return o->error == NULL;
   return lower_refuse (
     o, SL_ERROR_UNSUPPORTED,
-    "the %s, input %u, are computed from the picture, as those of masks brought to the size of their boxes are; export the model "
-    "without that step (of torchvision's Mask R-CNN: without paste_masks_in_image), and bring masks to size in the application",
+    "the %s, input %u, are computed from the picture, as those of masks brought to the size of "
+    "their boxes are; export the model without that step (of torchvision's Mask R-CNN: without "
+    "paste_masks_in_image), and bring masks to size in the application",
     what, i);
 }
 

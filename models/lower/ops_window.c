@@ -51,7 +51,8 @@ check_rank (Lower *o, const LowerValue *x)
   if (o->error == NULL && x->rank != 3 && x->rank != 4)
     lower_fail (
       o, SL_ERROR_UNSUPPORTED,
-      "its input has %u dimensions; only 1 or 2 behind batch and channels are supported, of Conv and pools 3",
+      "its input has %u dimensions; only 1 or 2 behind batch and channels are supported, of Conv "
+      "and pools 3",
       x->rank);
   return o->error == NULL;
 }
@@ -308,7 +309,8 @@ conv_computed (Lower *o, LowerValue *x, LowerValue *value, LowerValue *bias)
   if (out[0] < 1 || out[1] < 1 || (gint64) t.dims[2] * t.dims[3] > MAX_COMPUTED) {
     lower_fail (
       o, SL_ERROR_LIMIT,
-      "a window of %dx%d with weights that are computed, over %dx%d; expected at most %d pixels that fit",
+      "a window of %dx%d with weights that are computed, over %dx%d; expected at most %d pixels "
+      "that fit",
       t.dims[2], t.dims[3], w.in[0], w.in[1], MAX_COMPUTED);
     return;
   }

@@ -294,7 +294,8 @@ read_input (Lower *o, guint i, const char *what, SlDtype dtype, void *values, gu
   if (data == NULL)
     lower_fail (
       o, SL_ERROR_UNSUPPORTED,
-      "the %s, input %u, is computed from the picture; expected what follows from constants and shapes",
+      "the %s, input %u, is computed from the picture; expected what follows from constants and "
+      "shapes",
       what, i);
   else if (lower_dtype (o, value) != dtype || elements > most)
     lower_fail (

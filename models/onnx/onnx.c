@@ -90,8 +90,9 @@ refuse_open_shape (Lower *o, const OnnxEdge *edge, guint at)
     g_string_append (example, "1,3,224,224");
   lower_fail (
     o, SL_ERROR_SHAPE,
-    "input '%s' is %s: its size is not fixed; state it, for example as input-shape=%s: property of slinfer, option --input-shape "
-    "of the program, or line under [sightline] of the model's .modelinfo",
+    "input '%s' is %s: its size is not fixed; state it, for example as input-shape=%s: property of "
+    "slinfer, option --input-shape of the program, or line under [sightline] of the model's "
+    ".modelinfo",
     edge->name, text, example->str);
 }
 

@@ -192,7 +192,8 @@ read_few_bits (Lower *o, FewBits *w)
   else if (lower_has_input (o, 4))
     lower_fail (
       o, SL_ERROR_UNSUPPORTED,
-      "input 4, groups of its columns, is not supported; quantise the model without an order of columns");
+      "input 4, groups of its columns, is not supported; quantise the model without an order of "
+      "columns");
   if (o->error != NULL)
     return FALSE;
   w->blocks = (w->depth + w->size - 1) / w->size;

@@ -37,8 +37,8 @@ chosen (Lower *o, LowerValue *condition, LowerValue *yes, LowerValue *no, guint 
   if (!same)
     return lower_fail_null (
       o, SL_ERROR_UNSUPPORTED,
-      "the picture decides about output %u, whose two values have other shapes or types, or are no tensors; expected the same: export the "
-      "model so that both have",
+      "the picture decides about output %u, whose two values have other shapes or types, or are no "
+      "tensors; expected the same: export the model so that both have",
       i);
   if (lower_elements (condition) != 1 || lower_dtype (o, condition) != SL_DTYPE_BOOL)
     return lower_fail_null (o, SL_ERROR_FORMAT,
@@ -200,13 +200,14 @@ refuse_trips (Lower *o, gint go, gint32 trip, gint32 trips, gboolean counted)
   if (go < 0 && trips > MAX_KEPT_TRIPS)
     lower_fail (
       o, SL_ERROR_UNSUPPORTED,
-      "the number of its iterations depends on the picture; expected a constant trip count of at most %d beside its condition: the "
-      "work of a frame must be bounded",
+      "the number of its iterations depends on the picture; expected a constant trip count of at "
+      "most %d beside its condition: the work of a frame must be bounded",
       MAX_KEPT_TRIPS);
   else if (trip >= MAX_TRIPS)
     lower_fail (
       o, SL_ERROR_UNSUPPORTED,
-      "the number of its iterations %s; at most %d that follow from constants and shapes are supported",
+      "the number of its iterations %s; at most %d that follow from constants and shapes are "
+      "supported",
       counted ? "is too high" : "has no end", MAX_TRIPS);
   return o->error != NULL;
 }
@@ -222,8 +223,9 @@ trip_count (Lower *o, gboolean *counted)
   if (o->error == NULL && count != NULL && lower_data (o, count, &elements) == NULL)
     lower_fail (
       o, SL_ERROR_UNSUPPORTED,
-      "the trip count, input 0, depends on the picture; expected a constant: the work of a frame must be bounded. Export the model with the "
-      "greatest count, of at most %d, and a condition that ends it",
+      "the trip count, input 0, depends on the picture; expected a constant: the work of a frame "
+      "must be bounded. Export the model with the greatest count, of at most %d, and a condition "
+      "that ends it",
       MAX_KEPT_TRIPS);
   *counted = lower_input_ints (o, 0, "trip count", &trips, 1, &n);
   return trips;

@@ -47,7 +47,8 @@ activated (Lower *o, LowerValue *x, const gfloat *params, guint n)
   }
   return lower_fail_null (
     o, SL_ERROR_UNSUPPORTED,
-    "attribute activation is '%s'; expected Relu, Sigmoid, Tanh, LeakyRelu, Elu, Clip, HardSigmoid, HardSwish, Softplus or Softsign",
+    "attribute activation is '%s'; expected Relu, Sigmoid, Tanh, LeakyRelu, Elu, Clip, "
+    "HardSigmoid, HardSwish, Softplus or Softsign",
     name);
 }
 

@@ -78,7 +78,8 @@ find_axis (Lower *o, const LowerValue *x, SlQuant *quant)
     return TRUE;
   return lower_refuse (
     o, SL_ERROR_UNSUPPORTED,
-    "%u scales along dimension %u of size %d; expected one, or one for each element of the dimension",
+    "%u scales along dimension %u of size %d; expected one, or one for each element of the "
+    "dimension",
     quant->count, axis, o->error == NULL ? x->dims[axis] : 0);
 }
 

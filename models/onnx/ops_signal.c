@@ -172,11 +172,10 @@ onnx_stft (Lower *o)
     return;
   if (x->rank != 3 || x->dims[2] > 2 || step < 1 || x->dims[1] < length
       || (window != NULL && size != (gsize) length)) {
-    lower_fail (
-      o, SL_ERROR_SHAPE,
-      "its input has %u dimensions and %d samples, frames of %d every %d, a window of %" G_GSIZE_FORMAT
-      "; expected [batch,samples,1 or 2], and a frame that fits",
-      x->rank, x->rank > 1 ? x->dims[1] : 0, length, step, size);
+    lower_fail (o, SL_ERROR_SHAPE,
+                "its input has %u dimensions and %d samples, frames of %d every %d, a window of "
+                "%" G_GSIZE_FORMAT "; expected [batch,samples,1 or 2], and a frame that fits",
+                x->rank, x->rank > 1 ? x->dims[1] : 0, length, step, size);
     return;
   }
   const gboolean complex = x->dims[2] == 2,
@@ -278,7 +277,8 @@ onnx_mel_weights (Lower *o)
       || (gint64) bins * bands > MAX_BANK) {
     lower_fail (
       o, SL_ERROR_FORMAT,
-      "%d bands of %d samples at %d a second from %g to %g Hz are not supported; at most %d weights",
+      "%d bands of %d samples at %d a second from %g to %g Hz are not supported; at most %d "
+      "weights",
       bands, numbers[1], numbers[2], (gdouble) ends[0], (gdouble) ends[1], MAX_BANK);
     return;
   }

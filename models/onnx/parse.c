@@ -416,8 +416,9 @@ parse_model_field (OnnxFile *file, const SlPbField *field, GError **error)
     case 25:
       return sl_fail (
         error, SL_ERROR_UNSUPPORTED,
-        "the model defines function '%.200s' of the domain '%.200s', and functions are not supported; inline them with "
-        "onnx.inliner.inline_local_functions(), or export the model without them",
+        "the model defines function '%.200s' of the domain '%.200s', and functions are not "
+        "supported; inline them with onnx.inliner.inline_local_functions(), or export the model "
+        "without them",
         text_field (file, field->bytes, 1), text_field (file, field->bytes, 10));
     default:
       return TRUE;

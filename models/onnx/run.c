@@ -71,10 +71,13 @@ advice (const char *domain)
   if (domain[0] == '\0')
     return "export the model without it";
   if (g_str_has_prefix (domain, "com.microsoft") || g_str_has_prefix (domain, "ai.onnx.contrib"))
-    return "operators of this domain are ONNX Runtime's own: take the model as it was before ONNX Runtime's tools changed it";
+    return "operators of this domain are ONNX Runtime's own: take the model as it was before ONNX "
+           "Runtime's tools changed it";
   if (g_str_has_prefix (domain, "ai.onnx."))
-    return "of ONNX's own domains ai.onnx alone is supported: export the network without what stands around it";
-  return "operators of other domains belong to the program that the model was made for: export it with ONNX's own operators";
+    return "of ONNX's own domains ai.onnx alone is supported: export the network without what "
+           "stands around it";
+  return "operators of other domains belong to the program that the model was made for: export it "
+         "with ONNX's own operators";
 }
 
 static char *

@@ -122,7 +122,8 @@ run_while (PtProgram *program, const PtArgument *args, guint n)
     if (go.list->n != 1 || !is_known (program, go.list->items[0]))
       return ts_refuse (
         &program->ops, SL_ERROR_UNSUPPORTED,
-        "how often the loop runs depends on the picture; expected a condition that follows from sizes and constants");
+        "how often the loop runs depends on the picture; expected a condition that follows from "
+        "sizes and constants");
     if (!ts_truth (&program->ops, go.list->items[0]))
       return ts_tuple (program->ops.heap, values, count);
     if (trip == MAX_TRIPS)

@@ -109,7 +109,8 @@ check_parts (PtProgram *program)
     return ts_fail (
       program->ops.heap, SL_ERROR_UNSUPPORTED,
       "%s: schema version %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT
-      "; expected %d.x, which PyTorch 2.5 and later write: export the model again with torch.export.save()",
+      "; expected %d.x, which PyTorch 2.5 and later write: export the model again with "
+      "torch.export.save()",
       program->member, program->major, program->minor, PT_SCHEMA_MAJOR);
   return missing == NULL
          || ts_fail (program->ops.heap, SL_ERROR_FORMAT,

@@ -103,7 +103,8 @@ check_byte_order (TsHeap *heap, const TsArchive *archive)
   return text == NULL || (size == strlen (ours) && memcmp (text, ours, size) == 0)
          || ts_fail (
            heap, SL_ERROR_UNSUPPORTED,
-           "the tensors of the archive have the byte order '%.*s'; expected %s, that of this machine: save the program on one like it",
+           "the tensors of the archive have the byte order '%.*s'; expected %s, that of this "
+           "machine: save the program on one like it",
            (int) MIN (size, 16), text, ours);
 }
 

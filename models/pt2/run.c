@@ -454,8 +454,9 @@ check_targets (PtProgram *program, const GList *targets)
   if (n_custom > 0)
     g_string_append_printf (
       list,
-      "; the file does not contain the code of custom operators: save what run_decompositions({%.*s: FUNCTION}) of the program gives, with a "
-      "function of PyTorch's operators for each, or export the model with that code in place of the operators",
+      "; the file does not contain the code of custom operators: save what "
+      "run_decompositions({%.*s: FUNCTION}) of the program gives, with a function of PyTorch's "
+      "operators for each, or export the model with that code in place of the operators",
       MAX_NAME, custom);
   return ts_fail (program->ops.heap, SL_ERROR_UNSUPPORTED,
                   "%s: operators that are not supported: %s", program->member, list->str);

@@ -403,8 +403,8 @@ check_stated (Solver *solver, const PtInput *input, const TsShape *stated)
     if (input->open[i] == NULL && input->shape.dims[i] != stated->dims[i])
       return ts_fail (
         heap, SL_ERROR_SHAPE,
-        "input '%s', dimension %u: input-shape states %d, and the program was exported for %d alone; "
-        "export it with dynamic_shapes, or leave input-shape out",
+        "input '%s', dimension %u: input-shape states %d, and the program was exported for %d "
+        "alone; export it with dynamic_shapes, or leave input-shape out",
         input->name, i, stated->dims[i], input->shape.dims[i]);
     if (input->open[i] != NULL && !solve (solver, input, i, stated->dims[i]))
       return FALSE;
@@ -557,8 +557,9 @@ ask (Solver *solver, const PtInput *inputs, guint n, const PtInput *input)
   }
   return ts_fail (
     solver->program->ops.heap, SL_ERROR_SHAPE,
-    "the program leaves sizes of input '%s' open (%s); state them, for example as input-shape=%s, with which it was exported: property "
-    "of slinfer, option --input-shape of the program, or line under [sightline] of the model's .modelinfo",
+    "the program leaves sizes of input '%s' open (%s); state them, for example as input-shape=%s, "
+    "with which it was exported: property of slinfer, option --input-shape of the program, or line "
+    "under [sightline] of the model's .modelinfo",
     input->name, open, all->str);
 }
 

@@ -132,7 +132,8 @@ check_weights (const SlQuantizer *q, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_UNSUPPORTED,
-    "%s: its %u layers have weights of 8 bits: it is quantised already; expected the float model that it was made from",
+    "%s: its %u layers have weights of 8 bits: it is quantised already; expected the float model "
+    "that it was made from",
     sl_model_path (q->model), codes);
 }
 

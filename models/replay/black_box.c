@@ -46,7 +46,8 @@ read_header (const guint8 *data, gsize size, guint32 *sections, GError **error)
   if (sl_le32 (data + 8) != SL_BLACK_BOX_VERSION)
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "expected a black box of version %u, got version %u: read it with the Sightline that wrote it",
+      "expected a black box of version %u, got version %u: read it with the Sightline that wrote "
+      "it",
       SL_BLACK_BOX_VERSION, sl_le32 (data + 8));
   if (sl_le64 (data + 24) != sl_xxh64 (data, 24, 0))
     return sl_fail (

@@ -127,8 +127,8 @@ refuse (const SlBlackBoxInfo *info, const SlSession *session, guint output,
     " of output %u of the self-test: expected %.9g, got %.9g "
     "(%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
     " values differ; expected of %s, got of %s): test its memory and processor; "
-    "SIGHTLINE_CPU=c tells whether its vector instructions are to blame; where the model is known to be right here, make the file "
-    "anew with " MAKE,
+    "SIGHTLINE_CPU=c tells whether its vector instructions are to blame; where the model is known "
+    "to be right here, make the file anew with " MAKE,
     difference->place, output, difference->expected, difference->got, difference->differing,
     difference->elements, there, here);
 }
@@ -145,7 +145,8 @@ compare (const SlBlackBox *box, SlModel *model, SlSession *session, GError **err
     if (golden.outputs[i] == NULL)
       return sl_fail (
         error, SL_ERROR_FORMAT,
-        "expected an inference with all its outputs, got a black box without: make the file with " MAKE);
+        "expected an inference with all its outputs, got a black box without: make the file "
+        "with " MAKE);
   if (!sl_replay_buffers_init (&buffers, info, error))
     return FALSE;
   for (guint i = 0; i < info->n_inputs; i++)
@@ -178,8 +179,8 @@ sl_golden_check (SlModel *model, SlSession *session, GError **error)
   if (!sl_black_box_check_model (sl_black_box_info (box), model, FALSE, error))
     return sl_fail_prefix (
       error,
-      "%s: made for another model, another input-shape or other fixed inputs; make it anew with " MAKE
-      ", or delete it: ",
+      "%s: made for another model, another input-shape or other fixed inputs; make it anew "
+      "with " MAKE ", or delete it: ",
       path);
   if (compare (box, model, session, error))
     return TRUE;

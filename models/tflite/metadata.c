@@ -50,7 +50,8 @@ read_normalisation (const SlFbTable *options, SlModelMetadata *metadata, GError 
       continue;
     return sl_fail (
       error, SL_ERROR_FORMAT,
-      "the metadata states mean %g and standard deviation %g; expected finite numbers, the second above 0",
+      "the metadata states mean %g and standard deviation %g; expected finite numbers, the second "
+      "above 0",
       metadata->mean[i], metadata->std[i]);
   }
   metadata->n_mean = n;
@@ -242,8 +243,9 @@ read_calibration (const SlZip *zip, const Files *files, SlModelMetadata *metadat
       || !isfinite (files->default_score))
     return sl_fail (
       error, SL_ERROR_FORMAT,
-      "the metadata calibrates scores with transformation %u, default score %g and the file '%s'; expected transformation 0..2, a "
-      "finite score and a file in the archive behind the model: get a new copy of the model",
+      "the metadata calibrates scores with transformation %u, default score %g and the file '%s'; "
+      "expected transformation 0..2, a finite score and a file in the archive behind the model: "
+      "get a new copy of the model",
       files->transformation, (gdouble) files->default_score,
       files->calibration != NULL ? files->calibration : "");
   g_autoptr (GBytes) text = sl_zip_read (zip, (guint) index, error);
@@ -292,7 +294,8 @@ read_modelinfo (const SlZip *zip, SlModelMetadata *metadata, GError **error)
     return metadata->info != NULL;
   return sl_fail (
     error, SL_ERROR_CONTRACT,
-    "%s: [sightline] labels: names the file %s, which is not inside the model; expected labels to be a file of the metadata",
+    "%s: [sightline] labels: names the file %s, which is not inside the model; expected labels to "
+    "be a file of the metadata",
     metadata->info->path, metadata->info->keys.labels);
 }
 

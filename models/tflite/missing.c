@@ -76,20 +76,22 @@ explain (const TflMissing *missing)
   const gint target = find_compiled (missing);
   if (target >= 0)
     return g_strdup_printf (
-      "the file was compiled for %s and runs only there; take the file that %s was given, whose name usually "
-      "lacks %s",
+      "the file was compiled for %s and runs only there; take the file that %s was given, whose "
+      "name usually lacks %s",
       compiled[target].device, compiled[target].compiler, compiled[target].suffix);
   if (runs_subgraphs (missing))
     return g_strdup (
-      "control flow, which runs further subgraphs, is not supported; export the model without loops, conditions and calls");
+      "control flow, which runs further subgraphs, is not supported; export the model without "
+      "loops, conditions and calls");
   if (missing->custom != NULL && g_str_has_prefix (missing->custom, "Flex"))
     return g_strdup_printf (
-      "it is TensorFlow's own operator %s (SELECT_TF_OPS), which needs TensorFlow to run; convert the model with "
-      "TFLITE_BUILTINS alone, and replace in it what the converter then refuses",
+      "it is TensorFlow's own operator %s (SELECT_TF_OPS), which needs TensorFlow to run; convert "
+      "the model with TFLITE_BUILTINS alone, and replace in it what the converter then refuses",
       missing->custom + strlen ("Flex"));
   if (missing->custom != NULL)
     return g_strdup (
-      "not supported: custom operators belong to the program that the model was made for; convert the model to built-in ones");
+      "not supported: custom operators belong to the program that the model was made for; convert "
+      "the model to built-in ones");
   return g_strdup (
     "not supported; convert the model without it: 'sightline inspect --operators' lists what runs");
 }

@@ -160,7 +160,8 @@ parse_transpose_bias (const TflOptions *o, SlOpParams *params, GError **error)
       || down > G_MAXINT16)
     return sl_fail (
       error, SL_ERROR_FORMAT,
-      "its custom options state padding %u and strides %u and %u; expected 1 (SAME) or 2 (VALID), and strides from 1 to 32767",
+      "its custom options state padding %u and strides %u and %u; expected 1 (SAME) or 2 (VALID), "
+      "and strides from 1 to 32767",
       padding, across, down);
   *w = (SlWindow){ .padding = paddings[padding],
                    .stride_h = (gint32) down,
@@ -197,7 +198,8 @@ parse_custom_pool (const TflOptions *o, SlOpParams *params, GError **error)
       || fields[ACTIVATION] >= G_N_ELEMENTS (activations))
     return sl_fail (
       error, SL_ERROR_FORMAT,
-      "its custom options state padding %u and activation %u; expected 1 (SAME) or 2 (VALID), and 0 to 3",
+      "its custom options state padding %u and activation %u; expected 1 (SAME) or 2 (VALID), and "
+      "0 to 3",
       fields[PADDING], fields[ACTIVATION]);
   for (guint i = STRIDE_W; i <= FILTER_H; i++)
     if (fields[i] < 1 || fields[i] > G_MAXINT16)

@@ -78,7 +78,8 @@ read_order (const SlFbTable *sparsity, guint rank, Tree *tree, guint *n_blocks, 
     if (error != NULL && *error == NULL)
       sl_fail (
         error, SL_ERROR_FORMAT,
-        "its sparsity has %u levels and %u blocks; expected one level for each of %u dimensions and each block",
+        "its sparsity has %u levels and %u blocks; expected one level for each of %u dimensions "
+        "and each block",
         levels.count, blocks.count, rank);
     return FALSE;
   }
@@ -116,7 +117,8 @@ read_levels (const SlFbTable *sparsity, guint rank, Tree *tree, gint32 *sizes, G
     if (format > 1 || (level->is_sparse ? level->dimension >= rank : level->size < 1))
       return sl_fail (
         error, SL_ERROR_FORMAT,
-        "level %u of its sparsity has format %u and %d places; expected 0 dense with 1 or more, or 1 sparse outside of blocks",
+        "level %u of its sparsity has format %u and %d places; expected 0 dense with 1 or more, or "
+        "1 sparse outside of blocks",
         i, format, level->size);
     if (level->dimension >= rank)
       sizes[level->dimension] = level->size;
@@ -142,7 +144,8 @@ fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, T
         || tensor->dims[dimension] % size != 0)
       return sl_fail (
         error, SL_ERROR_FORMAT,
-        "block %u of its sparsity cuts dimension %d by %d; expected another dimension, which that divides",
+        "block %u of its sparsity cuts dimension %d by %d; expected another dimension, which that "
+        "divides",
         i, dimension, size);
     cut |= (guint32) 1 << dimension;
     strides[tensor->rank + i] = strides[dimension];

@@ -232,7 +232,8 @@ scan_operators (Reader *reader, GError **error)
         || outputs.count > SL_MAX_OPERANDS)
       return sl_fail (
         error, SL_ERROR_FORMAT,
-        "node %u has operator code %u, %u inputs and %u outputs; expected a code below %u and at most %d of each",
+        "node %u has operator code %u, %u inputs and %u outputs; expected a code below %u and at "
+        "most %d of each",
         i, index, inputs.count, outputs.count, reader->codes->len, SL_MAX_OPERANDS);
     const TflOp *op = g_array_index (reader->codes, Code, index).op;
     Code *code = &g_array_index (reader->codes, Code, index);
@@ -316,8 +317,8 @@ refuse_open_shape (const SlTensor *tensor, guint32 open, GError **error)
                             (open & 1u << i) == 0 || i == 0 ? tensor->dims[i] : EXAMPLE_SIDE);
   return sl_fail (
     error, SL_ERROR_SHAPE,
-    "its size is not fixed, %s; state it, for example as input-shape=%s: property of slinfer, option --input-shape of the program, "
-    "or line under [sightline] of the model's .modelinfo",
+    "its size is not fixed, %s; state it, for example as input-shape=%s: property of slinfer, "
+    "option --input-shape of the program, or line under [sightline] of the model's .modelinfo",
     text, example->str);
 }
 

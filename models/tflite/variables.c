@@ -133,7 +133,8 @@ take_first (TflVariables *variables, Variable *variable, const SlFbTable *tensor
   if (data == NULL)
     return bad (
       error,
-      "a first value is computed; expected a constant: export the model with variables that start as constants");
+      "a first value is computed; expected a constant: export the model with variables that start "
+      "as constants");
   guint8 *copy = sl_arena_alloc (sl_graph_arena (file->graph), bytes + SL_TENSOR_PADDING);
   memcpy (copy, data, bytes);
   variable->first = copy;
@@ -159,7 +160,8 @@ read_first_node (TflVariables *variables, GHashTable *handles, const SlFbVector 
   if (builtin != ASSIGN_VARIABLE || in.count != 2)
     return bad (
       error,
-      "CALL_ONCE runs more than VAR_HANDLE and ASSIGN_VARIABLE; export the model with variables that start as constants");
+      "CALL_ONCE runs more than VAR_HANDLE and ASSIGN_VARIABLE; export the model with variables "
+      "that start as constants");
   Variable *variable = operand (variables, handles, sl_fb_vector_i32 (&in, 0), error);
   const gint32 value = sl_fb_vector_i32 (&in, 1);
   if (variable == NULL)

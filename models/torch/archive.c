@@ -80,7 +80,8 @@ refuse_other (const SlZip *zip, GError **error)
     const char *name = sl_zip_name (zip, i);
     if (g_str_has_suffix (name, "/model.json"))
       what =
-        "TorchScript of PyTorch before 1.4; load it in such a version and export it with a later one";
+        "TorchScript of PyTorch before 1.4; load it in such a version and export it with a later "
+        "one";
   }
   g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "a zip archive of PyTorch's: %s", what);
 }
@@ -93,7 +94,8 @@ check_kind (const TsArchive *archive, GError **error)
     return TRUE;
   g_set_error (
     error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); load it in Python, then " SL_EXPORT_TORCH);
+    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); "
+    "load it in Python, then " SL_EXPORT_TORCH);
   return FALSE;
 }
 

@@ -28,7 +28,8 @@ read_info (GBytes *bytes, const char *name, SlModelMetadata *metadata, GError **
     return metadata->info != NULL;
   g_set_error (
     error, SL_ERROR, SL_ERROR_CONTRACT,
-    "%s: [sightline] labels: names the file %s, which is not inside the model; expected the labels as extra file labels.txt",
+    "%s: [sightline] labels: names the file %s, which is not inside the model; expected the labels "
+    "as extra file labels.txt",
     origin, metadata->info->keys.labels);
   return FALSE;
 }
@@ -81,5 +82,6 @@ ts_guess_range (const char *class_name)
     return NULL;
   if (g_str_has_prefix (class_name, detection))
     return "torchvision's detectors take 0..1: mean=0 and std=255";
-  return "torchvision's models are trained with mean=123.675,116.28,103.53 and std=58.395,57.12,57.375, if this one was";
+  return "torchvision's models are trained with mean=123.675,116.28,103.53 and "
+         "std=58.395,57.12,57.375, if this one was";
 }

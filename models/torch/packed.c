@@ -41,7 +41,8 @@ ts_packed_new (TsHeap *heap, const char *class_name, TsValue *value)
   }
   ts_fail (
     heap, SL_ERROR_UNSUPPORTED,
-    "class %s is not supported; expected packed convolutions or linear layers of qnnpack, fbgemm or xnnpack",
+    "class %s is not supported; expected packed convolutions or linear layers of qnnpack, fbgemm "
+    "or xnnpack",
     class_name + strlen ("__torch__."));
   return TRUE;
 }

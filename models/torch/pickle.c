@@ -525,7 +525,8 @@ read_quant (Pickle *p, TsTensor *tensor, TsValue scheme)
       || items[3].number >= tensor->rank)
     return ts_fail (
       p->heap, SL_ERROR_UNSUPPORTED,
-      "a tensor is quantised in a way that is not supported; expected one scale, or one for each channel (%s)",
+      "a tensor is quantised in a way that is not supported; expected one scale, or one for each "
+      "channel (%s)",
       items[0].text);
   const gsize n = (gsize) tensor->dims[items[3].number];
   if (ts_tensor_elements (items[1].tensor) != n || ts_tensor_elements (items[2].tensor) != n)
@@ -622,7 +623,8 @@ op_global (Pickle *p)
   if (!is_known (name))
     return ts_fail (
       p->heap, SL_ERROR_UNSUPPORTED,
-      "it names '%s', which no model of PyTorch's needs; expected a file of torch.jit.save() or torch.export.save(), and nothing of this one is run",
+      "it names '%s', which no model of PyTorch's needs; expected a file of torch.jit.save() or "
+      "torch.export.save(), and nothing of this one is run",
       name);
   p->at += (gsize) (second + 1 - text);
   return push_text (p, name, strlen (name));

@@ -51,8 +51,9 @@ ts_shapes_parse (const char *text, TsShape shapes[SL_MAX_IO], guint *n, GError *
       continue;
     g_set_error (
       error, SL_ERROR, SL_ERROR_ARGUMENT,
-      "input-shape is '%s'; expected whole numbers with ',' between, as in 1,3,224,224, and ';' between inputs; before them may be "
-      "float32:, int32:, int64:, uint8: or bool:, as in int64:1,77",
+      "input-shape is '%s'; expected whole numbers with ',' between, as in 1,3,224,224, and ';' "
+      "between inputs; before them may be float32:, int32:, int64:, uint8: or bool:, as in "
+      "int64:1,77",
       text);
     return FALSE;
   }

@@ -87,8 +87,9 @@ find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetada
     return TRUE;
   return sl_fail (
     error, SL_ERROR_SHAPE,
-    "the file does not state the size of its input; state it, for example as input-shape=1,3,224,224: property of slinfer, option "
-    "--input-shape of the program, or line under [sightline] of the model's .modelinfo");
+    "the file does not state the size of its input; state it, for example as "
+    "input-shape=1,3,224,224: property of slinfer, option --input-shape of the program, or line "
+    "under [sightline] of the model's .modelinfo");
 }
 
 /* Torchvision's models, alone or as parts of a module, were trained with known values, which their

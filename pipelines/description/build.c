@@ -156,7 +156,8 @@ suggest (GstParseContext *context, const GError *problem)
     return suggest_property (problem->message);
   if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_SYNTAX))
     return g_strdup (
-      "; expected ELEMENT PROPERTY=VALUE ... ! ELEMENT ..., with one '!' between two elements and none at the ends");
+      "; expected ELEMENT PROPERTY=VALUE ... ! ELEMENT ..., with one '!' between two elements and "
+      "none at the ends");
   return g_strdup ("");
 }
 
@@ -365,7 +366,8 @@ apply_regions (GstElement *pipeline, const SlDescription *description, GError **
       stated != NULL ? "slanalyze has regions=, too; expected one of both"
       : analyzers->len == 0
         ? "the launch line has no slanalyze; expected one behind sltrack"
-        : "the launch line has several slanalyze; expected one, or regions= of each in [element NAME]");
+        : "the launch line has several slanalyze; expected one, or regions= of each in [element "
+          "NAME]");
   g_object_set (g_ptr_array_index (analyzers, 0), "regions", description->regions, NULL);
   apply_masks (pipeline, description->regions);
   return TRUE;
@@ -428,7 +430,8 @@ find_or_insert (GstElement *pipeline, const char *factory, GError **error)
   }
   return sl_fail_null (
     error, SL_ERROR_ARGUMENT,
-    "the launch line has no %s, and no slanalyze, sltrack, slread or slpredict with something behind that one could stand in between",
+    "the launch line has no %s, and no slanalyze, sltrack, slread or slpredict with something "
+    "behind that one could stand in between",
     factory);
 }
 

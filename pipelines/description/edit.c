@@ -167,7 +167,8 @@ may_change (const SlEdit *self, const char *canonical, GError **error)
   if (other != NULL)
     return sl_fail (
       error, SL_ERROR_OPEN,
-      "%s: the pipeline %s has this file, too: expected a file of this pipeline alone; move its zones, lines and masks into %s",
+      "%s: the pipeline %s has this file, too: expected a file of this pipeline alone; move its "
+      "zones, lines and masks into %s",
       canonical, other, self->path);
   return sl_edit_check_writable_file (canonical, error);
 }
@@ -510,7 +511,8 @@ prove (SlEdit *self, const GPtrArray *wanted, GError **error)
     if (got == NULL || !is_same (got, region))
       return sl_fail (
         error, SL_ERROR_ARGUMENT,
-        "[%s %s]: a file cannot state it: expected a name and classes without blanks around them, ${ and a backslash at the end",
+        "[%s %s]: a file cannot state it: expected a name and classes without blanks around them, "
+        "${ and a backslash at the end",
         sl_region_kind_name (region->kind), region->name);
   }
   return regions->len == wanted->len

@@ -79,12 +79,14 @@ sl_edit_check_writable_file (const char *path, GError **error)
   if (good && (g_access (job.target, W_OK) != 0 || g_access (job.folder, W_OK | X_OK) != 0))
     good = sl_fail (
       error, SL_ERROR_OPEN,
-      "%s: this user (%u) cannot write %s: expected a file and a folder that it can write; change their owner or mode",
+      "%s: this user (%u) cannot write %s: expected a file and a folder that it can write; change "
+      "their owner or mode",
       path, (guint) geteuid (), g_access (job.target, W_OK) != 0 ? "the file" : "into its folder");
   else if (good && stat (job.target, &info) == 0 && info.st_uid != geteuid () && geteuid () != 0)
     good = sl_fail (
       error, SL_ERROR_OPEN,
-      "%s: it belongs to user %u, and this is user %u: expected a file of its own, since a new one would not keep its owner",
+      "%s: it belongs to user %u, and this is user %u: expected a file of its own, since a new one "
+      "would not keep its owner",
       path, (guint) info.st_uid, (guint) geteuid ());
   job_clear (&job);
   return good;

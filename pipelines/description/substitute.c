@@ -112,7 +112,8 @@ check_element (const char *value, GError **error)
   g_autofree char *shown = g_utf8_make_valid (value, (gssize) MIN (strlen (value), 60));
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "expected the name of an element (letters, digits, _ and -), got '%s': in this place a parameter chooses the element, nothing more",
+    "expected the name of an element (letters, digits, _ and -), got '%s': in this place a "
+    "parameter chooses the element, nothing more",
     shown);
 }
 

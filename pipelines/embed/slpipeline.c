@@ -533,9 +533,9 @@ borrow_source (SlPipeline *self, GError **error)
     sl_fail (error, SL_ERROR_ARGUMENT, "frames can be pushed while a pipeline runs; this one is %s",
              sl_pipeline_state_name (state));
   else
-    sl_fail (
-      error, SL_ERROR_ARGUMENT,
-      "the pipeline takes no frames from the application: expected an appsrc in it, such as 'appsrc name=source ! ...'");
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "the pipeline takes no frames from the application: expected an appsrc in it, such as "
+             "'appsrc name=source ! ...'");
   return source;
 }
 

@@ -115,7 +115,8 @@ on_subscribe (struct mosquitto *client, void *data, int id, int n, const int *gr
   for (int i = 0; i < n; i++)
     if (granted[i] >= ERRORS && !is_stopping (self)) {
       g_autofree char *reason = g_strdup_printf (
-        "MQTT broker %s:%u: it does not let this user read: %s: check its access control (docs/remote.md has one)",
+        "MQTT broker %s:%u: it does not let this user read: %s: check its access control "
+        "(docs/remote.md has one)",
         self->target.host, self->target.port, mosquitto_reason_string (granted[i]));
       self->calls.denied (self->user, reason);
     }

@@ -194,8 +194,8 @@ explain_plain (SlRemoteClient *self)
   }
   g_autofree char *got = sl_tensor_infos_describe (input, 1);
   return g_strdup_printf (
-    "encoding=%s: expected a model whose first input is a picture, uint8[1,rows,columns,3] or [...,1], got %s: frames "
-    "travel as they are",
+    "encoding=%s: expected a model whose first input is a picture, uint8[1,rows,columns,3] or "
+    "[...,1], got %s: frames travel as they are",
     name, got);
 }
 
@@ -365,7 +365,8 @@ on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
   g_mutex_unlock (&self->lock);
   if (sent == SL_SENT_REFUSED) {
     g_autofree char *text = g_strdup_printf (
-      "the broker does not let this user ask: %s: check its access control (docs/remote.md has one)",
+      "the broker does not let this user ask: %s: check its access control (docs/remote.md has "
+      "one)",
       reason);
     tell (self, SL_REMOTE_TROUBLE, text);
   }
@@ -513,7 +514,8 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
     g_autofree char *name = sl_remote_name (self->model); /* as serve calls it */
     sl_fail (
       error, SL_ERROR_OPEN,
-      "%s/%s: the broker has no contract of this model: start a worker, sightline serve %s=FILE --location .../%s, or correct the location",
+      "%s/%s: the broker has no contract of this model: start a worker, sightline serve %s=FILE "
+      "--location .../%s, or correct the location",
       self->prefix, self->model, name, self->prefix);
   }
   g_mutex_unlock (&self->lock);

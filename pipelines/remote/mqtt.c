@@ -59,7 +59,8 @@ sl_mqtt_set_tls (struct mosquitto *client, const SlMqttTarget *target, const SlM
       return TRUE;
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "ca-file, certificate and private-key are for mqtts://, and the location says mqtt://: write mqtts:// or leave them unset");
+      "ca-file, certificate and private-key are for mqtts://, and the location says mqtt://: write "
+      "mqtts:// or leave them unset");
   }
   if (!readable ("ca-file", access->ca_file, error)
       || !readable ("certificate", access->certificate, error)
@@ -94,7 +95,8 @@ sl_mqtt_fail (const SlMqttTarget *target, int code, GError **error)
     "MQTT broker %s:%u: %s%s", target->host, target->port,
     code == MOSQ_ERR_ERRNO ? g_strerror (errno) : mosquitto_strerror (code),
     code == MOSQ_ERR_TLS
-      ? " Is its certificate made for this host name, and signed by ca-file or the system's authorities?"
+      ? " Is its certificate made for this host name, and signed by ca-file or the system's "
+        "authorities?"
       : "");
   return FALSE;
 }

@@ -28,8 +28,9 @@ sl_mqtt_target_parse (SlMqttTarget *target, const SlMqttAccess *access, const ch
       && (uri == NULL || g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, with %%23 for '#', %%2F for '/', %%3A for ':', %%3F for "
-      "'?', %%40 for '@' and %%25 for '%%' in user and password; or take password= or password-file= for it",
+      "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, with %%23 for '#', %%2F "
+      "for '/', %%3A for ':', %%3F for '?', %%40 for '@' and %%25 for '%%' in user and password; "
+      "or take password= or password-file= for it",
       shown);
   if (uri == NULL || g_uri_get_host (uri) == NULL || *g_uri_get_host (uri) == '\0' || path[0] != '/'
       || path[1] == '\0' || (strcmp (scheme, "mqtt") != 0 && strcmp (scheme, "mqtts") != 0))

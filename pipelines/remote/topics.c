@@ -28,7 +28,8 @@ sl_remote_check_prefix (const char *path, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "topic \"%s\": expected levels with '/' between and no wildcards, at most %d bytes, such as models",
+    "topic \"%s\": expected levels with '/' between and no wildcards, at most %d bytes, such as "
+    "models",
     path, MAX_BYTES);
 }
 
@@ -40,7 +41,8 @@ sl_remote_check_user (const char *user, GError **error)
   g_autofree char *shown = sl_printable (user, SL_PRINTABLE_NAME);
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "user name \"%s\": expected one without +, # and /, because it is a level of the topic that answers come to",
+    "user name \"%s\": expected one without +, # and /, because it is a level of the topic that "
+    "answers come to",
     shown);
 }
 
@@ -53,7 +55,8 @@ sl_remote_split (const char *path, char **prefix, char **model, GError **error)
   if (slash == NULL || strcmp (slash + 1, WORKERS) == 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "topic \"%s\": expected the prefix that the workers serve under and a model's name, such as models/ssd",
+      "topic \"%s\": expected the prefix that the workers serve under and a model's name, such as "
+      "models/ssd",
       path);
   *prefix = g_strndup (path, (gsize) (slash - path));
   *model = g_strdup (slash + 1);

@@ -121,7 +121,8 @@ sl_element_has_format (GstElement *element, GstPad *pad)
     return TRUE;
   g_autoptr (GError) error = g_error_new (
     SL_ERROR, SL_ERROR_ARGUMENT,
-    "got bytes that nothing states the format of (no caps), expected raw video: put decodebin before %s",
+    "got bytes that nothing states the format of (no caps), expected raw video: put decodebin "
+    "before %s",
     sl_element_shown_name (element));
   return sl_element_report (element, error);
 }

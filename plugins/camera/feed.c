@@ -106,11 +106,10 @@ static GError *
 missing_decoder (const GstStructure *structure)
 {
   const char *name = gst_structure_get_string (structure, "name");
-  return g_error_new (
-    GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
-    "no element is installed for %s: install gstreamer1.0-libav (decoders) or gstreamer1.0-plugins-good (RTP), by "
-    "Debian's names",
-    name != NULL ? name : "this stream");
+  return g_error_new (GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
+                      "no element is installed for %s: install gstreamer1.0-libav (decoders) or "
+                      "gstreamer1.0-plugins-good (RTP), by Debian's names",
+                      name != NULL ? name : "this stream");
 }
 
 /* rtspsrc says so in the thread that connects. */
@@ -239,8 +238,8 @@ tell_left_out (SlCameraFeed *feed, gboolean now)
   if (slow)
     sl_camera_feed_tell_people (
       feed, GST_MESSAGE_WARNING, NULL,
-      "this machine decodes slower than the camera sends: frames are left out, each time up to the next key frame; set a smaller "
-      "picture or rate in the camera");
+      "this machine decodes slower than the camera sends: frames are left out, each time up to the "
+      "next key frame; set a smaller picture or rate in the camera");
   else
     sl_camera_feed_tell_people (feed, GST_MESSAGE_WARNING, NULL, damaged);
   feed->told = counts;
@@ -258,8 +257,8 @@ no_frames (SlCameraFeed *feed, gboolean playing, gint64 since, gint ms)
   if (counts.last > since)
     return g_error_new (
       GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
-      "no whole frame for %.1f s: those that came lack data, or have no key frame before them; set a shorter key frame interval "
-      "in the camera",
+      "no whole frame for %.1f s: those that came lack data, or have no key frame before them; set "
+      "a shorter key frame interval in the camera",
       (gdouble) (g_get_monotonic_time () - since) / G_USEC_PER_SEC);
   return g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "%s %.1f s%s%s",
                       playing ? "no frame for" : "connected, but no frame within", ms / 1000.0,
@@ -453,7 +452,8 @@ run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
         ? g_steal_pointer (&error)
         : g_error_new (
           GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
-          "no format, size and rate are common to the source, slcamera's width, height and framerate, and the caps after it");
+          "no format, size and rate are common to the source, slcamera's width, height and "
+          "framerate, and the caps after it");
   const Outcome outcome = watch (feed, GST_BIN (pipeline), sink);
   g_mutex_unlock (&feed->lock);
   g_clear_error (&error);

@@ -158,7 +158,8 @@ take_encoded (gpointer data, GstBuffer *frame)
   if (!crowded && feed->taken.crowded)
     sl_camera_feed_tell_people (
       feed, GST_MESSAGE_WARNING, NULL,
-      "encoded: what takes its frames is too slow: they are left out, each time up to the next key frame");
+      "encoded: what takes its frames is too slow: they are left out, each time up to the next key "
+      "frame");
 }
 
 static void

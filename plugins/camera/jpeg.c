@@ -168,7 +168,8 @@ check_limits (const Walk *walk, guint max_pixels, GError **error)
   else if (walk->scans > SL_CAMERA_JPEG_SCANS)
     sl_fail (
       error, SL_ERROR_LIMIT,
-      "a JPEG picture: expected at most %d scans, got %u; no property raises this, no camera makes so many",
+      "a JPEG picture: expected at most %d scans, got %u; no property raises this, no camera makes "
+      "so many",
       SL_CAMERA_JPEG_SCANS, walk->scans);
   else
     return TRUE;

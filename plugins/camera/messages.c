@@ -53,11 +53,12 @@ sentence (GstMessage *message, const GError *error, const char *more)
   if (g_error_matches (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_AUTHORIZED))
     return "the camera refuses user name and password: set user= and password=";
   if (more != NULL && strstr (more, "not-negotiated") != NULL)
-    return "the picture's format or size is not what the elements after slcamera take: put videoscale behind it, or take the size out of the "
-           "caps there";
+    return "the picture's format or size is not what the elements after slcamera take: put "
+           "videoscale behind it, or take the size out of the caps there";
   if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL
       && is_http_source (GST_MESSAGE_SRC (message)))
-    return "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises";
+    return "the server's answer is not HTTP, or its header is larger than 100 KiB, which no "
+           "property raises";
   if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL)
     return "what the server sends is not what its address promises";
   return NULL;

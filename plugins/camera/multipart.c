@@ -188,7 +188,8 @@ finish_part (SlCameraParts *parts, gsize n, State next, GError **error)
   } else if (++parts->empty > SL_CAMERA_EMPTY_PARTS) {
     return sl_fail (
       error, SL_ERROR_FORMAT,
-      "the MJPEG stream: expected JPEG pictures, got %u parts in a row without one; is this the camera's MJPEG address?",
+      "the MJPEG stream: expected JPEG pictures, got %u parts in a row without one; is this the "
+      "camera's MJPEG address?",
       parts->empty);
   }
   parts->length = UNKNOWN;

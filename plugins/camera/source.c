@@ -219,8 +219,8 @@ probe_port (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
   if (g_error_matches (reason, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE))
     sl_fail (
       error, SL_ERROR_OPEN,
-      "this machine does not trust the camera's certificate: install the authority that signed it, use the name it is made "
-      "for, or set tls-verify=false for a camera that signed its own");
+      "this machine does not trust the camera's certificate: install the authority that signed it, "
+      "use the name it is made for, or set tls-verify=false for a camera that signed its own");
   else
     g_propagate_error (error, g_steal_pointer (&reason));
   return FALSE;
@@ -344,7 +344,8 @@ check_content_type (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   g_autoptr (GstElement) source = gst_pad_get_parent_element (pad);
   GST_ELEMENT_ERROR (
     source, STREAM, WRONG_TYPE,
-    ("the server answers %s, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address",
+    ("the server answers %s, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG "
+     "address",
      type),
     (NULL));
   return GST_PAD_PROBE_REMOVE;
@@ -507,10 +508,10 @@ check_sensor (const SlCameraUri *uri, GError **error)
     return FALSE;
   }
   if (sensor == &libcamera && uri->kind == SL_CAMERA_CSI && !g_str_equal (uri->location, "0")) {
-    g_set_error (
-      error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-      "uri=%s: libcamera knows cameras by their names: expected csi://0, the first, or libcamera://NAME; 'cam -l' lists names",
-      uri->display);
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "uri=%s: libcamera knows cameras by their names: expected csi://0, the first, or "
+                 "libcamera://NAME; 'cam -l' lists names",
+                 uri->display);
     return FALSE;
   }
   return TRUE;
@@ -620,7 +621,8 @@ has_element (const char *name, const char *scheme, GError **error)
       package = packages[i].package;
   g_set_error (
     error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
-    "GStreamer's element '%s' is missing, which slcamera needs for %s: install %s (Debian's name of the package)",
+    "GStreamer's element '%s' is missing, which slcamera needs for %s: install %s (Debian's name "
+    "of the package)",
     name, scheme, package);
   return FALSE;
 }
@@ -658,7 +660,8 @@ sl_camera_check (const SlCameraUri *uri, GError **error)
   if (uri->kind == SL_CAMERA_V4L2 && uri->exposure > 0) {
     g_set_error (
       error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-      "uri=%s: exposure: v4l2src has no property for it: expected width=, height= or framerate=; 'v4l2-ctl --set-ctrl' sets it",
+      "uri=%s: exposure: v4l2src has no property for it: expected width=, height= or framerate=; "
+      "'v4l2-ctl --set-ctrl' sets it",
       uri->display);
     return FALSE;
   }

@@ -8,9 +8,10 @@
 #include <gst/gst.h>
 
 /** Caps of what a tap gives: frames that files can hold as they are, parameter sets in the caps. */
-#define SL_CAMERA_ENCODED_CAPS                                                                                \
-  "video/x-h264, stream-format=(string)avc, alignment=(string)au; video/x-h265, stream-format=(string)hvc1, " \
-  "alignment=(string)au; image/jpeg, width=(int)[ 1, MAX ], height=(int)[ 1, MAX ]"
+#define SL_CAMERA_ENCODED_CAPS                                                            \
+  "video/x-h264, stream-format=(string)avc, alignment=(string)au; video/x-h265, "         \
+  "stream-format=(string)hvc1, alignment=(string)au; image/jpeg, width=(int)[ 1, MAX ], " \
+  "height=(int)[ 1, MAX ]"
 
 /**
  * SlCameraTapCalls: all are called from the decoder's streaming thread, which waits meanwhile.

@@ -15,8 +15,9 @@
 #define MAX_RATE 1000
 #define MAX_EXPOSURE 60000000 /* us */
 #define MAX_SENSOR 63
-#define SCHEMES \
-  "v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH, libcamera://NAME, pipewire://NODE, csi://0 or test://"
+#define SCHEMES                                                                              \
+  "v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH, libcamera://NAME, " \
+  "pipewire://NODE, csi://0 or test://"
 
 static const struct
 {
@@ -123,8 +124,8 @@ parse_network (SlCameraUri *uri, const Parts *parts, guint16 port, GError **erro
       || g_uri_get_port (parsed) == 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "uri=%s: expected %s://HOST/PATH or %s://USER:PASSWORD@HOST:PORT/PATH, got no host or a wrong port in '%s'; in a password "
-      "write '/' as %%2F",
+      "uri=%s: expected %s://HOST/PATH or %s://USER:PASSWORD@HOST:PORT/PATH, got no host or a "
+      "wrong port in '%s'; in a password write '/' as %%2F",
       uri->display, parts->scheme, parts->scheme,
       parts->password != NULL ? SL_HIDDEN : parts->authority);
   uri->port = g_uri_get_port (parsed) > 0 ? (guint16) g_uri_get_port (parsed) : port;
@@ -175,11 +176,11 @@ take_wish (SlCameraUri *uri, const char *name, const char *value, GError **error
     uri->framerate = rate;
     return TRUE;
   }
-  return sl_fail (
-    error, SL_ERROR_ARGUMENT,
-    "uri=%s: '%s=%s' is no option of a camera: expected width=PIXELS, height=PIXELS, framerate=NUMBER or exposure=MICROSECONDS, "
-    "joined by '&', such as libcamera://?width=1280&height=720&framerate=30",
-    uri->display, name, value);
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "uri=%s: '%s=%s' is no option of a camera: expected width=PIXELS, height=PIXELS, "
+                  "framerate=NUMBER or exposure=MICROSECONDS, joined by '&', such as "
+                  "libcamera://?width=1280&height=720&framerate=30",
+                  uri->display, name, value);
 }
 
 /* "video0?width=640" -> its query, taken as options, and the rest. (transfer full) (nullable) */
@@ -248,8 +249,8 @@ parse_test_option (SlCameraUri *uri, const char *name, const char *value, GError
   }
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "uri=%s: '%s=%s' is no option of test://: expected pattern=NAME, live=true, live=false or frames=NUMBER (0 = for ever), joined "
-    "by '&', such as test://?pattern=ball&frames=100",
+    "uri=%s: '%s=%s' is no option of test://: expected pattern=NAME, live=true, live=false or "
+    "frames=NUMBER (0 = for ever), joined by '&', such as test://?pattern=ball&frames=100",
     uri->display, name, value);
 }
 

@@ -9,8 +9,9 @@
 #include <gst/video/video.h>
 
 /** Formats that can be drawn on. */
-#define SL_CANVAS_FORMATS \
-  "{ I420, YV12, NV12, NV21, Y42B, Y444, NV16, NV24, YUY2, UYVY, YVYU, RGB, BGR, RGBA, BGRA, RGBx, BGRx, ARGB, ABGR, xRGB, xBGR, GRAY8 }"
+#define SL_CANVAS_FORMATS                                                                      \
+  "{ I420, YV12, NV12, NV21, Y42B, Y444, NV16, NV24, YUY2, UYVY, YVYU, RGB, BGR, RGBA, BGRA, " \
+  "RGBx, BGRx, ARGB, ABGR, xRGB, xBGR, GRAY8 }"
 
 /** One component: @width x @height bytes, each standing for 2^@x_shift x 2^@y_shift pixels. */
 typedef struct

@@ -40,8 +40,9 @@ sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat format, GE
   got = gst_caps_to_string (caps);
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "the input is %s: expected video/x-raw with width and height and predictions on its frames, application/x-json or "
-    "text/x-raw: encoded video carries no predictions; take the frames after slpredict and before the encoder",
+    "the input is %s: expected video/x-raw with width and height and predictions on its frames, "
+    "application/x-json or text/x-raw: encoded video carries no predictions; take the frames after "
+    "slpredict and before the encoder",
     got);
 }
 

@@ -14,13 +14,14 @@ const char *const sl_home_command_names[SL_HOME_N_COMMANDS] = {
   [SL_HOME_ENABLED] = "enabled", [SL_HOME_THRESHOLD] = "threshold"
 };
 
-#define IS_THERE \
-  "\"device_class\":\"occupancy\",\"value_template\":\"{{ 'ON' if value | int(0) > 0 else 'OFF' }}\""
+#define IS_THERE                                                                                  \
+  "\"device_class\":\"occupancy\",\"value_template\":\"{{ 'ON' if value | int(0) > 0 else 'OFF' " \
+  "}}\""
 #define PRESENT \
   "\"state_class\":\"measurement\",\"unit_of_measurement\":\"objects\",\"icon\":\"mdi:counter\""
 
-/* @component: of the announcement's topic; @word: in ids; @name: printf's, with the label, zone or
- * line in it; @more: further keys */
+/* @component: of the announcement's topic; @word: in ids; @name: printf's, with the label, zone
+ * or line in it; @more: further keys */
 typedef struct
 {
   const char *component, *word, *name, *more;
@@ -34,7 +35,8 @@ static const Entity commands[SL_HOME_N_COMMANDS] = {
   [SL_HOME_ENABLED] = { "switch", "enabled", "Publishing",
                         "\"entity_category\":\"config\",\"icon\":\"mdi:broadcast\"" },
   [SL_HOME_THRESHOLD] = { "number", "threshold", "Threshold",
-                          "\"min\":0,\"max\":1,\"step\":0.01,\"mode\":\"slider\",\"entity_category\":\"config\",\"icon\":\"mdi:tune\"" },
+                          "\"min\":0,\"max\":1,\"step\":0.01,\"mode\":\"slider\","
+                          "\"entity_category\":\"config\",\"icon\":\"mdi:tune\"" },
 };
 
 /* Of the count at a level with this beginning and end. */
@@ -53,12 +55,14 @@ static const struct
     "/in",
     TRUE,
     { { "sensor", "in", "%s in",
-        "\"state_class\":\"total_increasing\",\"unit_of_measurement\":\"crossings\",\"icon\":\"mdi:arrow-right\"" } } },
+        "\"state_class\":\"total_increasing\",\"unit_of_measurement\":\"crossings\","
+        "\"icon\":\"mdi:arrow-right\"" } } },
   { "lines/",
     "/out",
     TRUE,
     { { "sensor", "out", "%s out",
-        "\"state_class\":\"total_increasing\",\"unit_of_measurement\":\"crossings\",\"icon\":\"mdi:arrow-left\"" } } },
+        "\"state_class\":\"total_increasing\",\"unit_of_measurement\":\"crossings\","
+        "\"icon\":\"mdi:arrow-left\"" } } },
   { "zones/",
     "",
     FALSE,

@@ -51,10 +51,10 @@ fail (const Kafka *self, GError **error)
     g_set_error (
       error, G_IO_ERROR, tls || user ? G_IO_ERROR_PERMISSION_DENIED : G_IO_ERROR_FAILED,
       "Kafka broker %s%s", self->reason,
-      user ? ": check username, password and sasl-mechanism"
-      : tls
-        ? ": is its certificate made for this host name, and signed by ca-file or the system's authorities?"
-        : "");
+      user  ? ": check username, password and sasl-mechanism"
+      : tls ? ": is its certificate made for this host name, and signed by ca-file or the system's "
+              "authorities?"
+            : "");
   else
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "Kafka broker %s: it does not answer",
                  self->at.brokers);
@@ -156,7 +156,8 @@ set_tls (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSettin
     if (files[i].path != NULL && !at->tls)
       return sl_fail (
         error, SL_ERROR_ARGUMENT,
-        "ca-file, certificate and private-key are for kafkas://, and the location says kafka://: write kafkas:// or leave them unset");
+        "ca-file, certificate and private-key are for kafkas://, and the location says kafka://: "
+        "write kafkas:// or leave them unset");
     if (files[i].path != NULL && access (files[i].path, R_OK) != 0)
       return sl_fail (error, SL_ERROR_OPEN,
                       "%s=%s: no such file, or it cannot be read: expected a file in PEM form",

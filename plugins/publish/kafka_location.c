@@ -100,7 +100,8 @@ set_topic (SlKafkaLocation *self, const char *template, const char *shown,
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "location=%s: expected a topic of 1 to %d letters, digits, '.', '_' and '-', with {host}, {element} or {source} in it",
+    "location=%s: expected a topic of 1 to %d letters, digits, '.', '_' and '-', with {host}, "
+    "{element} or {source} in it",
     shown, MAX_TOPIC);
 }
 
@@ -130,8 +131,8 @@ sl_kafka_location_parse (SlKafkaLocation *self, const SlPublishSettings *setting
     return sl_fail (
       error, SL_ERROR_ARGUMENT, "location=%s: expected " FORM "%s", shown,
       secrets->len > 0
-        ? ", with %23 for '#', %2F for '/', %3A for ':', %3F for '?', %40 for '@' and %25 for '%' in user and "
-          "password; or take password= or password-file= for it"
+        ? ", with %23 for '#', %2F for '/', %3A for ':', %3F for '?', %40 for '@' and %25 for '%' "
+          "in user and password; or take password= or password-file= for it"
         : ", such as kafka://localhost/predictions");
   self->tls = g_str_has_prefix (location, "kafkas://");
   if (settings->username != NULL) {

@@ -21,7 +21,8 @@ sl_losses_tell (SlLosses *self, GstElement *element, const char *location,
   else
     GST_ELEMENT_WARNING (
       element, RESOURCE, WRITE,
-      ("%s: the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped",
+      ("%s: the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted "
+       "in dropped",
        location),
       (NULL));
   self->loses = !self->loses;

@@ -394,8 +394,8 @@ sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpo
   if (location == NULL || *location == '\0')
     return sl_fail_null (
       error, SL_ERROR_ARGUMENT,
-      "location is not set: expected a path, \"-\" for standard output, unix:/path, tcp://host:port, mqtt://host/topic or "
-      "kafka://host/topic");
+      "location is not set: expected a path, \"-\" for standard output, unix:/path, "
+      "tcp://host:port, mqtt://host/topic or kafka://host/topic");
   g_autofree char *plain = NULL;
   const SlTransport *transport = find_transport (location, &plain, error);
   SlPublishSettings own = *settings;

@@ -58,8 +58,8 @@ set_io_error (GError **error, const char *path, const char *what, gint code)
   if (code == ELOOP)
     g_set_error (
       error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS,
-      "%s: %s: it is a symbolic link, which is not followed: give the path that it leads to, or remove it (standard output is "
-      "location=-)",
+      "%s: %s: it is a symbolic link, which is not followed: give the path that it leads to, or "
+      "remove it (standard output is location=-)",
       shown, what);
   else
     g_set_error (error, G_IO_ERROR, (gint) g_io_error_from_errno (code), "%s: %s: %s", shown, what,

@@ -86,7 +86,8 @@ sl_mqtt_topic_target (SlMqttTarget *target, const SlPublishSettings *settings, G
   g_autofree char *shown = sl_redact_uri (settings->location, NULL);
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "location=%s: in the topic expected levels with {host}, {element} or {source} in them and no wildcards, got \"%.*s\"",
+    "location=%s: in the topic expected levels with {host}, {element} or {source} in them and no "
+    "wildcards, got \"%.*s\"",
     shown, strstr (shown, SL_HIDDEN) != NULL ? 1 : (gint) strlen (bad), bad);
 }
 

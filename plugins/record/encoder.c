@@ -41,7 +41,8 @@ static const Row rows[] = {
   { "x264enc", "s,tune=(string)zerolatency,speed-preset=(string)veryfast,threads=(string)1",
     "key-int-max", "h264parse", "video/x-h264,stream-format=avc,alignment=au" },
   { "openh264enc",
-    "s,complexity=(string)low,rate-control=(string)quality,bitrate=(string)2000000,multi-thread=(string)1",
+    "s,complexity=(string)low,rate-control=(string)quality,bitrate=(string)2000000,"
+    "multi-thread=(string)1",
     "gop-size", "h264parse", "video/x-h264,stream-format=avc,alignment=au" },
   { "vp8enc",
     "s,deadline=(string)1,cpu-used=(string)8,target-bitrate=(string)1500000,threads=(string)1",
@@ -112,7 +113,8 @@ sl_encoder_choose (const char *name, GError **error)
       return rows[i].name;
   return sl_fail_null (
     error, SL_ERROR_UNSUPPORTED,
-    "no encoder is installed: expected x264enc, openh264enc, vp8enc or jpegenc: install gstreamer1.0-plugins-good");
+    "no encoder is installed: expected x264enc, openh264enc, vp8enc or jpegenc: install "
+    "gstreamer1.0-plugins-good");
 }
 
 const char *
@@ -285,7 +287,8 @@ sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint
   if (!sl_record_reads (caps, &self->info))
     return sl_fail_null (
       error, SL_ERROR_UNSUPPORTED,
-      "expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded");
+      "expected raw video of whole frames in system memory, or the camera's own stream at the pad "
+      "encoded");
   gdouble frames = self->info.fps_n > 0 && self->info.fps_d > 0
                      ? (gdouble) self->info.fps_n / self->info.fps_d
                      : 25;

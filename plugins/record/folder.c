@@ -31,7 +31,8 @@ fail (const char *path, const char *reason, GError **error)
 {
   return sl_fail (
     error, SL_ERROR_OPEN,
-    "location=%s: %s; expected a folder that this process may write into: make it, or change its owner",
+    "location=%s: %s; expected a folder that this process may write into: make it, or change its "
+    "owner",
     path, reason);
 }
 

@@ -244,8 +244,9 @@ check_ring (SlClipRecorder *self)
   sl_writer_remark (
     self->writer,
     g_strdup_printf (
-      "ring-size (%.1f MB) is less than a key frame with all before the next one (%.1f MB): clips begin "
-      "late; set ring-size=%.0f, or have the camera send key frames more often than every %.1f s",
+      "ring-size (%.1f MB) is less than a key frame with all before the next one (%.1f MB): clips "
+      "begin late; set ring-size=%.0f, or have the camera send key frames more often than every "
+      "%.1f s",
       (gdouble) ring / 1e6, (gdouble) self->gop_bytes / 1e6, needed / 1e6 + 1,
       (gdouble) self->gop / GST_SECOND));
 }

@@ -131,7 +131,8 @@ trim (SlWriter *self)
   if (sacrificed > 0 && !self->sacrifices)
     tell (
       self,
-      "less than min-free (%.1f MB) was free: %u of the oldest clips were deleted, and more will be as they are in the way",
+      "less than min-free (%.1f MB) was free: %u of the oldest clips were deleted, and more will "
+      "be as they are in the way",
       (gdouble) self->folder.min_free / 1e6, sacrificed);
   self->sacrifices = self->sacrifices || sacrificed > 0;
   return room;

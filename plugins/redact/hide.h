@@ -11,8 +11,9 @@
 #include "core/base/affine.h"
 
 /** Formats that can be hidden. */
-#define SL_HIDE_FORMATS \
-  "{ I420, YV12, NV12, NV21, Y42B, Y444, NV16, NV24, YUY2, UYVY, YVYU, RGB, BGR, RGBA, BGRA, RGBx, BGRx, ARGB, ABGR, xRGB, xBGR, GRAY8 }"
+#define SL_HIDE_FORMATS                                                                        \
+  "{ I420, YV12, NV12, NV21, Y42B, Y444, NV16, NV24, YUY2, UYVY, YVYU, RGB, BGR, RGBA, BGRA, " \
+  "RGBx, BGRx, ARGB, ABGR, xRGB, xBGR, GRAY8 }"
 /** Most cells of a part in one direction. */
 #define SL_HIDE_CELLS 8
 /** Pixels of a block's side; parts that are no rectangles are made of blocks. */

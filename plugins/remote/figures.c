@@ -16,7 +16,8 @@ static const struct
   { "lost", "Lost", "Frames that no worker computed before their deadline",
     G_STRUCT_OFFSET (SlRemoteFigures, counts.lost) },
   { "dropped", "Dropped",
-    "Frames of live input that newer ones replaced before they were sent, or that were dropped because downstream blocked",
+    "Frames of live input that newer ones replaced before they were sent, or that were dropped "
+    "because downstream blocked",
     G_STRUCT_OFFSET (SlRemoteFigures, counts.dropped) },
   { "resent", "Sent again", "Messages that were sent again",
     G_STRUCT_OFFSET (SlRemoteFigures, counts.resent) },
@@ -79,7 +80,8 @@ sl_remote_figures_install (GObjectClass *klass, guint first)
     klass, first + SILENCE,
     g_param_spec_uint64 (
       "silence", "Silence",
-      "Milliseconds since the oldest frame without a result, if no later frame had one; 0 if the last frame had a result",
+      "Milliseconds since the oldest frame without a result, if no later frame had one; 0 if the "
+      "last frame had a result",
       0, G_MAXUINT64, 0, flags));
 }
 

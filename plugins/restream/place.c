@@ -58,12 +58,14 @@ sl_restream_place_parse (SlRestreamPlace *place, const char *text, GError **erro
   if (place->address == NULL || slash == NULL)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "rtsp=%s: expected ADDR:PORT/NAME with an address in numbers, such as :8554/door, 127.0.0.1:8554/door or [::1]:8554/door",
+      "rtsp=%s: expected ADDR:PORT/NAME with an address in numbers, such as :8554/door, "
+      "127.0.0.1:8554/door or [::1]:8554/door",
       text);
   if (!is_path (slash))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "rtsp=%s: expected a path of at most %d letters, digits, '.', '_' and '-', whose parts do not begin with '.', got '%s'",
+      "rtsp=%s: expected a path of at most %d letters, digits, '.', '_' and '-', whose parts do "
+      "not begin with '.', got '%s'",
       text, PATH_MOST, slash);
   place->port = (guint) port;
   place->path = g_strdup (slash);

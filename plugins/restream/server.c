@@ -417,7 +417,8 @@ server_new (const SlRestreamPlace *place, GError **error)
   if (server->listen == NULL) {
     sl_fail (
       error, SL_ERROR_OPEN,
-      "rtsp: nothing can listen on %s, port %u: %s; choose another port, or end the program that has it",
+      "rtsp: nothing can listen on %s, port %u: %s; choose another port, or end the program that "
+      "has it",
       place->address, place->port, reason != NULL ? reason->message : "unknown reason");
     server_free (server);
     return NULL;
@@ -463,7 +464,8 @@ check_user (Server *server, const SlRestreamPlace *place, GError **error)
   if (!same && is_in_use (server))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "rtsp: port %u has streams with another user or password; expected the same for all streams of a port",
+      "rtsp: port %u has streams with another user or password; expected the same for all streams "
+      "of a port",
       server->port);
   if (!same)
     set_user (server, place);

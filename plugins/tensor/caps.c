@@ -286,10 +286,10 @@ sl_tensor_caps_parse (const GstCaps *caps, SlTensorInfo tensors[SL_MAX_IO], GErr
   if (!gst_structure_has_name (structure, names->structure) || dimensions == NULL || types == NULL
       || n < 1 || n > SL_MAX_IO) {
     g_autofree char *text = gst_caps_to_string (caps);
-    sl_fail (
-      error, SL_ERROR_SHAPE,
-      "tensor caps: expected other/tensors,format=static,num_tensors=1..%d,dimensions=...,types=..., got %s",
-      SL_MAX_IO, text);
+    sl_fail (error, SL_ERROR_SHAPE,
+             "tensor caps: expected other/tensors,format=static,num_tensors=1..%d,dimensions=...,"
+             "types=..., got %s",
+             SL_MAX_IO, text);
     return 0;
   }
   g_auto (GStrv) shapes = g_strsplit_set (dimensions, ",.", -1);

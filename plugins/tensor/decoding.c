@@ -28,7 +28,8 @@ check_outputs (const SlContract *contract, const SlTensorInfo *tensors, guint n,
   g_autofree char *got = sl_tensor_infos_describe (tensors, n);
   return sl_fail (
     error, SL_ERROR_SHAPE,
-    "slpostprocess: the model %s gives %s, but the caps say %s: link slpostprocess right behind slinfer",
+    "slpostprocess: the model %s gives %s, but the caps say %s: link slpostprocess right behind "
+    "slinfer",
     contract->model, expected, got);
 }
 

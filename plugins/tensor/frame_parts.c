@@ -53,7 +53,8 @@ sl_frame_parts_divide (SlFrameParts *parts, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "tiles=%s and objects=true: expected one of them, tiles of the frame or its objects: unset the other",
+    "tiles=%s and objects=true: expected one of them, tiles of the frame or its objects: unset the "
+    "other",
     parts->tiles);
 }
 

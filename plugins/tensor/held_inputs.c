@@ -440,8 +440,8 @@ wait_for_first (SlHeldInputs *held, guint seconds, char **complaint)
     else if (!in_time)
       *complaint = g_strdup_printf (
         PAD_NAME
-        "%u: no tensor came for %u s while a frame waited for the first one: see whether its branch runs, and has a "
-        "queue where it begins at a tee; input-wait is how long is waited",
+        "%u: no tensor came for %u s while a frame waited for the first one: see whether its "
+        "branch runs, and has a queue where it begins at a tee; input-wait is how long is waited",
         input->number, seconds);
     if (*complaint != NULL)
       return GST_FLOW_ERROR;
@@ -491,7 +491,8 @@ check_whole (SlHeldInputs *held, const SlGraph *graph, GstBuffer *buffer)
     meta == NULL || meta->content == SL_FRAME_WHOLE
     || sl_state_refuse (
       graph,
-      "objects and tiles of a frame are no sequence: give it whole frames (no objects, no tiles), or state=none and its state as inputs",
+      "objects and tiles of a frame are no sequence: give it whole frames (no objects, no tiles), "
+      "or state=none and its state as inputs",
       &error))
     return TRUE;
   return sl_element_report (held->element, error);

@@ -13,15 +13,17 @@
 /* Those that say how slinfer runs the model. What the model is, models/settings.h says. */
 static const SlProperty own[] = {
   { "input-wait", "Input wait",
-    "Seconds that the first frame waits for the first tensor of each pad input_N; after that the newest tensor of each is used",
+    "Seconds that the first frame waits for the first tensor of each pad input_N; after that the "
+    "newest tensor of each is used",
     SL_PROPERTY_INT, AT (input_wait), 0, 3600, 10, NULL, TRUE },
   { "batch", "Batch",
-    "Number of frames that run at once: slinfer elements of one process with the same model and settings collect their "
-    "frames; 1 = each element runs its own frames. For devices that gain by it (sightline bench model --batch)",
+    "Number of frames that run at once: slinfer elements of one process with the same model and "
+    "settings collect their frames; 1 = each element runs its own frames. For devices that gain by "
+    "it (sightline bench model --batch)",
     SL_PROPERTY_INT, AT (batch), 1, SL_MAX_BATCH, 1, NULL, TRUE },
   { "batch-timeout", "Batch timeout",
-    "Most milliseconds that a frame waits for frames of other streams; added to the latency. No frame waits for a stream "
-    "that has ended, or delivered nothing for a second",
+    "Most milliseconds that a frame waits for frames of other streams; added to the latency. No "
+    "frame waits for a stream that has ended, or delivered nothing for a second",
     SL_PROPERTY_INT, AT (batch_timeout), 0, 10000, 10, NULL, TRUE },
   { "promised-rate", "Promised rate",
     "Frames a second that the model should run on, as a part of the budget that all slinfer elements of the process with a "
@@ -31,15 +33,16 @@ static const SlProperty own[] = {
     "With a promised rate: the weight in the budget when there is not enough for all promises, and for what is left",
     SL_PROPERTY_INT, AT (priority), 1, 10, 1, NULL, TRUE },
   { "black-box", "Black box",
-    "Folder for black boxes with the last inputs and outputs of the model, for sightline replay; written on the signal "
-    "dump, and at the next start after a crash; unset = nothing is recorded. While frames flow, a change of this property "
-    "or of the black-box properties below reloads the model and starts a new recording",
+    "Folder for black boxes with the last inputs and outputs of the model, for sightline replay; "
+    "written on the signal dump, and at the next start after a crash; unset = nothing is recorded. "
+    "While frames flow, a change of this property or of the black-box properties below reloads the "
+    "model and starts a new recording",
     SL_PROPERTY_STRING, AT (black_box), 0, 0, 0, NULL, TRUE },
   { "black-box-seconds", "Black box seconds", "Length of a black box: seconds before it is written",
     SL_PROPERTY_INT, AT (black_box_seconds), 1, 3600, 10, NULL, TRUE },
   { "black-box-limit", "Black box limit",
-    "Largest recording in MiB; in $RUNTIME_DIRECTORY or /dev/shm, of which half stays free for other programs, or in the "
-    "folder itself if there is not enough memory",
+    "Largest recording in MiB; in $RUNTIME_DIRECTORY or /dev/shm, of which half stays free for "
+    "other programs, or in the folder itself if there is not enough memory",
     SL_PROPERTY_INT, AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
   { "black-box-files", "Black box files",
     "Number of newest black boxes of a model that are kept in the folder", SL_PROPERTY_INT,

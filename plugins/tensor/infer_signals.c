@@ -60,7 +60,8 @@ sl_infer_tell_recorder_place (GstElement *element, SlRecorder *recorder)
   else if (path != NULL)
     GST_ELEMENT_INFO (
       element, RESOURCE, WRITE,
-      ("recording for black boxes: memory has no room, so the disk wears with each frame that is written to %s",
+      ("recording for black boxes: memory has no room, so the disk wears with each frame that is "
+       "written to %s",
        path),
       (NULL));
 }

@@ -149,14 +149,16 @@ describe_remedy (const SlContract *contract, const char *element)
 {
   if (!contract->image.valid)
     return g_strdup_printf (
-      "input '%s' is no picture, so slpredict and slnormalize cannot make it: use an element that makes the model's tensors before %s",
+      "input '%s' is no picture, so slpredict and slnormalize cannot make it: use an element that "
+      "makes the model's tensors before %s",
       contract->inputs[0].name, element);
   if (contract->n_inputs > 1)
     return g_strdup_printf (
       "state the other inputs with fixed-inputs, or put all tensors into each buffer before %s",
       element);
   return g_strdup_printf (
-    "let slnormalize make the tensor, or correct the caps before %s, which list the sizes in reverse order",
+    "let slnormalize make the tensor, or correct the caps before %s, which list the sizes in "
+    "reverse order",
     element);
 }
 

@@ -79,7 +79,8 @@ run_once (const SlContract *contract, SlSession *session, void **inputs, void **
       return sl_fail (
         error, SL_ERROR_BACKEND,
         "%s: trying the model on zeros: expected numbers in output %u, got %" G_GSIZE_FORMAT
-        " values that are infinite or not a number: its weights are damaged, convert the model again",
+        " values that are infinite or not a number: its weights are damaged, convert the model "
+        "again",
         contract->model, i, odd);
   }
   return TRUE;

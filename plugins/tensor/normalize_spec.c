@@ -83,8 +83,8 @@ contradiction (const SlContract *contract, const char *property, const char *wan
 {
   return sl_fail (
     error, SL_ERROR_CONTRACT,
-    "the model %s wants %s=%s, but slnormalize's property says %s=%s: remove the property, or correct the model's contract with "
-    "slinfer's properties or MODEL.modelinfo",
+    "the model %s wants %s=%s, but slnormalize's property says %s=%s: remove the property, or "
+    "correct the model's contract with slinfer's properties or MODEL.modelinfo",
     contract->model, property, wanted, property, got);
 }
 
@@ -183,8 +183,9 @@ choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contr
     g_autofree char *wanted = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
     return sl_fail (
       error, SL_ERROR_CONTRACT,
-      "the model %s wants %s, which is no picture that slnormalize makes; expected uint8, int8, int32, int64, float16 or float32 of 1 or 3 channels: use another "
-      "element to make its tensors",
+      "the model %s wants %s, which is no picture that slnormalize makes; expected uint8, int8, "
+      "int32, int64, float16 or float32 of 1 or 3 channels: use another element to make its "
+      "tensors",
       contract->model, wanted);
   }
   if (!check_properties (settings, contract, error))
@@ -267,8 +268,8 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, 
     g_autofree char *got = sl_tensor_infos_describe (tensors, n);
     return sl_fail (
       error, SL_ERROR_SHAPE,
-      "slnormalize makes one picture of uint8, int8, int32, int64, float16 or float32 with 1 or 3 channels, such as uint8[1,224,224,3]; the caps after it "
-      "want %s%s",
+      "slnormalize makes one picture of uint8, int8, int32, int64, float16 or float32 with 1 or 3 "
+      "channels, such as uint8[1,224,224,3]; the caps after it want %s%s",
       got, settings->layout != SL_CHOICE_AUTO ? " (mind the layout property)" : "");
   }
   if (!check_against_caps (settings, &tensors[0], spec, channels, error)
@@ -278,14 +279,15 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, 
   if (real && !ranged)
     return sl_fail (
       error, SL_ERROR_CONTRACT,
-      "%s tensors are wanted, but nothing states their range: set slnormalize's mean and std, value = (byte - mean) / std; "
-      "mean=0 std=255 gives 0..1, mean=127.5 std=127.5 gives -1..1, mean=0 std=1 keeps 0..255",
+      "%s tensors are wanted, but nothing states their range: set slnormalize's mean and std, "
+      "value = (byte - mean) / std; mean=0 std=255 gives 0..1, mean=127.5 std=127.5 gives -1..1, "
+      "mean=0 std=1 keeps 0..255",
       sl_dtype_name (tensors[0].dtype));
   if (!real && ranged)
     return sl_fail (
       error, SL_ERROR_CONTRACT,
-      "slnormalize's mean and std apply to float tensors, but %s is wanted, which takes the picture's bytes: remove them or set "
-      "type=float32",
+      "slnormalize's mean and std apply to float tensors, but %s is wanted, which takes the "
+      "picture's bytes: remove them or set type=float32",
       sl_dtype_name (tensors[0].dtype));
   const SlColour colour =
     settings->colour != SL_CHOICE_AUTO ? (SlColour) (settings->colour - 1) : SL_COLOUR_RGB;

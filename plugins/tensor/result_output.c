@@ -41,15 +41,16 @@ fail (GstElement *owner, const GstCaps *allowed, const SlFrameMeta *meta)
   if (meta == NULL || meta->frame == NULL) {
     GST_ELEMENT_ERROR (
       owner, STREAM, FORMAT,
-      ("the element after slpostprocess wants %s, but the tensors bring no frame: expected frames from slnormalize, or ask for "
-       "text/x-raw or application/x-json after slpostprocess",
+      ("the element after slpostprocess wants %s, but the tensors bring no frame: expected frames "
+       "from slnormalize, or ask for text/x-raw or application/x-json after slpostprocess",
        wanted),
       (NULL));
   } else {
     g_autofree char *got = gst_caps_to_string (meta->caps);
     GST_ELEMENT_ERROR (
       owner, STREAM, FORMAT,
-      ("the element after slpostprocess wants %s, but the frame is %s: put videoconvert after slpostprocess",
+      ("the element after slpostprocess wants %s, but the frame is %s: put videoconvert after "
+       "slpostprocess",
        wanted, got),
       (NULL));
   }

@@ -15,7 +15,8 @@ static const struct
 } memories[] = {
   { "memory:GLMemory", "put gldownload before %s" },
   { "memory:DMABuf",
-    "have the element upstream write system memory (v4l2src io-mode=mmap), or put glupload ! gldownload before %s" },
+    "have the element upstream write system memory (v4l2src io-mode=mmap), or put glupload ! "
+    "gldownload before %s" },
   { "memory:VAMemory", "put vapostproc ! video/x-raw before %s" },
   { "memory:VASurface", "put vaapipostproc ! video/x-raw before %s" },
   { "memory:CUDAMemory", "put cudadownload before %s" },

@@ -184,8 +184,9 @@ refuse_drm (const char *drm, const char *element, GError **error)
       vendor = vendors[i].name, advice = vendors[i].advice;
   return sl_fail (
     error, SL_ERROR_UNSUPPORTED,
-    "expected DMABuf frames whose rows lie one after another (linear, such as drm-format=NV12) and of a known format, got "
-    "drm-format=%s%s%s%s: have the element upstream write those, or system memory, or put %s before %s",
+    "expected DMABuf frames whose rows lie one after another (linear, such as drm-format=NV12) and "
+    "of a known format, got drm-format=%s%s%s%s: have the element upstream write those, or system "
+    "memory, or put %s before %s",
     drm,
     !numbered || modifier == 0 ? ""
     : vendor != NULL           ? ", tiled or compressed as hardware of "

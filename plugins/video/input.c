@@ -120,7 +120,8 @@ sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstV
   if (GST_VIDEO_INFO_IS_INTERLACED (video))
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "interlaced video (interlace-mode=%s) is not supported; expected progressive: put deinterlace before %s",
+      "interlaced video (interlace-mode=%s) is not supported; expected progressive: put "
+      "deinterlace before %s",
       gst_video_interlace_mode_to_string (GST_VIDEO_INFO_INTERLACE_MODE (video)), element);
   image->width = GST_VIDEO_INFO_WIDTH (video);
   image->height = GST_VIDEO_INFO_HEIGHT (video);

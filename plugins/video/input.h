@@ -12,13 +12,14 @@
 #include "preprocess/image.h"
 
 /** Every GStreamer format that has an SlPixelFormat. */
-#define SL_VIDEO_INPUT_FORMATS \
-  "{ NV12, NV21, I420, YV12, YUY2, UYVY, Y42B, Y444, P010_10LE, I420_10LE, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, xRGB, ARGB, xBGR, ABGR, RGBP }"
+#define SL_VIDEO_INPUT_FORMATS                                                                \
+  "{ NV12, NV21, I420, YV12, YUY2, UYVY, Y42B, Y444, P010_10LE, I420_10LE, GRAY8, RGB, BGR, " \
+  "RGBx, BGRx, RGBA, BGRA, xRGB, ARGB, xBGR, ABGR, RGBP }"
 
 /** sl_video_input_complete: (transfer full): @caps, fixed and not empty, with a complete
  * colorimetry where YUV frames state only a part of it. GStreamer ignores a colorimetry without a
- * matrix, and so loses its range. A missing matrix is chosen by the height. A missing range becomes
- * 16 to 235. */
+ * matrix, and so loses its range. A missing matrix is chosen by the height. A missing range
+ * becomes 16 to 235. */
 GstCaps *sl_video_input_complete (GstCaps *caps);
 /** sl_video_input_read: fills @video and @image from @caps. @formats: the formats that @element
  * takes, a subset of SL_VIDEO_INPUT_FORMATS. FALSE with @error set for incomplete caps, for memory

@@ -36,8 +36,8 @@ sl_video_part_crop (const SlRect *wanted, gint width, gint height, const char *a
   }
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "crop-x=%d crop-y=%d crop-width=%d crop-height=%d is not inside the frame of %dx%d: expected a part of it (a size of 0 is all "
-    "the rest)%s",
+    "crop-x=%d crop-y=%d crop-width=%d crop-height=%d is not inside the frame of %dx%d: expected a "
+    "part of it (a size of 0 is all the rest)%s",
     wanted->x, wanted->y, wanted->width, wanted->height, width, height, advice);
 }
 
@@ -78,7 +78,7 @@ sl_video_part_parse_region (const char *text, SlRect *part, gboolean *objects, G
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "inference-region=%s: expected full-frame, roi-list (each object found upstream), or X,Y,WIDTH,HEIGHT in pixels of the "
-    "frame, such as inference-region=0,120,640,360",
+    "inference-region=%s: expected full-frame, roi-list (each object found upstream), or "
+    "X,Y,WIDTH,HEIGHT in pixels of the frame, such as inference-region=0,120,640,360",
     text);
 }

@@ -175,7 +175,8 @@ set_points (SlRegion *region, const char *value, GError **error)
     if (!take_number (&at, &point.x) || !take_number (&at, &point.y))
       return sl_fail (
         error, SL_ERROR_ARGUMENT,
-        "expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '%s' in '%s'",
+        "expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '%s' in "
+        "'%s'",
         at, value);
     if (n == SL_REGION_MAX_POINTS)
       return sl_fail (error, SL_ERROR_ARGUMENT, "more than %d points", SL_REGION_MAX_POINTS);
@@ -285,7 +286,8 @@ check_polygon (const SlRegion *region, GError **error)
   if (sl_polygon_area (region->points, region->n_points) < MIN_AREA)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "[%s %s] points: the %s has no area; expected corners of 0..1 of the frame, in the order around it",
+      "[%s %s] points: the %s has no area; expected corners of 0..1 of the frame, in the order "
+      "around it",
       kind, region->name, kind);
   for (guint i = 1; i < region->n_points; i++)
     if (is_same (&region->points[i - 1], &region->points[i]))

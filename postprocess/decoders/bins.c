@@ -69,10 +69,10 @@ unmatched (const SlDecoderConfig *config)
   if (config->n_tensors < 2 || !are_bins (config, USUAL_BINS))
     return NULL;
   return same
-           ? "they may be bins that a number each is spread over, such as the angles of a head: state decoder=bins, of Hopenet "
-             "bins,scale=3,offset=-99,names=yaw,pitch,roll"
-           : "they may be bins that a number each is spread over, such as the angles of a head: state decoder=bins, of WHENet "
-             "bins,scale=3,offset=-180,-99,-99,names=yaw,pitch,roll";
+           ? "they may be bins that a number each is spread over, such as the angles of a head: "
+             "state decoder=bins, of Hopenet bins,scale=3,offset=-99,names=yaw,pitch,roll"
+           : "they may be bins that a number each is spread over, such as the angles of a head: "
+             "state decoder=bins, of WHENet bins,scale=3,offset=-180,-99,-99,names=yaw,pitch,roll";
 }
 
 static void
@@ -171,7 +171,8 @@ decode_bins (gpointer opened, const void *const *data, SlResult *result)
 const SlDecoder sl_decoder_bins = {
   .name = "bins",
   .description =
-    "vectors of bins that a number each is spread over, such as three of float32[1,66]: the angles of a head",
+    "vectors of bins that a number each is spread over, such as three of float32[1,66]: the angles "
+    "of a head",
   .params = params,
   .threshold = 0,
   .unmatched = unmatched,

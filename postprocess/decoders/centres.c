@@ -123,7 +123,8 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if (units == UNITS_PIXELS && width == 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder centres: sizes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+      "decoder centres: sizes are in pixels of the model's input, whose size is not known: state "
+      "imgsz=HEIGHT,WIDTH");
   if (background && state->heat.channels < 2)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "decoder parameter background: the map has one class; expected background=no");
@@ -149,7 +150,8 @@ open_centres (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "centres",
-      "heat maps [1,H,W,C] or [1,C,H,W] of uint8, int8 or float32, alone or with sizes and offsets of 2 channels each",
+      "heat maps [1,H,W,C] or [1,C,H,W] of uint8, int8 or float32, alone or with sizes and offsets "
+      "of 2 channels each",
       error);
   }
   const guint candidates = state->heat.width * state->heat.height * state->heat.channels;
@@ -224,8 +226,8 @@ decode_centres (gpointer opened, const void *const *data, SlResult *result)
 
 const SlDecoder sl_decoder_centres = {
   .name = "centres",
-  .description =
-    "heat maps whose peaks are objects: FOMO's float32[1,12,12,3], or CenterNet's float32[1,80,128,128] with sizes and offsets",
+  .description = "heat maps whose peaks are objects: FOMO's float32[1,12,12,3], or CenterNet's "
+                 "float32[1,80,128,128] with sizes and offsets",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

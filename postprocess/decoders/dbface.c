@@ -96,7 +96,8 @@ open_dbface (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "dbface",
-      "maps of middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10], or channels first, of uint8, int8 or float32",
+      "maps of middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10], or channels first, of "
+      "uint8, int8 or float32",
       error);
   }
   if (!sl_decoder_param_choice (config, params, "activation", &activation, error)

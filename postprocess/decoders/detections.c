@@ -295,7 +295,8 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "decoder detections: boxes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+    "decoder detections: boxes are in pixels of the model's input, whose size is not known: state "
+    "imgsz=HEIGHT,WIDTH");
 }
 
 static gpointer
@@ -305,8 +306,9 @@ open_detections (const SlDecoderConfig *config, GError **error)
   if (!find_roles (config, &roles))
     return sl_decoder_refuse (
       config, "detections",
-      "boxes [1,N,4] with scores [1,N], classes [1,N] and possibly count [1]; dets [1,N,5] with labels [1,N]; or boxes "
-      "[1,N,4] with scores [1,N,classes] or [1,classes,N]; order= states which is which",
+      "boxes [1,N,4] with scores [1,N], classes [1,N] and possibly count [1]; dets [1,N,5] with "
+      "labels [1,N]; or boxes [1,N,4] with scores [1,N,classes] or [1,classes,N]; order= states "
+      "which is which",
       error);
   State *state = g_new0 (State, 1);
   memcpy (state->tensors, config->tensors, sizeof state->tensors);
@@ -585,7 +587,8 @@ check (gpointer opened, const void *const *data, GString *why)
   }
   g_string_append (
     why,
-    "; expected other parameters of decoder=detections (order=, box=, units=, activation=), or another decoder");
+    "; expected other parameters of decoder=detections (order=, box=, units=, activation=), or "
+    "another decoder");
   return SL_CHECK_CONTRADICTS;
 }
 
@@ -594,14 +597,16 @@ note (gconstpointer opened)
 {
   const State *state = opened;
   return state->y_first && !state->box_stated
-           ? "corners are taken as y before x, as TensorFlow's detectors write them (decoder detections,box=xyxy states it)"
+           ? "corners are taken as y before x, as TensorFlow's detectors write them (decoder "
+             "detections,box=xyxy states it)"
            : NULL;
 }
 
 const SlDecoder sl_decoder_detections = {
   .name = "detections",
   .description =
-    "boxes[1,N,4] with scores[1,N], classes[1,N] and count[1], dets[1,N,5] with labels[1,N], or boxes with scores[1,N,classes]",
+    "boxes[1,N,4] with scores[1,N], classes[1,N] and count[1], dets[1,N,5] with labels[1,N], or "
+    "boxes with scores[1,N,classes]",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

@@ -175,8 +175,8 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *boxes,
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "decoder parameter activation: softmax needs a number for \"no object\" beside the classes; the tensor has 1 a query: expected "
-    "sigmoid or none");
+    "decoder parameter activation: softmax needs a number for \"no object\" beside the classes; "
+    "the tensor has 1 a query: expected sigmoid or none");
 }
 
 /* How many of @columns numbers a query are of classes. */
@@ -423,7 +423,8 @@ boxes_fit (const State *state, const void *const *data, GString *why)
     return TRUE;
   g_string_append_printf (
     why,
-    "boxes are no middles and sizes of 0..1 (their first numbers are %g..%g): state decoder=detections for corners or pixels",
+    "boxes are no middles and sizes of 0..1 (their first numbers are %g..%g): state "
+    "decoder=detections for corners or pixels",
     (double) column.low, (double) column.high);
   return FALSE;
 }

@@ -50,8 +50,9 @@ static const char *
 unmatched (const SlDecoderConfig *config)
 {
   return are_pair (config) && sl_decoder_elements (&config->tensors[0]) < 16
-           ? "two rows of the same length may be two factors of a product or two lists of classes: state decoder=dot for the sum of "
-             "their products, dot,absolute=yes for FaceAntiSpoofing; decoders of classes read one list"
+           ? "two rows of the same length may be two factors of a product or two lists of classes: "
+             "state decoder=dot for the sum of their products, dot,absolute=yes for "
+             "FaceAntiSpoofing; decoders of classes read one list"
            : NULL;
 }
 
@@ -70,7 +71,8 @@ open_dot (const SlDecoderConfig *config, GError **error)
   if (!are_pair (config))
     return sl_decoder_refuse (
       config, "dot",
-      "two vectors of the same length, such as float32[1,8] and float32[1,8], of uint8, int8 or float32",
+      "two vectors of the same length, such as float32[1,8] and float32[1,8], of uint8, int8 or "
+      "float32",
       error);
   State *state = g_new0 (State, 1);
   state->n = sl_decoder_elements (&config->tensors[0]);

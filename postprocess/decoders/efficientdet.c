@@ -117,7 +117,8 @@ read_spec (const SlDecoderConfig *config, SlPyramidAnchors *spec, gint32 *width,
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "decoder efficientdet: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
+    "decoder efficientdet: the size of the model's input is not known, which anchors need: state "
+    "imgsz=HEIGHT,WIDTH");
 }
 
 /* How many numbers each anchor has in @tensor, whose rows are those of @cells cells; 0 = it has
@@ -231,8 +232,9 @@ find_tensors (const SlDecoderConfig *config, State *state, GError **error)
   g_autofree char *got = sl_decoder_describe (config);
   return sl_fail (
     error, SL_ERROR_SHAPE,
-    "decoder efficientdet: expected scores [1,%u,classes] and offsets [1,%u,4], or such a pair of maps for each of %u strides with "
-    "%u anchors a cell, for an input of %dx%d; got %s; state strides=, scales= and ratios= of the model",
+    "decoder efficientdet: expected scores [1,%u,classes] and offsets [1,%u,4], or such a pair of "
+    "maps for each of %u strides with %u anchors a cell, for an input of %dx%d; got %s; state "
+    "strides=, scales= and ratios= of the model",
     rows, rows, spec.n_levels, state->per_cell, width, height, got);
 }
 
@@ -391,15 +393,16 @@ static const char *
 unmatched (const SlDecoderConfig *config)
 {
   return classes (config) > 0
-           ? "they may be EfficientDet's or RetinaNet's, whose anchors differ: state decoder=efficientdet, of "
-             "PyTorch's efficientdet,preset=torch"
+           ? "they may be EfficientDet's or RetinaNet's, whose anchors differ: state "
+             "decoder=efficientdet, of PyTorch's efficientdet,preset=torch"
            : NULL;
 }
 
 const SlDecoder sl_decoder_efficientdet = {
   .name = "efficientdet",
   .description =
-    "scores[1,N,classes] and offsets[1,N,4] of EfficientDet without post-processing, or a pair of maps a level",
+    "scores[1,N,classes] and offsets[1,N,4] of EfficientDet without post-processing, or a pair of "
+    "maps a level",
   .params = params,
   .threshold = 0.4f,
   .unmatched = unmatched,

@@ -76,8 +76,8 @@ unmatched (const SlDecoderConfig *config)
               height = (guint) MAX (config->input_height, 1);
   if (config->input_width > 0 && shape.width > width && shape.width % width == 0
       && shape.height % height == 0 && shape.width / width == shape.height / height)
-    return "one number a pixel and a whole multiple of the input's size are a gray picture, as super resolution gives it "
-           "(decoder=image,range=0,1)";
+    return "one number a pixel and a whole multiple of the input's size are a gray picture, as "
+           "super resolution gives it (decoder=image,range=0,1)";
   return config->tensors[0].rank == 3
            ? "one number a pixel may be depth (decoder=image,range=frame), a mask of scores "
              "(decoder=segmentation) or a gray picture (decoder=image,range=0,1)"
@@ -110,8 +110,8 @@ open_image (const SlDecoderConfig *config, GError **error)
       || (n == 0 && !by_frame && tensor->dtype == SL_DTYPE_F32))
     return sl_fail_null (
       error, SL_ERROR_CONTRACT,
-      "decoder image: nothing says which numbers are black and white: state range=0,1 or range=-1,1 or range=0,255, or range=frame for those of "
-      "each frame");
+      "decoder image: nothing says which numbers are black and white: state range=0,1 or "
+      "range=-1,1 or range=0,255, or range=frame for those of each frame");
   State *state = g_new0 (State, 1);
   state->shape = shape;
   state->by_frame = by_frame;

@@ -184,8 +184,8 @@ open_labels (const SlDecoderConfig *config, GError **error)
     g_autofree char *got = sl_decoder_describe (config);
     return sl_fail_null (
       error, SL_ERROR_SHAPE,
-      "decoder labels: expected one tensor of uint8, int8 or float32 with one dimension other than 1, such as "
-      "uint8[1,1001], got %s",
+      "decoder labels: expected one tensor of uint8, int8 or float32 with one dimension other than "
+      "1, such as uint8[1,1001], got %s",
       got);
   }
   if (!sl_decoder_param_choice (config, params, "activation", &activation, error)
@@ -424,15 +424,18 @@ note (gconstpointer opened)
   if (state->binary)
     return "the one number is the share of the second name, and the first name has the rest";
   if (state->assumed)
-    return "sigmoids or clamps make the numbers, which are taken for scores of classes without names (decoder=vector for other numbers)";
+    return "sigmoids or clamps make the numbers, which are taken for scores of classes without "
+           "names (decoder=vector for other numbers)";
   if (!state->told)
     return NULL;
   if (state->activation == ACTIVATION_SOFTMAX)
-    return "the tensor holds logits: confidences are their softmax (decoder labels,activation=none or sigmoid for anything else)";
+    return "the tensor holds logits: confidences are their softmax (decoder labels,activation=none "
+           "or sigmoid for anything else)";
   if (state->activation == ACTIVATION_SIGMOID)
-    return "the tensor holds a logit: the confidence is its sigmoid (decoder labels,activation=none for anything else)";
-  return "nothing says whether the tensor holds probabilities or logits: a number outside 0..1 will tell (decoder labels,activation=none, "
-         "softmax or sigmoid states it)";
+    return "the tensor holds a logit: the confidence is its sigmoid (decoder "
+           "labels,activation=none for anything else)";
+  return "nothing says whether the tensor holds probabilities or logits: a number outside 0..1 "
+         "will tell (decoder labels,activation=none, softmax or sigmoid states it)";
 }
 
 const SlDecoder sl_decoder_labels = {

@@ -123,7 +123,8 @@ read_size (State *state, const SlDecoderConfig *config, GError **error)
   if (size == 4 || state->n % (guint) size != 0 || state->n / (guint) size > SL_MAX_KEYPOINTS)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder landmarks: %u numbers are no points of %d; state point-size=2, 3 or 5, for at most %d points",
+      "decoder landmarks: %u numbers are no points of %d; state point-size=2, 3 or 5, for at most "
+      "%d points",
       state->n, size, SL_MAX_KEYPOINTS);
   const gboolean is_known = found >= 0 && known[found].point_size == (guint) size;
   state->point_size = (guint) size;
@@ -146,7 +147,8 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if ((state->units == UNITS_PIXELS || state->units == UNITS_TOLD) && width == 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder landmarks: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+      "decoder landmarks: points are in pixels of the model's input, whose size is not known: "
+      "state imgsz=HEIGHT,WIDTH");
   state->width = (gfloat) width;
   state->height = (gfloat) height;
   const SlValueKind kind =
@@ -185,8 +187,8 @@ open_landmarks (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "landmarks",
-      "a vector of points such as float32[1,1404] or float32[1,136], of uint8, int8 or float32, and possibly one "
-      "number [1,1]",
+      "a vector of points such as float32[1,1404] or float32[1,136], of uint8, int8 or float32, "
+      "and possibly one number [1,1]",
       error);
   }
   if (!read_parameters (state, config, error)) {
@@ -321,7 +323,8 @@ check (gpointer opened, const void *const *data, GString *why)
 const SlDecoder sl_decoder_landmarks = {
   .name = "landmarks",
   .description =
-    "a vector of points of one face, hand or body, such as float32[1,1404], and possibly whether there is one, float32[1,1]",
+    "a vector of points of one face, hand or body, such as float32[1,1404], and possibly whether "
+    "there is one, float32[1,1]",
   .params = params,
   .names_of = names_of,
   .threshold = 0.5f,

@@ -158,8 +158,9 @@ open_lines (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "lines",
-      "scores[1,H,W,1] and displacements[1,H,W,4], the best places int32[1,N,2], scores[N] and displacements[1,H,W,4], "
-      "or one map [1,C,H,W] of 5 channels or more, of uint8, int8 or float32",
+      "scores[1,H,W,1] and displacements[1,H,W,4], the best places int32[1,N,2], scores[N] and "
+      "displacements[1,H,W,4], or one map [1,C,H,W] of 5 channels or more, of uint8, int8 or "
+      "float32",
       error);
   }
   if (!read_parameters (state, config, error)) {
@@ -301,8 +302,9 @@ check (gpointer opened, const void *const *data, GString *why)
     return SL_CHECK_FITS;
   g_string_append_printf (
     why,
-    "of %u segments %u have both ends on one side of the middle, so the four numbers are no displacements of ends; "
-    "expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)",
+    "of %u segments %u have both ends on one side of the middle, so the four numbers are no "
+    "displacements of ends; expected another decoder (docs/predictions.md lists them; sightline "
+    "infer gives the numbers)",
     n, aside);
   return SL_CHECK_CONTRADICTS;
 }
@@ -310,7 +312,8 @@ check (gpointer opened, const void *const *data, GString *why)
 const SlDecoder sl_decoder_lines = {
   .name = "lines",
   .description =
-    "line segments of M-LSD: scores[1,H,W,1] and displacements of both ends [1,H,W,4] at half the input's size",
+    "line segments of M-LSD: scores[1,H,W,1] and displacements of both ends [1,H,W,4] at half the "
+    "input's size",
   .params = params,
   .names = names,
   .threshold = 0.1f,

@@ -224,7 +224,8 @@ read_layout (State *state, const SlDecoderConfig *config, guint rows, GError **e
   if (width == 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder mediapipe: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
+      "decoder mediapipe: the size of the model's input is not known, which anchors need: state "
+      "imgsz=HEIGHT,WIDTH");
   for (guint i = 0; i < n; i++)
     if (strides[i] != floor (strides[i]))
       return sl_fail (error, SL_ERROR_ARGUMENT,
@@ -237,7 +238,8 @@ read_layout (State *state, const SlDecoderConfig *config, guint rows, GError **e
     return TRUE;
   return sl_fail (
     error, SL_ERROR_SHAPE,
-    "decoder mediapipe: %s do not give the %u rows of the tensors for an input of %dx%d; state strides= of the model's layers",
+    "decoder mediapipe: %s do not give the %u rows of the tensors for an input of %dx%d; state "
+    "strides= of the model's layers",
     n > 0 ? "these strides" : "the strides of MediaPipe's models", rows, width, height);
 }
 
@@ -250,8 +252,8 @@ open_mediapipe (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "mediapipe",
-      "boxes[1,N,16] (face), [1,N,18] (palm) or [1,N,12] (person) and logits[1,N,1] of uint8, int8 or float32, once or "
-      "for each stride",
+      "boxes[1,N,16] (face), [1,N,18] (palm) or [1,N,12] (person) and logits[1,N,1] of uint8, int8 "
+      "or float32, once or for each stride",
       error);
   }
   if (!read_layout (state, config, rows, error)
@@ -378,7 +380,8 @@ static const SlDecoderPictures pictures = { SL_FIT_LETTERBOX, 0 };
 const SlDecoder sl_decoder_mediapipe = {
   .name = "mediapipe",
   .description =
-    "boxes with points[1,N,16] and logits[1,N,1] of MediaPipe's detectors of faces, palms and persons",
+    "boxes with points[1,N,16] and logits[1,N,1] of MediaPipe's detectors of faces, palms and "
+    "persons",
   .params = params,
   .names_of = names_of,
   .threshold = 0.5f,

@@ -133,7 +133,8 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if (state->is_map && width == 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder mtcnn: cells are of 12 pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+      "decoder mtcnn: cells are of 12 pixels of the model's input, whose size is not known: state "
+      "imgsz=HEIGHT,WIDTH");
   state->swapped = order == 1;
   state->pairs = layout == 1;
   state->softmax = sl_decoder_param (config, "activation") != NULL
@@ -154,8 +155,8 @@ open_mtcnn (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "mtcnn",
-      "P-Net's probabilities [1,H,W,2] and offsets [1,H,W,4], or R-Net's and O-Net's [1,2], [1,4] and possibly "
-      "points [1,10], of uint8, int8 or float32",
+      "P-Net's probabilities [1,H,W,2] and offsets [1,H,W,4], or R-Net's and O-Net's [1,2], [1,4] "
+      "and possibly points [1,10], of uint8, int8 or float32",
       error);
   }
   if (!read_parameters (state, config, error)
@@ -242,14 +243,16 @@ note (gconstpointer opened)
 {
   return ((const State *) opened)->swapped
            ? NULL
-           : "the net is taken to have seen upright pictures in training; order=yx with video-direction=ul-lr is for those of "
-             "MATLAB's and TensorFlow's MTCNN, which have not";
+           : "the net is taken to have seen upright pictures in training; order=yx with "
+             "video-direction=ul-lr is for those of MATLAB's and TensorFlow's MTCNN, which have "
+             "not";
 }
 
 const SlDecoder sl_decoder_mtcnn = {
   .name = "mtcnn",
   .description =
-    "MTCNN's P-Net, float32[1,H,W,2] and [1,H,W,4], R-Net, [1,2] and [1,4], and O-Net, [1,2], [1,4] and [1,10]",
+    "MTCNN's P-Net, float32[1,H,W,2] and [1,H,W,4], R-Net, [1,2] and [1,4], and O-Net, [1,2], "
+    "[1,4] and [1,10]",
   .params = params,
   .names_of = names_of,
   .threshold = 0.6f,

@@ -135,8 +135,8 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     return sl_decoder_param_double (config, params, "centre", state->joined ? 0 : 0.5,
                                     &state->centre, error);
   g_autofree char *expected = g_strdup_printf (
-    "for an input of %dx%d a row for each cell of strides 8,16,32 or of parameter strides=, with class scores and %d columns of "
-    "distances (4 times parameter bins=)",
+    "for an input of %dx%d a row for each cell of strides 8,16,32 or of parameter strides=, with "
+    "class scores and %d columns of distances (4 times parameter bins=)",
     state->width, state->height, 4 * bins);
   return sl_decoder_refuse (config, "nanodet", expected, error) != NULL;
 }
@@ -279,7 +279,8 @@ decode_nanodet (gpointer opened, const void *const *data, SlResult *result)
 const SlDecoder sl_decoder_nanodet = {
   .name = "nanodet",
   .description =
-    "scores[1,N,classes] and distances[1,N,32] of NanoDet for each stride, or both in one tensor [1,N,classes+32]",
+    "scores[1,N,classes] and distances[1,N,32] of NanoDet for each stride, or both in one tensor "
+    "[1,N,classes+32]",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

@@ -120,23 +120,25 @@ unmatched (const SlDecoderConfig *config)
     const char *why;
   } pairs[] = {
     { are_limbs,
-      "heat maps of points and fields of limbs may be OpenPose's, whose points no decoder joins to persons: decoder=none "
-      "gives the maps, or write one (docs/decoder-plugins.md)" },
+      "heat maps of points and fields of limbs may be OpenPose's, whose points no decoder joins to "
+      "persons: decoder=none gives the maps, or write one (docs/decoder-plugins.md)" },
     { are_matte,
-      "a picture and a map of its size may be the foreground and its matte, as RVM gives them: decoder=segmentation,tensor=1 "
-      "gives the foreground as a mask where the matte is the second" },
+      "a picture and a map of its size may be the foreground and its matte, as RVM gives them: "
+      "decoder=segmentation,tensor=1 gives the foreground as a mask where the matte is the "
+      "second" },
     { are_patches,
-      "rows and one row of as many features may be patches and the whole of a picture, as DINOv2 gives them: export "
-      "the one output that is needed for decoder=vector,kind=embedding, or decoder=none gives both" },
+      "rows and one row of as many features may be patches and the whole of a picture, as DINOv2 "
+      "gives them: export the one output that is needed for decoder=vector,kind=embedding, or "
+      "decoder=none gives both" },
     { are_estimate_and_classes,
-      "a number and a row may be an estimate beside scores of classes, such as age and gender, and decoders read "
-      "one of them: decoder=none gives both, or export the one that is needed" },
+      "a number and a row may be an estimate beside scores of classes, such as age and gender, and "
+      "decoders read one of them: decoder=none gives both, or export the one that is needed" },
   };
   const SlTensorInfo *t = config->tensors;
   if (config->n_tensors == 1 && t[0].rank == 3 && t[0].dims[0] == 1 && t[0].dims[1] == 3
       && t[0].dims[2] == 3)
-    return "nine numbers may be the matrix of a rotation, such as of a head (6DRepNet), of which no decoder computes angles: "
-           "decoder=none gives them";
+    return "nine numbers may be the matrix of a rotation, such as of a head (6DRepNet), of which "
+           "no decoder computes angles: decoder=none gives them";
   for (guint i = 0; i < G_N_ELEMENTS (pairs) && config->n_tensors == 2; i++)
     if (in_any_order (t, pairs[i].are))
       return pairs[i].why;

@@ -190,7 +190,8 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if (pixels && width == 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder pose: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+      "decoder pose: points are in pixels of the model's input, whose size is not known: state "
+      "imgsz=HEIGHT,WIDTH");
   state->x_first = order == 1;
   state->scale_x = pixels ? 1.0f / (gfloat) width : 1;
   state->scale_y = pixels ? 1.0f / (gfloat) height : 1;
@@ -212,7 +213,8 @@ open_pose (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "pose",
-      "uint8, int8 or float32 points[1,1,K,3], persons[1,P,56], heat maps[1,H,W,K] with or without offsets[1,H,W,2*K], or points[1,P,K,2], confidences[1,P,K], [1,P] and count[1]",
+      "uint8, int8 or float32 points[1,1,K,3], persons[1,P,56], heat maps[1,H,W,K] with or without "
+      "offsets[1,H,W,2*K], or points[1,P,K,2], confidences[1,P,K], [1,P] and count[1]",
       error);
   }
   if (!read_parameters (state, config, error)) {
@@ -381,7 +383,8 @@ decode_pose (gpointer opened, const void *const *data, SlResult *result)
 const SlDecoder sl_decoder_pose = {
   .name = "pose",
   .description =
-    "keypoints of persons: points[1,1,17,3], persons[1,6,56], heat maps[1,H,W,17] with or without offsets, or points[1,P,17,2] and confidences",
+    "keypoints of persons: points[1,1,17,3], persons[1,6,56], heat maps[1,H,W,17] with or without "
+    "offsets, or points[1,P,17,2] and confidences",
   .params = params,
   .names = names,
   .threshold = 0.3f,

@@ -123,8 +123,8 @@ unmatched (const SlDecoderConfig *config)
                          && (gint32) state.map.width == config->input_width
                          && (gint32) state.map.height == config->input_height;
   return whole
-           ? "one map as large as the input may be a mask (decoder=segmentation), regions of text (decoder=regions) or a picture "
-             "(decoder=image,range=frame)"
+           ? "one map as large as the input may be a mask (decoder=segmentation), regions of text "
+             "(decoder=regions) or a picture (decoder=image,range=frame)"
            : NULL;
 }
 
@@ -173,7 +173,8 @@ open_regions (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "regions",
-      "one map [1,1,H,W] or [1,H,W,1], or CRAFT's two [1,2,H,W] or [1,H,W,2], of at most 4194304 cells of uint8, int8 or float32",
+      "one map [1,1,H,W] or [1,H,W,1], or CRAFT's two [1,2,H,W] or [1,H,W,2], of at most 4194304 "
+      "cells of uint8, int8 or float32",
       error);
   }
   const gsize cells = (gsize) state->map.width * state->map.height;
@@ -434,7 +435,8 @@ decode_regions (gpointer opened, const void *const *data, SlResult *result)
 const SlDecoder sl_decoder_regions = {
   .name = "regions",
   .description =
-    "one map [1,1,H,W] whose regions are objects, such as the text that PaddleOCR's DBNet finds, or CRAFT's two [1,H,W,2]",
+    "one map [1,1,H,W] whose regions are objects, such as the text that PaddleOCR's DBNet finds, "
+    "or CRAFT's two [1,H,W,2]",
   .params = params,
   .names = names,
   .threshold = 0.6f,

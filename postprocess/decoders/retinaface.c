@@ -92,8 +92,8 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     }
   }
   g_autofree char *expected = g_strdup_printf (
-    "float32 tensors boxes[N,4], scores[N,2] and points[N,10] with N %u (RetinaFace) or %u (Slim, RFB) for an input of %dx%d "
-    "(imgsz= states its size)",
+    "float32 tensors boxes[N,4], scores[N,2] and points[N,10] with N %u (RetinaFace) or %u (Slim, "
+    "RFB) for an input of %dx%d (imgsz= states its size)",
     counts[0], counts[1], state->width, state->height);
   return sl_decoder_refuse (config, "retinaface", expected, error) != NULL;
 }

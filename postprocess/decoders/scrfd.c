@@ -71,7 +71,8 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     if (!sl_grid_init (&state->grid, state->width, state->height, strides, n, state->anchors))
       return sl_fail (
         error, SL_ERROR_ARGUMENT,
-        "decoder scrfd: the size of the model's input is not known, which boxes in strides need: state imgsz=HEIGHT,WIDTH");
+        "decoder scrfd: the size of the model's input is not known, which boxes in strides need: "
+        "state imgsz=HEIGHT,WIDTH");
     if (find_parts (config, state))
       return TRUE;
   }
@@ -171,7 +172,8 @@ decode_scrfd (gpointer opened, const void *const *data, SlResult *result)
 const SlDecoder sl_decoder_scrfd = {
   .name = "scrfd",
   .description =
-    "scores[N,1], boxes[N,4] and possibly points[N,10] of InsightFace's SCRFD for each of its strides",
+    "scores[N,1], boxes[N,4] and possibly points[N,10] of InsightFace's SCRFD for each of its "
+    "strides",
   .params = params,
   .names = names,
   .threshold = 0.5f,

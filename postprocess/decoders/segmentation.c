@@ -116,20 +116,23 @@ unmatched (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
   if (are_masks (config))
-    return "the first of several maps, as large as the input, may be a mask, as U-2-Net and IS-Net give it (decoder=segmentation)";
+    return "the first of several maps, as large as the input, may be a mask, as U-2-Net and IS-Net "
+           "give it (decoder=segmentation)";
   if (config->n_tensors != 1 || !find_shape (config, &shape) || shape.channels < 2
       || shape.channels == config->n_labels || config->tensors[0].values == SL_VALUES_SHARES)
     return NULL;
   if (config->gray && shape.channels == 2)
-    return "two numbers a pixel of a gray picture may be its colours, which have no decoder, or two classes (decoder=segmentation)";
+    return "two numbers a pixel of a gray picture may be its colours, which have no decoder, or "
+           "two classes (decoder=segmentation)";
   if (shape.channels == 2 && 2 * (gint64) shape.width == config->input_width
       && 2 * (gint64) shape.height == config->input_height)
-    return "two maps half as large as the input may be text and the links between its characters, as CRAFT gives them "
-           "(decoder=regions), or two classes (decoder=segmentation)";
+    return "two maps half as large as the input may be text and the links between its characters, "
+           "as CRAFT gives them (decoder=regions), or two classes (decoder=segmentation)";
   if (2 * (gint64) shape.width >= config->input_width
       && 2 * (gint64) shape.height >= config->input_height)
     return NULL;
-  return "maps much smaller than the input may be classes, heat maps of points or a grid of boxes (yolo-raw,anchors=)";
+  return "maps much smaller than the input may be classes, heat maps of points or a grid of boxes "
+         "(yolo-raw,anchors=)";
 }
 
 static gboolean
@@ -235,9 +238,9 @@ open_segmentation (const SlDecoderConfig *all, GError **error)
   if (!find_shape (config, &shape))
     return sl_decoder_refuse (
       config, "segmentation",
-      "one tensor: a mask of classes [1,H,W] of int64, int32, uint8 or int8, or scores [1,H,W,classes] or [1,classes,H,W] of "
-      "uint8, int8 or float32 with at most 255 classes, alone or before others, which have the same shape where it is smaller than the "
-      "input",
+      "one tensor: a mask of classes [1,H,W] of int64, int32, uint8 or int8, or scores "
+      "[1,H,W,classes] or [1,classes,H,W] of uint8, int8 or float32 with at most 255 classes, "
+      "alone or before others, which have the same shape where it is smaller than the input",
       error);
   if (!sl_decoder_param_int (config, params, "background-offset", 0, &offset, error)
       || !sl_decoder_param_choice (config, params, "activation", &activation, error)
@@ -420,8 +423,9 @@ check (gpointer opened, const void *const *data, GString *why)
     return SL_CHECK_FITS;
   g_string_append_printf (
     why,
-    "the %u numbers of a cell are 0..1 and do not add up to 1, so they may be a picture or maps, and no classes: state "
-    "decoder=segmentation,activation=none where they are scores of classes; decoder=none gives the numbers",
+    "the %u numbers of a cell are 0..1 and do not add up to 1, so they may be a picture or maps, "
+    "and no classes: state decoder=segmentation,activation=none where they are scores of classes; "
+    "decoder=none gives the numbers",
     shape->channels);
   return SL_CHECK_CONTRADICTS;
 }
@@ -429,7 +433,8 @@ check (gpointer opened, const void *const *data, GString *why)
 const SlDecoder sl_decoder_segmentation = {
   .name = "segmentation",
   .description =
-    "a mask of classes such as int64[1,513,513], or scores such as uint8[1,257,257,21] or float32[1,21,512,512]",
+    "a mask of classes such as int64[1,513,513], or scores such as uint8[1,257,257,21] or "
+    "float32[1,21,512,512]",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

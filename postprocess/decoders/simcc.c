@@ -96,7 +96,8 @@ open_simcc (const SlDecoderConfig *config, GError **error)
   if (!are_lists (config))
     return sl_decoder_refuse (
       config, "simcc",
-      "scores of the columns [1,K,r*width] and of the rows [1,K,r*height] of K points, of uint8, int8 or float32",
+      "scores of the columns [1,K,r*width] and of the rows [1,K,r*height] of K points, of uint8, "
+      "int8 or float32",
       error);
   State *state = g_new0 (State, 1);
   const guint x = find_columns (config);
@@ -171,7 +172,8 @@ names_of (gconstpointer opened, gboolean *own)
 const SlDecoder sl_decoder_simcc = {
   .name = "simcc",
   .description =
-    "keypoints of SimCC and RTMPose: scores of the columns [1,17,384] and of the rows [1,17,512] of an input of 192x256",
+    "keypoints of SimCC and RTMPose: scores of the columns [1,17,384] and of the rows [1,17,512] "
+    "of an input of 192x256",
   .params = params,
   .names_of = names_of,
   .threshold = 0.3f,

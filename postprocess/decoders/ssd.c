@@ -184,8 +184,8 @@ open_ssd (const SlDecoderConfig *config, GError **error)
     const char *text = sl_decoder_param (config, "order");
     return sl_fail_null (
       error, SL_ERROR_SHAPE,
-      "decoder ssd: expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] in any order, or in that of the "
-      "parameter \"order\" (%s), got %s",
+      "decoder ssd: expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] in "
+      "any order, or in that of the parameter \"order\" (%s), got %s",
       text != NULL ? text : "not set", got);
   }
   if (!sl_decoder_param_int (config, params, "background-offset", 0, &offset, error))
@@ -335,7 +335,8 @@ check (gpointer opened, const void *const *data, GString *why)
     why,
     state->stated
       ? ": state order= of decoder=ssd with tensor %u as scores and tensor %u as classes"
-      : ": tensor %u is taken for scores and tensor %u for classes (order= of decoder=ssd states it)",
+      : ": tensor %u is taken for scores and tensor %u for classes (order= of decoder=ssd states "
+        "it)",
     labels, scores);
   if (state->stated)
     return SL_CHECK_CONTRADICTS;
@@ -354,8 +355,8 @@ note (gconstpointer opened)
 
 const SlDecoder sl_decoder_ssd = {
   .name = "ssd",
-  .description =
-    "float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] of TFLite_Detection_PostProcess",
+  .description = "float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] of "
+                 "TFLite_Detection_PostProcess",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

@@ -97,7 +97,8 @@ read_maps (const SlDecoderConfig *config, SlSsdAnchors *spec, GError **error)
   if (n == 0 && width == 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder ssd-raw: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH or feature-maps=");
+      "decoder ssd-raw: the size of the model's input is not known, which anchors need: state "
+      "imgsz=HEIGHT,WIDTH or feature-maps=");
   spec->n_maps = n > 0 ? n : spec->n_maps;
   for (guint m = 0; m < spec->n_maps; m++) {
     const guint w = m > 0 ? spec->map_width[m - 1] : 0, h = m > 0 ? spec->map_height[m - 1] : 0;
@@ -161,10 +162,11 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   state->anchors = state->detector.owned = make_anchors (config, &n, error);
   if (state->anchors == NULL || n == state->n)
     return state->anchors != NULL;
-  return sl_fail (
-    error, SL_ERROR_SHAPE,
-    "decoder ssd-raw: %u anchors for tensors of %u rows; expected as many: state %s", n, state->n,
-    "anchors-file=, or layers= and feature-maps= of the model; EfficientDet's are decoder=efficientdet, queries without anchors decoder=detr");
+  return sl_fail (error, SL_ERROR_SHAPE,
+                  "decoder ssd-raw: %u anchors for tensors of %u rows; expected as many: state %s",
+                  n, state->n,
+                  "anchors-file=, or layers= and feature-maps= of the model; EfficientDet's are "
+                  "decoder=efficientdet, queries without anchors decoder=detr");
 }
 
 static gpointer

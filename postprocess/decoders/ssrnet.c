@@ -99,8 +99,8 @@ unmatched (const SlDecoderConfig *config)
 {
   State state = { 0 };
   return config->n_tensors > 3 && find_stages (config, &state)
-           ? "rows and single numbers, three tensors a stage, may be SSR-Net: state decoder=ssrnet,range=101 of an age, "
-             "ssrnet,range=1 of a gender"
+           ? "rows and single numbers, three tensors a stage, may be SSR-Net: state "
+             "decoder=ssrnet,range=101 of an age, ssrnet,range=1 of a gender"
            : NULL;
 }
 
@@ -119,7 +119,8 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if (sl_decoder_param (config, "range") == NULL)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder ssrnet: nothing says how large its number is: state range=101 of an age, range=1 of a gender");
+      "decoder ssrnet: nothing says how large its number is: state range=101 of an age, range=1 of "
+      "a gender");
   return sl_decoder_param_double (config, params, "range", 1, &state->range, error)
          && sl_decoder_param_words (config, "names", 1, FALSE, &state->names, error)
          && sl_decoder_param_words (config, "units", 1, TRUE, &state->units, error);
@@ -133,7 +134,8 @@ open_ssrnet (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "ssrnet",
-      "three tensors a stage: shares [1,bins], shifts [1,bins] and one number [1,1], of uint8, int8 or float32",
+      "three tensors a stage: shares [1,bins], shifts [1,bins] and one number [1,1], of uint8, "
+      "int8 or float32",
       error);
   }
   if (read_parameters (state, config, error))
@@ -179,8 +181,9 @@ check (gpointer opened, const void *const *data, GString *why)
     return SL_CHECK_FITS;
   g_string_append_printf (
     why,
-    "the stages add up to %g of the range, and SSR-Net's to 0..1, so the tensors are others or in another order; expected "
-    "another decoder (docs/predictions.md lists them; sightline infer gives the numbers)",
+    "the stages add up to %g of the range, and SSR-Net's to 0..1, so the tensors are others or in "
+    "another order; expected another decoder (docs/predictions.md lists them; sightline infer "
+    "gives the numbers)",
     sum);
   return SL_CHECK_CONTRADICTS;
 }

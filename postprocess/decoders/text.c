@@ -98,8 +98,9 @@ unmatched (const SlDecoderConfig *config)
       || (tensor->dims[1] != 1 && tensor->values != SL_VALUES_SHARES
           && !reads_line (config, steps, classes)))
     return NULL;
-  return "they may be the characters of a text, step by step: state decoder=text,blank=0 (or the last class) with labels of one character "
-         "a line, or alphabet=0123... behind it; transposed=yes where classes are the first dimension";
+  return "they may be the characters of a text, step by step: state decoder=text,blank=0 (or the "
+         "last class) with labels of one character a line, or alphabet=0123... behind it; "
+         "transposed=yes where classes are the first dimension";
 }
 
 static void
@@ -137,8 +138,8 @@ read_words (const SlDecoderConfig *config, GError **error)
   if (config->n_labels == 0 || config->label_names == NULL)
     return sl_fail_null (
       error, SL_ERROR_LABELS,
-      "decoder text: nothing says which characters the classes are: give labels with one character a line, or state "
-      "alphabet=0123... in the order of the classes");
+      "decoder text: nothing says which characters the classes are: give labels with one character "
+      "a line, or state alphabet=0123... in the order of the classes");
   GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < config->n_labels; i++)
     g_ptr_array_add (words, g_strdup (config->label_names[i]));
@@ -156,8 +157,8 @@ name_classes (State *state, GPtrArray *words, gboolean labels, GError **error)
   if (!with_blank && !with_space && n + 1 != state->classes)
     return sl_fail (
       error, SL_ERROR_LABELS,
-      "decoder text: %u characters for %u classes, of which one is blank: expected %u, or %u with one for the blank; a space is "
-      "written as " SPACE,
+      "decoder text: %u characters for %u classes, of which one is blank: expected %u, or %u with "
+      "one for the blank; a space is written as " SPACE,
       n, state->classes, state->classes - 1, state->classes);
   state->names = g_new0 (char *, state->classes + 1);
   for (guint c = 0; c < state->classes; c++) {
@@ -191,8 +192,8 @@ read_blank (State *state, const SlDecoderConfig *config, GError **error)
   if (blank < 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder text: nothing says which of the %u classes is no character: state blank=0, as PyTorch and Paddle have it, or "
-      "blank=%u, as Keras does",
+      "decoder text: nothing says which of the %u classes is no character: state blank=0, as "
+      "PyTorch and Paddle have it, or blank=%u, as Keras does",
       state->classes, state->classes - 1);
   state->blank = (guint) blank;
   return TRUE;
@@ -233,8 +234,8 @@ open_text (const SlDecoderConfig *config, GError **error)
   if (!find_shape (config, transposed, &steps, &classes))
     return sl_decoder_refuse (
       config, "text",
-      "one tensor [T,1,C] or [1,T,C], with transposed=yes [1,C,T], of uint8, int8 or float32, of at most 4096 steps "
-      "and 2 to 65536 classes",
+      "one tensor [T,1,C] or [1,T,C], with transposed=yes [1,C,T], of uint8, int8 or float32, of "
+      "at most 4096 steps and 2 to 65536 classes",
       error);
   State *state = g_new0 (State, 1);
   *state = (State){ .steps = steps,
@@ -320,7 +321,8 @@ decode_text (gpointer opened, const void *const *data, SlResult *result)
 const SlDecoder sl_decoder_text = {
   .name = "text",
   .description =
-    "the characters of a line of text, step by step (CTC), such as float32[26,1,37], with blank= stated",
+    "the characters of a line of text, step by step (CTC), such as float32[26,1,37], with blank= "
+    "stated",
   .params = params,
   .threshold = 0,
   .matches = matches,

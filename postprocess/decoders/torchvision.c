@@ -291,8 +291,9 @@ check (gpointer opened, const void *const *data, GString *why)
   if (x_max > FARTHEST * state->width || y_max > FARTHEST * state->height) {
     g_string_append_printf (
       why,
-      "boxes reach to %g,%g in an input of %gx%g pixels, so they are in pixels of another picture: where the model has an "
-      "input such as orig_target_sizes, state the size of its picture, %g,%g; else state imgsz=",
+      "boxes reach to %g,%g in an input of %gx%g pixels, so they are in pixels of another picture: "
+      "where the model has an input such as orig_target_sizes, state the size of its picture, "
+      "%g,%g; else state imgsz=",
       (double) x_max, (double) y_max, (double) state->width, (double) state->height,
       (double) state->width, (double) state->height);
     return SL_CHECK_CONTRADICTS;
@@ -326,7 +327,8 @@ close_torchvision (gpointer opened)
 const SlDecoder sl_decoder_torchvision = {
   .name = "torchvision",
   .description =
-    "boxes[N,4] in pixels, labels[N] of whole numbers and scores[N] of torchvision's detectors, with their masks or keypoints",
+    "boxes[N,4] in pixels, labels[N] of whole numbers and scores[N] of torchvision's detectors, "
+    "with their masks or keypoints",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

@@ -90,7 +90,8 @@ make_anchors (State *state, const SlDecoderConfig *config, GError **error)
   }
   return sl_fail (
     error, SL_ERROR_SHAPE,
-    "decoder ultraface: an input of %dx%d has %u anchors, the tensors have %u rows: is imgsz=HEIGHT,WIDTH wrong?",
+    "decoder ultraface: an input of %dx%d has %u anchors, the tensors have %u rows: is "
+    "imgsz=HEIGHT,WIDTH wrong?",
     width, height, n, state->n);
 }
 
@@ -169,7 +170,8 @@ decode_ultraface (gpointer opened, const void *const *data, SlResult *result)
 const SlDecoder sl_decoder_ultraface = {
   .name = "ultraface",
   .description =
-    "boxes[1,N,4] and scores[1,N,2] of UltraFace (RFB, slim), such as float32[1,4420,4] and float32[1,4420,2]",
+    "boxes[1,N,4] and scores[1,N,2] of UltraFace (RFB, slim), such as float32[1,4420,4] and "
+    "float32[1,4420,2]",
   .params = params,
   .names = names,
   .threshold = 0.7f,

@@ -116,8 +116,8 @@ open_vector (const SlDecoderConfig *config, GError **error)
   if (!fits (config))
     return sl_decoder_refuse (
       config, "vector",
-      "one tensor of uint8, int8 or float32 with one dimension other than 1 and at most 65536 numbers, such as "
-      "float32[1,512]",
+      "one tensor of uint8, int8 or float32 with one dimension other than 1 and at most 65536 "
+      "numbers, such as float32[1,512]",
       error);
   State *state = g_new0 (State, 1);
   state->n = sl_decoder_elements (&config->tensors[0]);
@@ -175,15 +175,17 @@ note (gconstpointer opened)
   if (!state->told)
     return NULL;
   return state->is_embedding
-           ? "features are an embedding, given with length 1 (decoder=labels for scores of classes, vector,kind=values for the numbers)"
-           : "nothing says what the numbers mean, so they are given as they are (decoder=labels for scores of classes, vector,kind=embedding, "
-             "or vector,names=NAME,... to name them)";
+           ? "features are an embedding, given with length 1 (decoder=labels for scores of "
+             "classes, vector,kind=values for the numbers)"
+           : "nothing says what the numbers mean, so they are given as they are (decoder=labels "
+             "for scores of classes, vector,kind=embedding, or vector,names=NAME,... to name them)";
 }
 
 const SlDecoder sl_decoder_vector = {
   .name = "vector",
   .description =
-    "one tensor of numbers that are no scores, an embedding or estimated values, such as float32[1,512]",
+    "one tensor of numbers that are no scores, an embedding or estimated values, such as "
+    "float32[1,512]",
   .params = params,
   .threshold = 0,
   .matches = fits,

@@ -313,7 +313,8 @@ note (gconstpointer opened)
 {
   const State *state = opened;
   return state->told
-           ? "nothing states the scale of cosines, so it is CLIP's: state decoder=words,scale=N, and for SigLIP activation=sigmoid and bias=N"
+           ? "nothing states the scale of cosines, so it is CLIP's: state decoder=words,scale=N, "
+             "and for SigLIP activation=sigmoid and bias=N"
            : NULL;
 }
 

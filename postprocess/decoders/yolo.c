@@ -617,15 +617,15 @@ check (gpointer opened, const void *const *tensors, GString *why)
   if (better == 0 && readings->chosen == 0 && has_one_more (readings)) {
     g_string_append_printf (
       why,
-      "; the labels name %u classes, and there may be %u: give the labels file that belongs to the model, or state "
-      "decoder=yolo,angle=yes or decoder=yolo,objectness=yes",
+      "; the labels name %u classes, and there may be %u: give the labels file that belongs to the "
+      "model, or state decoder=yolo,angle=yes or decoder=yolo,objectness=yes",
       readings->n_labels, readings->n_labels + 1);
     return SL_CHECK_CONTRADICTS;
   }
   if (better == 0) {
     g_string_append (
-      why,
-      "; expected other parameters of decoder=yolo (columns=, objectness=, transposed=, keypoints=, box=), or another decoder");
+      why, "; expected other parameters of decoder=yolo (columns=, objectness=, transposed=, "
+           "keypoints=, box=), or another decoder");
     return SL_CHECK_CONTRADICTS;
   }
   g_string_append_printf (why, "%s decoder=yolo,%s",
@@ -643,15 +643,16 @@ note (gconstpointer opened)
   const Readings *readings = opened;
   const State *state = state_of (readings, readings->chosen);
   return state->shape.by_values
-           ? "boxes are taken for offsets from cells, as YOLOX writes them, where a size is negative, else as decoded "
-             "(decoder yolo,boxes=grid or decoded states it)"
+           ? "boxes are taken for offsets from cells, as YOLOX writes them, where a size is "
+             "negative, else as decoded (decoder yolo,boxes=grid or decoded states it)"
            : NULL;
 }
 
 const SlDecoder sl_decoder_yolo = {
   .name = "yolo",
   .description =
-    "boxes and class scores of the YOLO family, such as int8[1,84,3549], float32[1,25200,85] or float32[1,300,6]",
+    "boxes and class scores of the YOLO family, such as int8[1,84,3549], float32[1,25200,85] or "
+    "float32[1,300,6]",
   .params = sl_yolo_params,
   .threshold = 0.5f,
   .matches = matches,

@@ -151,14 +151,16 @@ unmatched (const SlDecoderConfig *config)
       has_anchors (&config->tensors[t]) && config->tensors[t].values != SL_VALUES_PROBABILITIES;
   }
   if (first == config->n_tensors)
-    return "anchors of cells with rows of 5 numbers and classes may be the heads of YOLO v5 or v7: state decoder=yolo-raw,preset=v5 "
-           "or preset=v7, and anchors=WIDTH,HEIGHT,... in pixels beside it where the model was trained with others";
+    return "anchors of cells with rows of 5 numbers and classes may be the heads of YOLO v5 or v7: "
+           "state decoder=yolo-raw,preset=v5 or preset=v7, and anchors=WIDTH,HEIGHT,... in pixels "
+           "beside it where the model was trained with others";
   if (behind == config->n_tensors)
-    return "cells with rows of 5 numbers and classes may be the heads of YOLO v2 to v4: state decoder=yolo-raw,anchors=WIDTH,HEIGHT,... of "
-           "each map's anchors in pixels";
+    return "cells with rows of 5 numbers and classes may be the heads of YOLO v2 to v4: state "
+           "decoder=yolo-raw,anchors=WIDTH,HEIGHT,... of each map's anchors in pixels";
   return are_usual_maps (config)
-           ? "three maps of strides 8, 16 and 32 may be the heads of YOLO v3 to v7: state decoder=yolo-raw,preset=v3, v4, v5 or v7, "
-             "and anchors=WIDTH,HEIGHT,... in pixels beside it where the model was trained with others"
+           ? "three maps of strides 8, 16 and 32 may be the heads of YOLO v3 to v7: state "
+             "decoder=yolo-raw,preset=v3, v4, v5 or v7, and anchors=WIDTH,HEIGHT,... in pixels "
+             "beside it where the model was trained with others"
            : NULL;
 }
 
@@ -289,8 +291,8 @@ take_anchors (State *state, const SlDecoderConfig *config, guint preset, GError 
     if (state->n_maps != USUAL_MAPS || level == USUAL_MAPS)
       return sl_fail (
         error, SL_ERROR_SHAPE,
-        "decoder parameter preset: the anchors of %s are those of three maps of strides 8, 16 and 32, "
-        "which these %u are not; state anchors=WIDTH,HEIGHT,... of the model beside it",
+        "decoder parameter preset: the anchors of %s are those of three maps of strides 8, 16 and "
+        "32, which these %u are not; state anchors=WIDTH,HEIGHT,... of the model beside it",
         preset_names[preset], state->n_maps);
     memcpy (&state->anchors[t * numbers], &presets[preset].anchors[level * numbers],
             numbers * sizeof *state->anchors);
@@ -317,8 +319,8 @@ read_preset (State *state, const SlDecoderConfig *config, GError **error)
   if (state->plain && !state->squares)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder yolo-raw: numbers of 0..1 are no logarithms of sizes, as YOLO %s has them; expected preset=v5 or v7, or "
-      "activation=sigmoid for logits",
+      "decoder yolo-raw: numbers of 0..1 are no logarithms of sizes, as YOLO %s has them; expected "
+      "preset=v5 or v7, or activation=sigmoid for logits",
       preset_names[preset]);
   return !stated || sl_decoder_param (config, "anchors") != NULL
          || take_anchors (state, config, preset, error);
@@ -347,20 +349,22 @@ read_anchors (State *state, const SlDecoderConfig *config, GError **error)
   if (n == 0 || n % (2 * state->n_maps) != 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder parameter anchors: expected a width and a height in pixels for each anchor of %u map%s, the same number for each, "
-      "got %u numbers; preset=v3, v4, v5 or v7 has those that these are trained with",
+      "decoder parameter anchors: expected a width and a height in pixels for each anchor of %u "
+      "map%s, the same number for each, got %u numbers; preset=v3, v4, v5 or v7 has those that "
+      "these are trained with",
       state->n_maps, state->n_maps == 1 ? "" : "s", n);
   if (state->shaped > 0 && state->shaped != state->per_cell)
     return sl_fail (
       error, SL_ERROR_SHAPE,
-      "decoder parameter anchors: the maps have %u anchors a cell, and %u are stated for each map; state all anchors of the model",
+      "decoder parameter anchors: the maps have %u anchors a cell, and %u are stated for each map; "
+      "state all anchors of the model",
       state->shaped, state->per_cell);
   if (find_layout (config, state))
     return TRUE;
   return sl_fail (
     error, SL_ERROR_SHAPE,
-    "decoder yolo-raw: neither %d nor %d channels, the same in all maps, are those of %u anchors with 5 numbers and classes each; "
-    "state all anchors of the model",
+    "decoder yolo-raw: neither %d nor %d channels, the same in all maps, are those of %u anchors "
+    "with 5 numbers and classes each; state all anchors of the model",
     config->tensors[0].dims[3], config->tensors[0].dims[1], state->per_cell);
 }
 
@@ -373,7 +377,8 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if (width == 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder yolo-raw: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
+      "decoder yolo-raw: the size of the model's input is not known, which anchors need: state "
+      "imgsz=HEIGHT,WIDTH");
   state->input_width = (gfloat) width;
   state->input_height = (gfloat) height;
   if (!read_activation (state, config, error) || !read_preset (state, config, error)
@@ -407,8 +412,9 @@ open_yolo_raw (const SlDecoderConfig *config, GError **error)
     g_free (state);
     return sl_decoder_refuse (
       config, "yolo-raw",
-      "a map [1,H,W,A*(5+classes)], [1,H,W,A,5+classes], [1,A,H,W,5+classes] or [1,A*(5+classes),H,W] of uint8, int8 or float32 for each stride, of A "
-      "anchors, such as float32[1,13,13,425]",
+      "a map [1,H,W,A*(5+classes)], [1,H,W,A,5+classes], [1,A,H,W,5+classes] or "
+      "[1,A*(5+classes),H,W] of uint8, int8 or float32 for each stride, of A anchors, such as "
+      "float32[1,13,13,425]",
       error);
   }
   if (!read_parameters (state, &merged, error)) {
@@ -533,15 +539,17 @@ note (gconstpointer opened)
   if (!state->told || state->plain || state->squares)
     return NULL;
   return state->softmax
-           ? "one map is taken for YOLO v2's, whose classes are a softmax (decoder yolo-raw,activation=sigmoid for v3 and v4)"
-           : "several maps are taken for YOLO v3's or v4's, whose classes are sigmoids (decoder yolo-raw,activation=softmax for "
-             "anything else)";
+           ? "one map is taken for YOLO v2's, whose classes are a softmax (decoder "
+             "yolo-raw,activation=sigmoid for v3 and v4)"
+           : "several maps are taken for YOLO v3's or v4's, whose classes are sigmoids (decoder "
+             "yolo-raw,activation=softmax for anything else)";
 }
 
 const SlDecoder sl_decoder_yolo_raw = {
   .name = "yolo-raw",
   .description =
-    "maps of cells with anchors as YOLO v2 to v5 and v7 leave them, such as float32[1,13,13,425], with preset= or anchors= stated",
+    "maps of cells with anchors as YOLO v2 to v5 and v7 leave them, such as float32[1,13,13,425], "
+    "with preset= or anchors= stated",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

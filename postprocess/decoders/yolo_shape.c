@@ -154,7 +154,8 @@ read_angle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GEr
   if (shape->turned && (shape->n_keypoints > 0 || shape->boxes != SL_YOLO_BOXES_DECODED))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder parameter angle: boxes that are turned are decoded ones without keypoints; leave out keypoints= and boxes=");
+      "decoder parameter angle: boxes that are turned are decoded ones without keypoints; leave "
+      "out keypoints= and boxes=");
   facts->extra += shape->turned ? 1 : 0;
   return TRUE;
 }
@@ -185,8 +186,8 @@ find_prototypes (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
     return TRUE;
   return sl_decoder_refuse (
            config, "yolo",
-           "for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and prototypes [1,H,W,K] or "
-           "[1,K,H,W] with K in 4..64",
+           "for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and prototypes "
+           "[1,H,W,K] or [1,K,H,W] with K in 4..64",
            error)
          != NULL;
 }
@@ -234,8 +235,8 @@ read_columns (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, G
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "decoder parameter columns: expected one of x1y1x2y2, y1x1y2x2 and xywh, one score, one class, and possibly objectness, image "
-    "and -, got '%s'",
+    "decoder parameter columns: expected one of x1y1x2y2, y1x1y2x2 and xywh, one score, one class, "
+    "and possibly objectness, image and -, got '%s'",
     text);
 }
 
@@ -426,8 +427,8 @@ count_channels (const SlDecoderConfig *config, SlYoloShape *shape, const Facts *
   if (shape->channels < fixed + (shape->end_to_end ? 0 : 1))
     return sl_fail (
       error, SL_ERROR_SHAPE,
-      "decoder yolo: %u channels are too few for 4 of a box%s, %u behind the classes and %s; state transposed=, objectness=, "
-      "keypoints= or masks=",
+      "decoder yolo: %u channels are too few for 4 of a box%s, %u behind the classes and %s; state "
+      "transposed=, objectness=, keypoints= or masks=",
       shape->channels, shape->objectness ? ", objectness" : "", extra,
       shape->end_to_end ? "score and class" : "a class");
   shape->classes = shape->end_to_end ? 0 : shape->channels - fixed;
@@ -452,14 +453,15 @@ read_grid (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
   if (anchored && (n_anchors == 0 || n_anchors % (2 * n) != 0))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder parameter anchors: boxes=anchors needs a width and a height for each anchor of %u strides, the same number for each, "
-      "got %u numbers",
+      "decoder parameter anchors: boxes=anchors needs a width and a height for each anchor of %u "
+      "strides, the same number for each, got %u numbers",
       n, n_anchors);
   shape->per_cell = anchored ? n_anchors / (2 * n) : 1;
   if (!sl_grid_init (&shape->grid, shape->width, shape->height, strides, n, shape->per_cell))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder yolo: the size of the model's input is not known, which boxes in cells need: state imgsz=HEIGHT,WIDTH");
+      "decoder yolo: the size of the model's input is not known, which boxes in cells need: state "
+      "imgsz=HEIGHT,WIDTH");
   if (shape->grid.n_rows == shape->rows)
     return TRUE;
   return sl_fail (
@@ -485,7 +487,8 @@ settle_units (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
   }
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "decoder yolo: boxes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+    "decoder yolo: boxes are in pixels of the model's input, whose size is not known: state "
+    "imgsz=HEIGHT,WIDTH");
 }
 
 /* Whether shapes alone are reason enough to take the tensors for YOLO's. */
@@ -522,8 +525,8 @@ static gboolean
 find_rows (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
   static const char expected[] =
-    "boxes and scores as one tensor of uint8, int8 or float32, [1,channels,rows] or [1,rows,channels], or one "
-    "tensor [1,anchors,height,width,channels] for each stride";
+    "boxes and scores as one tensor of uint8, int8 or float32, [1,channels,rows] or "
+    "[1,rows,channels], or one tensor [1,anchors,height,width,channels] for each stride";
   guint a = 0, b = 0;
   const SlTensorInfo *parts = &config->tensors[shape->first_part];
   if (shape->n_parts == 0)

@@ -281,8 +281,9 @@ has_class_alone (const SlYoloShape *shape, const SlRows *scores, GString *why)
   if (why != NULL)
     g_string_append_printf (
       why,
-      "column 4 holds at most %.2g where a class has a score of %.2f, so it may be a class, and no objectness: state "
-      "decoder=yolo,objectness=no or decoder=yolo,objectness=yes, or give the labels",
+      "column 4 holds at most %.2g where a class has a score of %.2f, so it may be a class, and no "
+      "objectness: state decoder=yolo,objectness=no or decoder=yolo,objectness=yes, or give the "
+      "labels",
       (double) objectness, (double) highest);
   return TRUE;
 }

@@ -52,7 +52,8 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
   if (!sl_grid_init (&state->grid, state->width, state->height, strides, n, 1))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "decoder yunet: the size of the model's input is not known, which boxes in cells need: state imgsz=HEIGHT,WIDTH");
+      "decoder yunet: the size of the model's input is not known, which boxes in cells need: state "
+      "imgsz=HEIGHT,WIDTH");
   gboolean found = config->n_tensors == PARTS * n;
   for (guint l = 0; l < n && found; l++) {
     const guint rows = state->grid.levels[l].width * state->grid.levels[l].height;
@@ -65,8 +66,8 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
   if (found)
     return TRUE;
   g_autofree char *expected = g_strdup_printf (
-    "for an input of %dx%d and each of %u strides float32 tensors of 1, 1, 4 and 10 columns and a row "
-    "for each cell",
+    "for an input of %dx%d and each of %u strides float32 tensors of 1, 1, 4 and 10 columns and a "
+    "row for each cell",
     state->width, state->height, n);
   return sl_decoder_refuse (config, "yunet", expected, error) != NULL;
 }

@@ -73,7 +73,8 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
       && sl_decoder_find_rows (config, state->n, COLUMNS, 0, &state->loc))
     return TRUE;
   g_autofree char *expected = g_strdup_printf (
-    "float32 tensors conf[%u,2], iou[%u,1] and loc[%u,14] for an input of %dx%d (imgsz= states its size)",
+    "float32 tensors conf[%u,2], iou[%u,1] and loc[%u,14] for an input of %dx%d (imgsz= states its "
+    "size)",
     state->n, state->n, state->n, state->width, state->height);
   return sl_decoder_refuse (config, "yunet-2021", expected, error) != NULL;
 }

@@ -134,7 +134,8 @@ sl_alignment_parse (const char *text, SlAlignment *alignment, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "object-alignment=%s: expected both from= and to=, the two keypoints that say how an object is turned",
+    "object-alignment=%s: expected both from= and to=, the two keypoints that say how an object is "
+    "turned",
     text);
 }
 

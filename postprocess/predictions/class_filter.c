@@ -40,7 +40,8 @@ add_name (SlClassFilter *filter, const char *word, const char *text, GError **er
   if (*name == '\0')
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "classes=%s: a name is empty; expected class names with ',' between, such as person,car or !dog",
+      "classes=%s: a name is empty; expected class names with ',' between, such as person,car or "
+      "!dog",
       text);
   if (has_name (unwanted ? filter->wanted : filter->unwanted, name))
     return sl_fail (error, SL_ERROR_ARGUMENT,
@@ -112,7 +113,8 @@ check_names (const GPtrArray *asked, const char *const *names, guint n, const ch
     else
       sl_fail (
         error, SL_ERROR_ARGUMENT,
-        "classes: %s has no class '%s': its classes have no names; expected numbers from 0 to %u, or names for them by labels=FILE",
+        "classes: %s has no class '%s': its classes have no names; expected numbers from 0 to %u, "
+        "or names for them by labels=FILE",
         whose, name, n > 0 ? n - 1 : G_MAXUINT16);
     return FALSE;
   }

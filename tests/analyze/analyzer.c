@@ -481,8 +481,8 @@ test_hostile (void)
   settings.heat_columns = 16;
   settings.interval = 1;
   g_autoptr (SlAnalyzer) analyzer = open_with (
-    LEFT
-    "dwell-after=1;left-behind-after=1;empty-after=1;[line a] points=0.2,0.2 0.8,0.8;[zone b] points=0.3,0.3 0.7,0.3 0.5,0.9",
+    LEFT "dwell-after=1;left-behind-after=1;empty-after=1;[line a] points=0.2,0.2 0.8,0.8;[zone b] "
+         "points=0.3,0.3 0.7,0.3 0.5,0.9",
     &settings);
   guint64 time = 0;
   for (guint i = 0; i < 3000; i++) {
@@ -536,11 +536,12 @@ test_json (void)
   sl_analysis_append_json (json, analysis);
   g_assert_cmpstr (
     json->str, ==,
-    "{\"since\":\"2026-03-01T16:04:05.678Z\",\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,\"longest\":2,\"mean_dwell\":0,\"empty\":0,"
+    "{\"since\":\"2026-03-01T16:04:05.678Z\",\"zones\":[{\"name\":\"left\",\"inside\":1,"
+    "\"entered\":1,\"left\":0,\"longest\":2,\"mean_dwell\":0,\"empty\":0,"
     "\"classes\":[{\"label\":\"person\",\"inside\":1,\"entered\":1,\"left\":0}],"
     "\"occupancy\":{\"seconds\":2,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}}],"
-    "\"lines\":[{\"name\":\"\\\"way\\\"\",\"in\":1,\"out\":0,\"classes\":[{\"label\":\"person\",\"in\":1,\"out\":0}]}],"
-    "\"inside\":[{\"id\":7,\"zone\":\"left\",\"seconds\":2}],"
+    "\"lines\":[{\"name\":\"\\\"way\\\"\",\"in\":1,\"out\":0,\"classes\":[{\"label\":\"person\","
+    "\"in\":1,\"out\":0}]}],\"inside\":[{\"id\":7,\"zone\":\"left\",\"seconds\":2}],"
     "\"events\":[{\"event\":\"in\",\"line\":\"\\\"way\\\"\",\"id\":7,\"label\":\"person\"}],"
     "\"heat\":{\"width\":2,\"height\":2,\"most\":2,\"cells\":[0,0,255,0]}}");
   g_autofree gpointer block = g_malloc (sl_analysis_size (analysis));

@@ -19,10 +19,11 @@ static void
 test_read (void)
 {
   static const char *const texts[] = {
-    "# who waits; where\n[zone door]\npoints=0.1,0.2 0.5,0.2 0.5,.9\nclasses=person,!dog\nanchor=centre\ndwell-after=1min\n"
+    "# who waits; where\n[zone door]\npoints=0.1,0.2 0.5,0.2 0.5,.9\nclasses=person,!dog\n"
+    "anchor=centre\ndwell-after=1min\n"
     "empty-after = 10\n\n[line way in]\r\npoints = 0,0.5,1,0.5\n",
-    "[zone door] points=0.1 0.2, 0.5 0.2  0.5 .9; classes=person,!dog;anchor=centre; dwell-after=60s; empty-after=10s; [line way in] "
-    "points=0,0.5 1,0.5;",
+    "[zone door] points=0.1 0.2, 0.5 0.2  0.5 .9; classes=person,!dog;anchor=centre; "
+    "dwell-after=60s; empty-after=10s; [line way in] points=0,0.5 1,0.5;",
   };
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
     g_autoptr (GError) error = NULL;
@@ -53,7 +54,8 @@ static void
 test_later_wins (void)
 {
   g_autoptr (SlRegions) regions = sl_regions_parse (
-    "[zone a] points=0,0 1,0 1,1; classes=x; [zone b] points=0,0 1,0 0,1; [zone a] classes=y; points=0,0 1,0 1,1 0,1",
+    "[zone a] points=0,0 1,0 1,1; classes=x; [zone b] points=0,0 1,0 0,1; [zone a] classes=y; "
+    "points=0,0 1,0 1,1 0,1",
     NULL);
   g_assert_cmpuint (regions->list->len, ==, 2);
   g_assert_cmpuint (region_at (regions, 0)->n_points, ==, 4);
@@ -77,15 +79,19 @@ test_errors (void)
     { "[line a] dwell-after=1",
       "[line a] dwell-after: unknown key of a line; expected one of points, classes, anchor" },
     { "[zone a] points=0,0 1,0 2,1",
-      "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '2,1' in '0,0 1,0 2,1'" },
+      "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 "
+      "0.5,0.9, got '2,1' in '0,0 1,0 2,1'" },
     { "[zone a] points=0,0 1",
-      "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '' in '0,0 1'" },
+      "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 "
+      "0.5,0.9, got '' in '0,0 1'" },
     { "[zone a] points=nan,0 1,0 1,1",
-      "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got 'nan,0 1,0 1,1' in 'nan,0 1,0 1,1'" },
+      "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 "
+      "0.5,0.9, got 'nan,0 1,0 1,1' in 'nan,0 1,0 1,1'" },
     { "[zone a] points=0,0 1,1",
       "[zone a] points: expected at least 3 corners x,y of 0..1, got 2" },
     { "[zone a] points=0,0 1,1 0.5,0.5",
-      "[zone a] points: the zone has no area; expected corners of 0..1 of the frame, in the order around it" },
+      "[zone a] points: the zone has no area; expected corners of 0..1 of the frame, in the order "
+      "around it" },
     { "[zone a] points=0,0 1,0.8 1,0 0,1",
       "[zone a] points: sides 1 and 3 cross; expected corners in the order around the zone" },
     { "[line a] points=0,0 1,1 0,1", "[line a] points: expected 2 points x,y of 0..1, got 3" },
@@ -97,7 +103,8 @@ test_errors (void)
     { "[zone a] anchor=x",
       "[zone a] anchor: unknown anchor 'x'; expected one of bottom, centre, top, left, right" },
     { "[zone a] classes=a,",
-      "[zone a] classes: classes=a,: a name is empty; expected class names with ',' between, such as person,car or !dog" },
+      "[zone a] classes: classes=a,: a name is empty; expected class names with ',' between, such "
+      "as person,car or !dog" },
     { "[zone a] dwell-after=soon",
       "[zone a] dwell-after: expected a time such as 500ms, 2s or 1min, at most 24h, got 'soon'" },
   };

@@ -176,7 +176,8 @@ static void
 test_mask (void)
 {
   g_autoptr (SlAnalyzer) analyzer = open_with (
-    "[zone all] points=0,0 1,0 1,1 0,1; [mask poster] points=0.1,0.1 0.4,0.1 0.4,0.9 0.1,0.9; classes=person");
+    "[zone all] points=0,0 1,0 1,1 0,1; [mask poster] points=0.1,0.1 0.4,0.1 0.4,0.9 0.1,0.9; "
+    "classes=person");
   const SlObjectView objects[] = { object_at (1, "person", 0.25, 0.5),
                                    object_at (2, "car", 0.25, 0.5),
                                    object_at (3, "person", 0.75, 0.5) };

@@ -67,7 +67,8 @@ static const struct
     "SIGHTLINE_CPU=avx2 is not available here, using sse41; available are c and sse41" },
   { "wanted-sse41", ZEN5, NULL, "sse41", ZEN5, SL_CPU_LEVEL_SSE41, "" },
   { "foreign", ZEN5, NULL, "neon", ZEN5, SL_CPU_LEVEL_AVX512,
-    "SIGHTLINE_CPU=neon is not available here, using avx512; available are c, sse41, avx2, avxvnni and avx512" },
+    "SIGHTLINE_CPU=neon is not available here, using avx512; available are c, sse41, avx2, avxvnni "
+    "and avx512" },
   { "arm", CORTEX_A72, NULL, "dotprod", CORTEX_A72, SL_CPU_LEVEL_NEON,
     "SIGHTLINE_CPU=dotprod is not available here, using neon; available are c and neon" },
   { "unknown", HASWELL, NULL, "mmx", HASWELL, SL_CPU_LEVEL_AVX2,
@@ -75,7 +76,8 @@ static const struct
   { "capitals", HASWELL, NULL, "AVX2", HASWELL, SL_CPU_LEVEL_AVX2,
     "SIGHTLINE_CPU=AVX2 is not an instruction set, using avx2; available are c, sse41 and avx2" },
   { "long", HASWELL, NULL, "0123456789012345678901234567890123456789", HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU=0123456789012345 is not an instruction set, using avx2; available are c, sse41 and avx2" },
+    "SIGHTLINE_CPU=0123456789012345 is not an instruction set, using avx2; available are c, sse41 "
+    "and avx2" },
   { "mask-c", ZEN5, "c", NULL, 0, SL_CPU_LEVEL_C, "" },
   { "mask-sse41", ZEN5, "sse41", NULL, NEHALEM, SL_CPU_LEVEL_SSE41, "" },
   { "mask-avx2", ZEN5, "avx2", NULL, HASWELL, SL_CPU_LEVEL_AVX2, "" },
@@ -87,12 +89,15 @@ static const struct
   { "mask-dotprod", NEOVERSE_V1, "dotprod", NULL, NEOVERSE_N1, SL_CPU_LEVEL_DOTPROD, "" },
   { "mask-and-wanted", ZEN5, "avxvnni", "avx2", ALDER_LAKE, SL_CPU_LEVEL_AVX2, "" },
   { "masked-wanted", ZEN5, "avx2", "avx512", HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU=avx512 is not available here, using avx2; available are c, sse41 and avx2, SIGHTLINE_CPU_MASK hides more" },
+    "SIGHTLINE_CPU=avx512 is not available here, using avx2; available are c, sse41 and avx2, "
+    "SIGHTLINE_CPU_MASK hides more" },
   { "unknown-mask", HASWELL, "sse9", NULL, HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, sse41, avx2, avxvnni, avx512, neon, dotprod or i8mm" },
+    "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, sse41, "
+    "avx2, avxvnni, avx512, neon, dotprod or i8mm" },
   { "unknown-both", HASWELL, "sse9", "mmx", HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, sse41, avx2, avxvnni, avx512, neon, dotprod or i8mm; "
-    "SIGHTLINE_CPU=mmx is not an instruction set, using avx2; available are c, sse41 and avx2" },
+    "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, sse41, "
+    "avx2, avxvnni, avx512, neon, dotprod or i8mm; SIGHTLINE_CPU=mmx is not an instruction set, "
+    "using avx2; available are c, sse41 and avx2" },
 };
 
 static void

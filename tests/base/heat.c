@@ -87,7 +87,8 @@ test_throttled (void)
   sl_heat_read (root, &after);
   expect_line (
     &before, &after,
-    "1800 MHz before, 600 MHz after, of 1800 MHz; slowed down by heat, under-voltage, throttled by the firmware",
+    "1800 MHz before, 600 MHz after, of 1800 MHz; slowed down by heat, under-voltage, throttled by "
+    "the firmware",
     "is throttled (slowed down by heat, under-voltage, throttled by the firmware)");
   sysfs_end (root);
 }

@@ -101,8 +101,10 @@ static const Row texts[] = {
   { "set user= and password=; trying again (token=)",
     "set user= and password=; trying again (token=)" },
   { "got password=hush; expected none", "got password=***; expected none" },
-  { "expected tcp://host:port, mqtt://[user[:password]@]host[:port]/topic, rtsp://USER:PASSWORD@HOST:PORT/PATH",
-    "expected tcp://host:port, mqtt://[user[:password]@]host[:port]/topic, rtsp://USER:PASSWORD@HOST:PORT/PATH" },
+  { "expected tcp://host:port, mqtt://[user[:password]@]host[:port]/topic, "
+    "rtsp://USER:PASSWORD@HOST:PORT/PATH",
+    "expected tcp://host:port, mqtt://[user[:password]@]host[:port]/topic, "
+    "rtsp://USER:PASSWORD@HOST:PORT/PATH" },
   { "rtsp://joe:hush@cam/1: Not found (404)", "rtsp://joe:***@cam/1: Not found (404)" },
   { "Could not open resource rtsp://joe:hush@cam/1, or rtsp://ann:hush@cam/2.",
     "Could not open resource rtsp://joe:***@cam/1, or rtsp://ann:***@cam/2." },
@@ -127,8 +129,10 @@ static const Row texts[] = {
   { "PASSWORD = hush", "PASSWORD = ***" },
   { "a=1&passwd=hush&b=2", "a=1&passwd=***" },
   /* graphs in DOT: escaped twice, cut at 80 characters */
-  { "label=\"X\\nlocation=\\\"http://u:p a\\\\\\\"s's\\\\\\\\hush@h/x\\\"\\nuser-id=\\\"abc\\\"\\nuser-pw=\\\"a b\\\\\\\"hush\\\\\\\\\\\"\\nproxy-pw=NULL\\nb=1\"",
-    "label=\"X\\nlocation=\\\"http://u:***@h/x\\\"\\nuser-id=\\\"abc\\\"\\nuser-pw=\\\"***\\\"\\nproxy-pw=NULL\\nb=1\"" },
+  { "label=\"X\\nlocation=\\\"http://u:p a\\\\\\\"s's\\\\\\\\hush@h/"
+    "x\\\"\\nuser-id=\\\"abc\\\"\\nuser-pw=\\\"a b\\\\\\\"hush\\\\\\\\\\\"\\nproxy-pw=NULL\\nb=1\"",
+    "label=\"X\\nlocation=\\\"http://u:***@h/x\\\"\\nuser-id=\\\"abc\\\"\\nuser-pw=\\\"***\\\"\\npr"
+    "oxy-pw=NULL\\nb=1\"" },
   { "location=\\\"rtsp://user:hush-that-is-long\xe2\x80\xa6\\nb=1",
     "location=\\\"rtsp://user:***\\nb=1" },
 };

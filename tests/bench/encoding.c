@@ -92,7 +92,8 @@ main (int argc, char **argv)
   for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
     if (sl_remote_encoding_suits (rows[k].encoding, &tensor))
       printf (
-        "%-4s %3d: %5.1f %% of %.1f kB, %.3f ms to write, %.3f ms to read, off by %.2f in the mean, %u at most\n",
+        "%-4s %3d: %5.1f %% of %.1f kB, %.3f ms to write, %.3f ms to read, off by %.2f in the "
+        "mean, %u at most\n",
         sl_remote_encoding_name (rows[k].encoding), rows[k].quality,
         100.0 * (gdouble) sums[k].size / (gdouble) sums[k].raw,
         (gdouble) sums[k].raw / sums[k].n / 1000, sums[k].write_ms / sums[k].n,

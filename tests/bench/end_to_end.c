@@ -201,7 +201,8 @@ measure (Ours *ours, Theirs *theirs, guint frames)
     return 1;
   }
   printf (
-    "%dx%d NV12 to a class, one thread, %u frames each, ms of processor time a frame; ONNX Runtime %s\n",
+    "%dx%d NV12 to a class, one thread, %u frames each, ms of processor time a frame; ONNX Runtime "
+    "%s\n",
     theirs->width, theirs->height, frames, ort_peer_version (theirs->peer));
   const gsize median = sl_percentile_index (frames, 50);
   printf ("%-38s min %6.3f  median %6.3f  %s\n", rows[0].name, a[0], a[median],

@@ -45,7 +45,8 @@ static void
 join (Join *self, const Kind *kind, const char *uri)
 {
   g_autofree char *launch = g_strdup_printf (
-    "slcamera name=camera uri=%s protocols=%s ! video/x-raw,format=I420 ! fakesink name=sink sync=false",
+    "slcamera name=camera uri=%s protocols=%s ! video/x-raw,format=I420 ! fakesink name=sink "
+    "sync=false",
     uri, kind->protocols);
   g_autoptr (GError) error = NULL;
   self->pipeline = gst_parse_launch (launch, &error);

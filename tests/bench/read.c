@@ -464,7 +464,8 @@ main (int argc, char **argv)
     if (predictor == NULL || !make_symbol (random, &symbols[i])) {
       fprintf (
         stderr,
-        "usage: bench-read FINDER.tflite [SCENES [SEED [PICTURE.pgm]]]; the program zint must be installed\n");
+        "usage: bench-read FINDER.tflite [SCENES [SEED [PICTURE.pgm]]]; the program zint must be "
+        "installed\n");
       return 2;
     }
   for (guint fills = 0; fills < 2; fills++) {
@@ -481,8 +482,8 @@ main (int argc, char **argv)
     end_reader (reader, &score);
     const double ms = 1e-3 / n_scenes, ours = (double) (score.finder + score.reader);
     printf (
-      "%s: %u codes; zbar on the whole picture read %u in %.2f ms a picture; finder and reader %u (%.2f times as many) in %.2f + %.2f ms "
-      "(%.2f of the time), %u boxes\n",
+      "%s: %u codes; zbar on the whole picture read %u in %.2f ms a picture; finder and reader %u "
+      "(%.2f times as many) in %.2f + %.2f ms (%.2f of the time), %u boxes\n",
       fills ? "640x480, filled by a code" : "1280x960 with four codes", score.codes, score.whole,
       (double) score.zbar * ms, score.found, (double) score.found / MAX (score.whole, 1),
       (double) score.finder * ms, (double) score.reader * ms, ours / (double) score.zbar,

@@ -78,13 +78,15 @@ static void
 test_notes (void)
 {
   static const char json[] =
-    "{\"clip\":\"x\",\"picture\":null,\"event\":\"in\",\"at\":2,\"seconds\":6.5,\"frames\":3,\"width\":64,"
-    "\"height\":48,\"format\":\"video/x-h264\",\"events\":[{\"at\":2,\"what\":{\"event\":\"in\",\"line\":\"way\","
-    "\"id\":4,\"label\":\"Car\"}},{\"at\":3,\"what\":{\"event\":\"entered\",\"zone\":\"yard\",\"id\":5,\"label\":null}}],"
-    "\"predictions\":{\"objects\":[{\"id\":3,\"detection\":{\"bounding_box\":{\"x_min\":0,\"y_min\":0,\"x_max\":1,"
-    "\"y_max\":1},\"confidence\":0.5,\"label\":\"dog\"}},{\"detection\":{\"bounding_box\":{\"x_min\":0.25,\"y_min\":"
-    "0.5,\"x_max\":0.5,\"y_max\":1},\"confidence\":0.75,\"label\":\"Car\"},\"id\":4,\"code\":{\"text\":\"AB 12\"}}]},"
-    "\"trail\":[[[broken";
+    "{\"clip\":\"x\",\"picture\":null,\"event\":\"in\",\"at\":2,\"seconds\":6.5,\"frames\":3,"
+    "\"width\":64,\"height\":48,\"format\":\"video/x-h264\",\"events\":[{\"at\":2,"
+    "\"what\":{\"event\":\"in\",\"line\":\"way\",\"id\":4,\"label\":\"Car\"}},{\"at\":3,"
+    "\"what\":{\"event\":\"entered\",\"zone\":\"yard\",\"id\":5,\"label\":null}}],"
+    "\"predictions\":{\"objects\":[{\"id\":3,\"detection\":{\"bounding_box\":{\"x_min\":0,"
+    "\"y_min\":0,\"x_max\":1,\"y_max\":1},\"confidence\":0.5,\"label\":\"dog\"}},"
+    "{\"detection\":{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":1},"
+    "\"confidence\":0.75,\"label\":\"Car\"},\"id\":4,\"code\":{\"text\":\"AB "
+    "12\"}}]},\"trail\":[[[broken";
   g_auto (SlNotes) notes;
   sl_notes_init (&notes);
   g_assert_true (sl_notes_read (&notes, json, strlen (json), NULL));

@@ -89,7 +89,8 @@ test_unknown (void)
   const char *chosen = layer_backend ("");
   g_test_expect_message (
     NULL, G_LOG_LEVEL_WARNING,
-    "SIGHTLINE_BACKEND is 'gpu', expected int8, float, xnnpack or plain: the backends are chosen as without it");
+    "SIGHTLINE_BACKEND is 'gpu', expected int8, float, xnnpack or plain: the backends are chosen "
+    "as without it");
   g_assert_cmpstr (layer_backend ("gpu"), ==, chosen);
   g_assert_cmpstr (layer_backend ("gpu"), ==, chosen); /* it is said once */
   g_test_assert_expected_messages ();

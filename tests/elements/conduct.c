@@ -500,7 +500,8 @@ run_traced_ours (void)
 #ifdef SL_HAVE_LIBYUV
     "slresize ! "
 #endif
-    "slpredict name=p model=MODEL ! sltrack ! slanalyze regions=\"[zone all] points=0,0 1,0 1,1 0,1\" ! fakesink name=end");
+    "slpredict name=p model=MODEL ! sltrack ! slanalyze regions=\"[zone all] points=0,0 1,0 1,1 "
+    "0,1\" ! fakesink name=end");
 }
 
 static guint

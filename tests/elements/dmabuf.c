@@ -245,8 +245,9 @@ test_offered (void)
   g_autoptr (GstCaps) caps =
     sl_dmabuf_offer (gst_caps_from_string ("video/x-raw,format={ NV12, RGBP, GRAY8 },width=4"));
   g_autoptr (GstCaps) expected = gst_caps_from_string (
-    "video/x-raw,format={ NV12, RGBP, GRAY8 },width=4; video/x-raw(memory:DMABuf),format={ NV12, RGBP, GRAY8 },width=4; "
-    "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format={ NV12, \"R8  \" },width=4");
+    "video/x-raw,format={ NV12, RGBP, GRAY8 },width=4; video/x-raw(memory:DMABuf),format={ NV12, "
+    "RGBP, GRAY8 },width=4; video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format={ NV12, \"R8  \" "
+    "},width=4");
   g_assert_true (gst_caps_is_strictly_equal (caps, expected));
   g_autoptr (GstCaps) plain = sl_dmabuf_plain (caps);
   g_autoptr (GstCaps) system =
@@ -283,9 +284,10 @@ test_chosen (void)
 {
   static const char *const elements[] = { "slnormalize", "slresize", "slpredict" };
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
-    g_autoptr (GstCaps) caps = allowed (
-      elements[i],
-      "video/x-raw(memory:VAMemory),format=NV12; video/x-raw(memory:DMABuf),format=NV12; video/x-raw,format=NV12");
+    g_autoptr (GstCaps) caps =
+      allowed (elements[i],
+               "video/x-raw(memory:VAMemory),format=NV12; video/x-raw(memory:DMABuf),format=NV12; "
+               "video/x-raw,format=NV12");
     g_autoptr (GstCaps) only = allowed (elements[i], "video/x-raw(memory:DMABuf),format=NV12");
     g_test_message ("%s", elements[i]);
     g_assert_cmpuint (gst_caps_get_size (caps), ==, 1);

@@ -272,8 +272,8 @@ encode_picture (guint orientation)
   static const char *const turns[] = { "identity", "horiz", "180",   "vert",
                                        "ul-lr",    "90l",   "ur-ll", "90r" };
   g_autofree char *text = g_strdup_printf (
-    "videotestsrc num-buffers=1 pattern=smpte-rp-219 ! video/x-raw,format=GRAY8,width=64,height=48 ! videoflip video-direction=%s ! "
-    "jpegenc quality=95 ! appsink name=out sync=false",
+    "videotestsrc num-buffers=1 pattern=smpte-rp-219 ! video/x-raw,format=GRAY8,width=64,height=48 "
+    "! videoflip video-direction=%s ! jpegenc quality=95 ! appsink name=out sync=false",
     turns[orientation - 1]);
   g_autoptr (GstElement) line = gst_parse_launch (text, NULL);
   g_autoptr (GstElement) out = gst_bin_get_by_name (GST_BIN (line), "out");

@@ -157,7 +157,8 @@ static const BadCase bad_cases[] = {
     "model",
     "/nowhere/a.tflite",
     { "the model was not changed, ",
-      " goes on: /nowhere/a.tflite: no such file, check the path; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model" } },
+      " goes on: /nowhere/a.tflite: no such file, check the path; expected a TensorFlow Lite, "
+      "ONNX, PyTorch (.pt2) or TorchScript model" } },
   { "broken", "slpredict %s", "model", "broken.tflite", { "broken.tflite" } },
   { "labels", "slpredict %s", "labels", "/nowhere/labels.txt", { "/nowhere/labels.txt" } },
   { "few-labels", "slpredict %s", "labels", "few.txt", { "few.txt", "2 names for the 3 classes" } },
@@ -169,7 +170,8 @@ static const BadCase bad_cases[] = {
     NULL,
     { "wants width=8", "width=4" } },
   { "caps",
-    "slnormalize ! other/tensors,format=static,num_tensors=1,dimensions=(string)3:4:4:1,types=uint8 ! slinfer %s ! slpostprocess",
+    "slnormalize ! other/tensors,format=static,num_tensors=1,dimensions=(string)3:4:4:1,"
+    "types=uint8 ! slinfer %s ! slpostprocess",
     "model",
     NULL,
     { "uint8[1,8,8,3]", "the elements before slinfer" } },
@@ -242,8 +244,9 @@ test_before_first (void)
 {
   Fixture fixture = setup (chains[0]);
   g_autofree char *launch = g_strdup_printf (
-    "appsrc name=source ! other/tensors,format=static,num_tensors=1,types=uint8,dimensions=(string)3:4:4:1,"
-    "framerate=(fraction)0/1 ! slinfer name=other model=%s labels=%s ! fakesink async=false",
+    "appsrc name=source ! other/tensors,format=static,num_tensors=1,types=uint8,"
+    "dimensions=(string)3:4:4:1,framerate=(fraction)0/1 ! slinfer name=other model=%s labels=%s ! "
+    "fakesink async=false",
     fixture.models[0], fixture.english);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
   g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
@@ -329,7 +332,8 @@ test_overwritten (gconstpointer data)
   g_assert_true (g_str_has_prefix (error->message, before));
   g_assert_nonnull (strstr (
     error->message,
-    ": the file has changed since the model was loaded; the model goes on as it was: set model again"));
+    ": the file has changed since the model was loaded; the model goes on as it was: set model "
+    "again"));
   assert_green (&fixture, "green\n");
   g_object_set (fixture.infer, "model", before, "labels", fixture.french, NULL);
   see_switch (&fixture, "green\n", "vert\n");

@@ -29,13 +29,13 @@ typedef struct
 /* Of a picture of 4 x 4 RGB pixels: tensor_converter's, with the rank limit of 4 and that of 16,
  * and those of versions before other/tensors. */
 static const CapsCase pictures[] = {
-  { "rank-4",
-    "other/tensors,format=(string)static,num_tensors=(int)1,dimensions=(string)3:4:4:1,types=(string)uint8,framerate=(fraction)30/1" },
-  { "rank-3",
-    "other/tensors,format=(string)static,num_tensors=(int)1,dimensions=(string)3:4:4,types=(string)uint8,framerate=(fraction)30/1" },
+  { "rank-4", "other/tensors,format=(string)static,num_tensors=(int)1,dimensions=(string)3:4:4:1,"
+              "types=(string)uint8,framerate=(fraction)30/1" },
+  { "rank-3", "other/tensors,format=(string)static,num_tensors=(int)1,dimensions=(string)3:4:4,"
+              "types=(string)uint8,framerate=(fraction)30/1" },
   { "rank-16",
-    "other/tensors,format=(string)static,num_tensors=(int)1,dimensions=(string)3:4:4:1:1:1:1:1:1:1:1:1:1:1:1:1,types=(string)uint8,"
-    "framerate=(fraction)30/1" },
+    "other/tensors,format=(string)static,num_tensors=(int)1,dimensions=(string)3:4:4:1:1:1:1:1:1:1:"
+    "1:1:1:1:1:1,types=(string)uint8,framerate=(fraction)30/1" },
   { "tensor",
     "other/tensor,dimension=(string)3:4:4:1,type=(string)uint8,framerate=(fraction)30/1" },
 };
@@ -99,8 +99,8 @@ test_into_decoder (void)
   g_autofree char *launch = g_strdup_printf ("slpostprocess decoder=labels labels=%s", labels);
   TestLine line = test_line_open (
     launch, "text/x-raw,format=utf8",
-    "other/tensors,format=(string)static,num_tensors=(int)1,dimensions=(string)3:1:1:1,types=(string)float32,"
-    "framerate=(fraction)30/1");
+    "other/tensors,format=(string)static,num_tensors=(int)1,dimensions=(string)3:1:1:1,"
+    "types=(string)float32,framerate=(fraction)30/1");
   g_assert_cmpint (gst_harness_push (line.harness, test_tensor_buffer (scores, sizeof scores)), ==,
                    GST_FLOW_OK);
   test_assert_no_error (line.bus);

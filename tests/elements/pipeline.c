@@ -145,8 +145,8 @@ test_capsfilter (void)
 {
   g_autofree char *model = test_colour_model (SL_DTYPE_U8);
   g_autofree char *launch = g_strdup_printf (
-    "slnormalize mean=0 std=1 ! other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=float32 "
-    "! slinfer model=%s ! slpostprocess",
+    "slnormalize mean=0 std=1 ! other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,"
+    "types=float32 ! slinfer model=%s ! slpostprocess",
     model);
   TestLine line = test_line_open (launch, NULL, RGB_CAPS);
   g_assert_cmpint (gst_harness_push (line.harness, test_frame (RGB_CAPS, red, 0)), !=, GST_FLOW_OK);
@@ -261,8 +261,8 @@ test_launch (void)
 {
   g_autofree char *model = test_colour_model (SL_DTYPE_U8);
   g_autofree char *launch = g_strdup_printf (
-    "videotestsrc num-buffers=3 pattern=green ! video/x-raw,format=I420,width=64,height=48,framerate=5/1 ! "
-    "slnormalize ! queue ! slinfer model=%s ! queue ! slpostprocess ! text/x-raw",
+    "videotestsrc num-buffers=3 pattern=green ! video/x-raw,format=I420,width=64,height=48,"
+    "framerate=5/1 ! slnormalize ! queue ! slinfer model=%s ! queue ! slpostprocess ! text/x-raw",
     model);
   g_autofree char *text = run_to_file (launch);
   g_assert_cmpstr (text, ==, "1\n1\n1\n");
@@ -273,9 +273,10 @@ static void
 test_launch_errors (void)
 {
   gboolean failed = FALSE;
-  g_autofree char *missing = run (
-    "videotestsrc num-buffers=1 ! slnormalize ! slinfer model=/nonexistent.tflite ! fakesink name=sink",
-    &failed);
+  g_autofree char *missing =
+    run ("videotestsrc num-buffers=1 ! slnormalize ! slinfer model=/nonexistent.tflite ! fakesink "
+         "name=sink",
+         &failed);
   g_assert_true (failed);
   g_assert_nonnull (strstr (missing, "/nonexistent.tflite"));
   g_autofree char *model = test_colour_model (SL_DTYPE_F32);
@@ -356,8 +357,8 @@ test_real_person (void)
     if (picture == NULL)
       return;
     g_autofree char *launch = g_strdup_printf (
-      "filesrc location=%s ! decodebin ! videoconvert ! slnormalize ! slinfer model=%s ! slpostprocess ! "
-      "text/x-raw",
+      "filesrc location=%s ! decodebin ! videoconvert ! slnormalize ! slinfer model=%s ! "
+      "slpostprocess ! text/x-raw",
       picture, model);
     g_autofree char *text = run_to_file (launch);
     g_assert_cmpstr (text, ==, cases[i].answer);

@@ -68,10 +68,9 @@ test_pools (void)
     g_test_skip ("needs slremote");
     return;
   }
-  run (
-    "videotestsrc num-buffers=3 ! slnormalize ! slinfer model=MODEL ! fakesink "
-    "videotestsrc num-buffers=3 ! slnormalize ! slremote location=mqtt://127.0.0.1:1/models/toy contract-timeout=0 fallback=MODEL ! "
-    "fakesink");
+  run ("videotestsrc num-buffers=3 ! slnormalize ! slinfer model=MODEL ! fakesink "
+       "videotestsrc num-buffers=3 ! slnormalize ! slremote location=mqtt://127.0.0.1:1/models/toy "
+       "contract-timeout=0 fallback=MODEL ! fakesink");
 }
 
 static void
@@ -105,7 +104,8 @@ TEST_MAIN (int argc, char **argv)
     test_both);
   g_test_add_data_func (
     "/pluginfiles/objects",
-    "videotestsrc num-buffers=3 ! slpredict model=MODEL inference-region=roi-list ! sloverlay ! fakesink",
+    "videotestsrc num-buffers=3 ! slpredict model=MODEL inference-region=roi-list ! sloverlay ! "
+    "fakesink",
     test_both);
   g_test_add_func ("/pluginfiles/pools", test_pools);
   return g_test_run ();

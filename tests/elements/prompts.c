@@ -17,8 +17,8 @@
 
 static const char tokenizer[] =
   "{\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},\"padding\":{\"strategy\":{\"Fixed\":2},"
-  "\"pad_id\":0},\"truncation\":{\"max_length\":2},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"?\","
-  "\"vocab\":{\"?\":0,\"red\":1,\"green\":2,\"blue\":3}}}";
+  "\"pad_id\":0},\"truncation\":{\"max_length\":2},\"model\":{\"type\":\"WordPiece\","
+  "\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"red\":1,\"green\":2,\"blue\":3}}}";
 
 typedef struct
 {

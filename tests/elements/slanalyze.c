@@ -264,8 +264,8 @@ test_no_ids (void)
     gst_message_parse_warning (message, &warning, NULL);
     g_assert_cmpstr (
       warning->message, ==,
-      "50 frames had objects without an id, which are not counted: expected sltrack (or slpredict track=true) before "
-      "slanalyze");
+      "50 frames had objects without an id, which are not counted: expected sltrack (or slpredict "
+      "track=true) before slanalyze");
     g_assert_cmpuint (i, ==, 49);
     warnings++;
   }
@@ -451,7 +451,8 @@ test_live_mistake (void)
   gst_message_parse_warning (message, &warning, NULL);
   g_assert_cmpstr (
     warning->message, ==,
-    "regions: [zone left] points: expected at least 3 corners x,y of 0..1, got 2: the regions before go on counting");
+    "regions: [zone left] points: expected at least 3 corners x,y of 0..1, got 2: the regions "
+    "before go on counting");
   g_autofree char *counts = first_counts (element);
   g_assert_cmpstr (counts, ==, "1 0 1");
   test_line_close (fixture.harness, fixture.bus);

@@ -17,8 +17,9 @@
 #define PICTURE_BYTES 48
 #define PICTURE_CAPS \
   "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
-#define SUM_CAPS \
-  "other/tensors,format=static,num_tensors=2,dimensions=\"4:1,4:1\",types=\"float32,float32\",framerate=25/1"
+#define SUM_CAPS                                                                                \
+  "other/tensors,format=static,num_tensors=2,dimensions=\"4:1,4:1\",types=\"float32,float32\"," \
+  "framerate=25/1"
 
 typedef struct
 {
@@ -261,7 +262,8 @@ static const BadInput bad_inputs[] = {
     -1,
     { "expected uint8[1,4,4,3]", "got uint8[1,3,4,4]" } },
   { "two",
-    "other/tensors,format=static,num_tensors=2,dimensions=\"3:4:4:1,1\",types=\"uint8,uint8\",framerate=25/1",
+    "other/tensors,format=static,num_tensors=2,dimensions=\"3:4:4:1,1\",types=\"uint8,uint8\","
+    "framerate=25/1",
     -1,
     { "expected uint8[1,4,4,3]", "got uint8[1,4,4,3], uint8[1]" } },
   { "legacy",

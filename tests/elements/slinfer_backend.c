@@ -62,14 +62,16 @@ test_library (void)
   g_setenv ("SIGHTLINE_TFLITE", "/nowhere/liblite.so", TRUE);
   expect_refusal (
     onnx, &ort, NULL,
-    "/nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names, cannot be opened",
+    "/nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names, "
+    "cannot be opened",
     "correct or unset SIGHTLINE_ONNXRUNTIME");
   expect_refusal (tflite, &lite, NULL,
                   "/nowhere/liblite.so, which the environment variable SIGHTLINE_TFLITE names",
                   "unset SIGHTLINE_TFLITE");
   expect_refusal (
     unknown, &(SlBackendSettings){ .backend = "auto" }, NULL, "TfIdfVectorizer",
-    "; what else might run it: /nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names");
+    "; what else might run it: /nowhere/libonnxruntime.so.1, which the environment variable "
+    "SIGHTLINE_ONNXRUNTIME names");
   g_unsetenv ("SIGHTLINE_TFLITE");
   g_setenv ("SIGHTLINE_ONNXRUNTIME", "libm.so.6", TRUE);
   expect_refusal (onnx, &ort, NULL, "it lacks the function OrtGetApiBase",
@@ -150,7 +152,8 @@ test_settings (void)
       "backend=tflite runs tflite files, and this is one of onnx: use backend=onnxruntime",
       "" },
     { { .backend = "onnxruntime", .provider = "openvino" },
-      "provider=openvino: this library was built with CUDA, QNN, VSINPU, CPU; expected one with OpenVINO",
+      "provider=openvino: this library was built with CUDA, QNN, VSINPU, CPU; expected one with "
+      "OpenVINO",
       "SIGHTLINE_ONNXRUNTIME" },
     { { .backend = "onnxruntime", .options = "device_id=7" },
       "provider-options: nothing takes device_id; expected options of a provider",
@@ -349,9 +352,11 @@ test_fallback (void)
     const char *words, *said;
   } cases[] = {
     { "load",
-      "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0: the fake refuses the model" },
+      "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0: the fake refuses the "
+      "model" },
     { "run",
-      "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros failed: the fake device is gone" }
+      "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros "
+      "failed: the fake device is gone" }
   };
   const SlBackendSettings ort = { .backend = "onnxruntime", .fallback = TRUE };
   gfloat x[VALUES], y[VALUES];
@@ -513,7 +518,8 @@ test_auto_falls_back (void)
   g_assert_null (sl_session_external (session));
   g_assert_nonnull (strstr (
     notice,
-    "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros failed"));
+    "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros "
+    "failed"));
 }
 
 /* What MODEL.modelinfo states counts where nothing else does. */
@@ -525,7 +531,8 @@ test_key_file (void)
   g_autoptr (SlModel) model = NULL, plain = NULL;
   g_assert_true (g_file_set_contents (
     info,
-    "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\nprovider=qnn\nprecision=fp16\n",
+    "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\nprovider=qnn\n"
+    "precision=fp16\n",
     -1, NULL));
   g_autoptr (SlSession) session =
     open_session (onnx, &(SlBackendSettings){ 0 }, &model, &notice, &error);
@@ -542,7 +549,8 @@ test_key_file (void)
   g_assert_cmpint (sl_graph_precision (sl_model_graph (rounded)), ==, SL_PRECISION_FP16);
   g_assert_cmpstr (
     sl_model_notice (rounded), ==,
-    "precision=fp16 changes nothing: none of its convolutions and fully connected layers computes in floats");
+    "precision=fp16 changes nothing: none of its convolutions and fully connected layers computes "
+    "in floats");
 }
 
 /* It hands no model that Sightline refuses to a runtime, which has no bounds. */
@@ -608,7 +616,8 @@ test_element_falls_back (void)
   gst_message_parse_warning (message, &warning, NULL);
   g_assert_nonnull (strstr (
     warning->message,
-    "ONNX Runtime 1.99.0, CPU failed, so Sightline runs the model on the CPU from here on: the fake device is gone"));
+    "ONNX Runtime 1.99.0, CPU failed, so Sightline runs the model on the CPU from here on: the "
+    "fake device is gone"));
   g_assert_null (gst_bus_pop_filtered (fixture.line.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
   test_line_close (fixture.line.harness, fixture.line.bus);
 }

@@ -220,7 +220,8 @@ test_batch_fails (void)
     g_assert_cmpuint (
       count_warnings (
         &streams[i],
-        "running 2 inputs at once failed, so each is run by itself from here on: the fake runs no batches"),
+        "running 2 inputs at once failed, so each is run by itself from here on: the fake runs no "
+        "batches"),
       ==, 1);
     close_stream (&streams[i]);
   }
@@ -314,7 +315,8 @@ test_refused (void)
   g_assert_cmpint (gst_element_set_state (infer, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
   test_assert_error (
     bus, onnx,
-    "batch=4: the model cannot be run in batches of 4: the file states 1 as the first dimension of input 'x'",
+    "batch=4: the model cannot be run in batches of 4: the file states 1 as the first dimension of "
+    "input 'x'",
     "ONNX Runtime 1.99.0, CPU takes no other: export it with that one open", NULL);
   gst_element_set_state (infer, GST_STATE_NULL);
   gst_element_set_bus (infer, NULL);

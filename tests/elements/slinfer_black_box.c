@@ -289,8 +289,8 @@ test_no_folder (void)
   gst_message_parse_warning (warning, &error, NULL);
   g_assert_cmpstr (
     error->message, ==,
-    "recording for black boxes: black-box=/nowhere/boxes: expected a folder that can be written to, got: No such file or "
-    "directory");
+    "recording for black boxes: black-box=/nowhere/boxes: expected a folder that can be written "
+    "to, got: No such file or directory");
   g_assert_null (dump (&f, "nothing"));
   push (&f, 2);
   test_assert_no_error (f.bus);

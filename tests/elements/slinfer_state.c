@@ -253,7 +253,8 @@ test_parts (void)
   g_assert_cmpint (gst_harness_push (f.harness, in), ==, GST_FLOW_ERROR);
   test_assert_error (
     f.bus,
-    "the model carries state from frame to frame (b=sum), and objects and tiles of a frame are no sequence",
+    "the model carries state from frame to frame (b=sum), and objects and tiles of a frame are no "
+    "sequence",
     NULL);
   teardown (&f);
 }
@@ -491,17 +492,21 @@ test_branch_refused (void)
     gboolean ends, unlinked;
     const char *message;
   } rows[] = {
-    { "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=float32,framerate=5/1",
+    { "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=float32,"
+      "framerate=5/1",
       FALSE, FALSE,
       "input_1: expected float32[1,4], which the model's input 'b' is, got float32[1,3]" },
-    { "other/tensors,format=static,num_tensors=2,dimensions=\"4:1,4:1\",types=\"float32,float32\",framerate=5/1",
+    { "other/tensors,format=static,num_tensors=2,dimensions=\"4:1,4:1\",types=\"float32,float32\","
+      "framerate=5/1",
       FALSE, FALSE,
-      "input_1: expected float32[1,4], which the model's input 'b' is, got float32[1,4], float32[1,4]" },
+      "input_1: expected float32[1,4], which the model's input 'b' is, got float32[1,4], "
+      "float32[1,4]" },
     { NULL, TRUE, FALSE, "input_1: its branch ended without a tensor" },
     { NULL, FALSE, TRUE,
       "input_1: nothing is linked to it; expected a branch that makes its tensor" },
     { NULL, FALSE, FALSE,
-      "input_1: no tensor came for 0 s while a frame waited for the first one: see whether its branch runs, and has a queue where it begins at a tee" },
+      "input_1: no tensor came for 0 s while a frame waited for the first one: see whether its "
+      "branch runs, and has a queue where it begins at a tee" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     Fixture f;

@@ -457,7 +457,8 @@ test_unseen (void)
   gst_message_parse_warning (message, &warning, NULL);
   g_assert_cmpstr (
     warning->message, ==,
-    "tiles=motion: frames come without regions of motion; expected slmotion upstream: the model looks at whole frames");
+    "tiles=motion: frames come without regions of motion; expected slmotion upstream: the model "
+    "looks at whole frames");
   g_assert_null (gst_bus_pop_filtered (line.bus, GST_MESSAGE_WARNING));
   test_line_close (line.harness, line.bus);
 }

@@ -523,7 +523,8 @@ test_corrupted (void)
       gst_message_parse_warning (warning, &error, NULL);
       g_assert_cmpstr (
         error->message, ==,
-        "1 frames left out that are damaged or before a key frame; corrupted=keep has the model look at them");
+        "1 frames left out that are damaged or before a key frame; corrupted=keep has the model "
+        "look at them");
     }
     test_line_close (fixture.harness, fixture.bus);
   }

@@ -11,8 +11,9 @@
 #include "tests/elements/support.h"
 #include "tests/support/program.h"
 
-#define SSD_CAPS \
-  "other/tensors,format=static,num_tensors=4,dimensions=\"4:2:1,2:1,2:1,1\",types=\"float32,float32,float32,float32\",framerate=25/1"
+#define SSD_CAPS                                                                              \
+  "other/tensors,format=static,num_tensors=4,dimensions=\"4:2:1,2:1,2:1,1\",types=\"float32," \
+  "float32,float32,float32\",framerate=25/1"
 #define LABEL_CAPS \
   "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=uint8,framerate=25/1"
 #define PICTURE_CAPS \
@@ -21,8 +22,8 @@
 #define TEXT_CAPS "text/x-raw,format=utf8"
 #define JSON_CAPS "application/x-json"
 
-/* Two detections: @box (y_min x_min y_max x_max, in 0..1 of the input) of class 1 with 0.9, and one
- * below the threshold. */
+/* Two detections: @box (y_min x_min y_max x_max, in 0..1 of the input) of class 1 with 0.9, and
+ * one below the threshold. */
 static GstBuffer *
 ssd_buffer (const gfloat box[4], GstClockTime pts)
 {
@@ -173,8 +174,8 @@ test_json (void)
   g_autofree char *first = pull_text (&fixture);
   g_autofree char *second = pull_text (&fixture);
   g_assert_true (g_str_has_prefix (
-    first,
-    "{\"source\":\"door\",\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":400,\"height\":200},"));
+    first, "{\"source\":\"door\",\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":400,"
+           "\"height\":200},"));
   g_assert_nonnull (strstr (first, "{\"x\":50,\"y\":50,\"w\":150,\"h\":100,\"roi_type\":\"1\""));
   g_assert_nonnull (strstr (first, "\"roi_type\":\"2\""));
   g_assert_nonnull (strstr (first, "\"labels\":[],\"utc\":\""));
@@ -209,7 +210,8 @@ test_read_text (void)
 {
   static const guint8 scores[] = { 0, 9, 0, 0, 9, 0, 9, 0, 0, 0, 0, 9 };
   static const char *const steps =
-    "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1:4:1,types=uint8,framerate=25/1";
+    "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1:4:1,types=uint8,"
+    "framerate=25/1";
   const char *launch = "slpostprocess decoder=text,blank=0,alphabet=\xc3\xa4\xc3\xb6";
   for (guint i = 0; i < 2; i++) {
     TestLine fixture = test_line_open (launch, i == 0 ? JSON_CAPS : "video/x-raw", steps);
@@ -401,7 +403,8 @@ test_evidence (void)
   static const gfloat rows[2][7] = { { 0, 0.25f, 0.25f, 0.5f, 0.75f, 0.9f, 1 },
                                      { 0, 0.5f, 0.5f, 0.75f, 1, 0.75f, 0 } };
   const char *caps =
-    "other/tensors,format=static,num_tensors=1,dimensions=(string)7:2:1,types=float32,framerate=25/1";
+    "other/tensors,format=static,num_tensors=1,dimensions=(string)7:2:1,types=float32,"
+    "framerate=25/1";
   TestLine fixture = test_line_open ("slpostprocess decoder=yolo", TEXT_CAPS, caps);
   for (guint i = 0; i < 2; i++) {
     GstBuffer *in =

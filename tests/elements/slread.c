@@ -621,8 +621,9 @@ test_not_registered (void)
   g_assert_cmpint (gst_element_set_state (predict, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
   test_assert_error (
     bus,
-    "read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or zxing-cpp is found "
-    "(Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)",
+    "read=true: there is no element slread; expected it in a plugin file of Sightline, which is "
+    "built where libzbar or zxing-cpp is found (Debian: libzbar-dev, libzxing-dev; meson options "
+    "zbar, zxing)",
     NULL);
   gst_element_set_state (predict, GST_STATE_NULL);
   gst_element_set_bus (predict, NULL);

@@ -292,7 +292,8 @@ static const ErrorCase error_cases[] = {
   { "crop-outside",
     "slresize crop-x=64 crop-width=2",
     SMALL,
-    { "crop-x=64 crop-y=0 crop-width=2 crop-height=0 is not inside the frame of 64x48: expected a part of it (a size of 0 is all the rest)",
+    { "crop-x=64 crop-y=0 crop-width=2 crop-height=0 is not inside the frame of 64x48: expected a "
+      "part of it (a size of 0 is all the rest)",
       "put caps with its size before slresize" } },
   { "crop-over",
     "slresize crop-height=49",
@@ -425,7 +426,8 @@ test_small_pool (void)
                    GST_FLOW_ERROR);
   test_assert_error (
     fixture.bus,
-    "output buffer: expected 1152 bytes (I420 32x24), got 100: the buffer is too small; the element after slresize",
+    "output buffer: expected 1152 bytes (I420 32x24), got 100: the buffer is too small; the "
+    "element after slresize",
     NULL);
   test_line_close (fixture.harness, fixture.bus);
   gst_object_unref (pool);

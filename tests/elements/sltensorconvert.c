@@ -246,7 +246,8 @@ test_errors (void)
 {
   g_autofree char *model = test_pair_model ();
   static const char tensors[] =
-    "other/tensors,format=static,num_tensors=1,dimensions=(string)3,types=(string)uint8,framerate=25/1";
+    "other/tensors,format=static,num_tensors=1,dimensions=(string)3,types=(string)uint8,"
+    "framerate=25/1";
   TestLine line = test_line_open ("sltensorconvert", CAPS, tensors);
   g_assert_cmpint (gst_harness_push (line.harness, test_tensor_buffer (colour, 3)), ==,
                    GST_FLOW_ERROR);

@@ -168,8 +168,8 @@ static const Case cases[] = {
   /* One that leaves out the objects of a frame takes nothing from who found them. */
   { "objects",
     { PREDICT ("1") "! sltrack interpolate=true",
-      PREDICT (
-        "1") "! slpredict model=LABELS object-class=nothing inference-interval=4 ! sltrack interpolate=true" },
+      PREDICT ("1") "! slpredict model=LABELS object-class=nothing inference-interval=4 ! sltrack "
+                    "interpolate=true" },
     TRUE },
 };
 
@@ -242,8 +242,8 @@ static GPtrArray *
 decode (const char *clip)
 {
   g_autofree char *line = g_strdup_printf (
-    "filesrc location=%s ! decodebin ! videoconvert ! videoscale add-borders=false ! videorate ! " CLIP_CAPS
-    " ! appsink name=out sync=false",
+    "filesrc location=%s ! decodebin ! videoconvert ! videoscale add-borders=false ! videorate "
+    "! " CLIP_CAPS " ! appsink name=out sync=false",
     clip);
   GPtrArray *frames = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
   g_autoptr (GError) error = NULL;

@@ -32,10 +32,12 @@ static const SpellingCase picture_spellings[] = {
     "other/tensors,format=static,num_tensors=1,dimensions=3:200:224,types=uint8,framerate=0/1",
     TRUE },
   { "rank-8",
-    "other/tensors,format=static,num_tensors=1,dimensions=3:200:224:1:1:1:1:1,types=uint8,framerate=0/1",
+    "other/tensors,format=static,num_tensors=1,dimensions=3:200:224:1:1:1:1:1,types=uint8,"
+    "framerate=0/1",
     TRUE },
   { "rank-16",
-    "other/tensors,format=static,num_tensors=1,dimensions=3:200:224:1:1:1:1:1:1:1:1:1:1:1:1:1,types=uint8,framerate=0/1",
+    "other/tensors,format=static,num_tensors=1,dimensions=3:200:224:1:1:1:1:1:1:1:1:1:1:1:1:1,"
+    "types=uint8,framerate=0/1",
     TRUE },
   { "without-format", "other/tensors,num_tensors=1,dimensions=3:200:224:1,types=uint8", TRUE },
   { "legacy", "other/tensor,dimension=3:200:224:1,type=uint8,framerate=30/1", TRUE },
@@ -47,7 +49,8 @@ static const SpellingCase picture_spellings[] = {
   { "batch-2", "other/tensors,format=static,num_tensors=1,dimensions=3:200:224:2,types=uint8",
     FALSE },
   { "two",
-    "other/tensors,format=static,num_tensors=2,dimensions=(string)\"3:200:224:1,1\",types=\"uint8,uint8\"",
+    "other/tensors,format=static,num_tensors=2,dimensions=(string)\"3:200:224:1,1\",types=\"uint8,"
+    "uint8\"",
     FALSE },
 };
 
@@ -104,7 +107,8 @@ static const ParseCase parse_cases[] = {
   { "over-int", "other/tensors,num_tensors=1,dimensions=(string)\"4294967299\",types=uint8", 0,
     "dimensions \"4294967299\": expected" },
   { "rank-17",
-    "other/tensors,num_tensors=1,dimensions=(string)\"1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1\",types=uint8",
+    "other/tensors,num_tensors=1,dimensions=(string)\"1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1\","
+    "types=uint8",
     0, "expected up to 16 numbers" },
   { "rank-9", "other/tensors,num_tensors=1,dimensions=(string)\"2:1:1:1:1:1:1:1:2\",types=uint8", 0,
     "expected at most 8 besides trailing ones" },
@@ -155,9 +159,11 @@ test_several (void)
   const SlTensorInfo outputs[] = { boxes, count };
   g_autoptr (GstCaps) ours = sl_tensor_caps_new (outputs, 2, NULL);
   g_autoptr (GstCaps) comma = gst_caps_from_string (
-    "other/tensors,format=static,num_tensors=2,dimensions=(string)\"4:10:1,1\",types=\"float32,float32\"");
+    "other/tensors,format=static,num_tensors=2,dimensions=(string)\"4:10:1,1\",types=\"float32,"
+    "float32\"");
   g_autoptr (GstCaps) dot = gst_caps_from_string (
-    "other/tensors,format=static,num_tensors=2,dimensions=(string)4:10:1:1.1:1:1:1,types=float32.float32");
+    "other/tensors,format=static,num_tensors=2,dimensions=(string)4:10:1:1.1:1:1:1,"
+    "types=float32.float32");
   g_autoptr (GstCaps) legacy = gst_caps_from_string ("other/tensor");
   g_assert_true (gst_caps_can_intersect (comma, ours));
   g_assert_true (gst_caps_can_intersect (dot, ours));

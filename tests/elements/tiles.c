@@ -88,7 +88,8 @@ test_described (void)
                       divided = { 20, 0, 50, 10 };
   const guint8 colour[3] = { 1, 2, 3 };
   TestLine line = test_line_open (
-    "slnormalize tiles=2x1 fit=crop width=8 height=8 type=uint8 crop-x=20 crop-width=50 crop-height=10",
+    "slnormalize tiles=2x1 fit=crop width=8 height=8 type=uint8 crop-x=20 crop-width=50 "
+    "crop-height=10",
     NULL, caps);
   g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, 0)), ==, GST_FLOW_OK);
   for (guint i = 0; i < 3; i++) {
@@ -119,7 +120,8 @@ test_threads (void)
     TestLine lines[2];
     for (guint k = 0; k < 2; k++) {
       g_autofree char *launch = g_strdup_printf (
-        "slnormalize tiles=3x2 crop-width=299 width=96 height=64 std=255 type=float32 video-direction=%s threads=%u",
+        "slnormalize tiles=3x2 crop-width=299 width=96 height=64 std=255 type=float32 "
+        "video-direction=%s threads=%u",
         directions[d], 1 + 3 * k);
       lines[k] = test_line_open (launch, NULL, caps);
       for (guint frame = 0; frame < 2; frame++) {
@@ -267,11 +269,14 @@ test_refused (void)
     const char *launch, *message;
   } cases[] = {
     { "slpredict tiles=2by2",
-      "tiles=2by2: expected COLUMNSxROWS, each 1..8, such as tiles=2x2, or tiles=motion behind slmotion" },
+      "tiles=2by2: expected COLUMNSxROWS, each 1..8, such as tiles=2x2, or tiles=motion behind "
+      "slmotion" },
     { "slpredict tiles=2x2 object-class=qr",
-      "tiles=2x2 and objects=true: expected one of them, tiles of the frame or its objects: unset the other" },
+      "tiles=2x2 and objects=true: expected one of them, tiles of the frame or its objects: unset "
+      "the other" },
     { "slpredict tiles=motion object-class=qr",
-      "tiles=motion and objects=true: expected one of them, tiles of the frame or its objects: unset the other" },
+      "tiles=motion and objects=true: expected one of them, tiles of the frame or its objects: "
+      "unset the other" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     TestLine line = test_line_open (cases[i].launch, NULL,

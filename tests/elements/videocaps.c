@@ -70,22 +70,24 @@ typedef struct
 
 static const Case cases[] = {
   { "gl", "video/x-raw(memory:GLMemory),format=RGBA" SIZE,
-    "expected video/x-raw in system memory, got video/x-raw(memory:GLMemory): put gldownload before %s" },
+    "expected video/x-raw in system memory, got video/x-raw(memory:GLMemory): put gldownload "
+    "before %s" },
   { "dmabuf", "video/x-raw(memory:DMABuf),format=NV12" SIZE,
-    "expected video/x-raw in system memory, got video/x-raw(memory:DMABuf): have the element upstream write system memory (v4l2src "
-    "io-mode=mmap), or put glupload ! gldownload before %s",
+    "expected video/x-raw in system memory, got video/x-raw(memory:DMABuf): have the element "
+    "upstream write system memory (v4l2src io-mode=mmap), or put glupload ! gldownload before %s",
     .only = "sloverlay" },
   { "drm", "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12" SIZE,
     "expected video/x-raw in system memory, got video/x-raw(memory:DMABuf): have",
     .only = "sloverlay" },
   { "tiled", "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0100000000000002" SIZE,
-    "expected DMABuf frames whose rows lie one after another (linear, such as drm-format=NV12) and of a known format, got "
-    "drm-format=NV12:0x0100000000000002, tiled or compressed as hardware of Intel does: have the element upstream write those, or system "
-    "memory, or put vapostproc ! video/x-raw before %s",
+    "expected DMABuf frames whose rows lie one after another (linear, such as drm-format=NV12) and "
+    "of a known format, got drm-format=NV12:0x0100000000000002, tiled or compressed as hardware of "
+    "Intel does: have the element upstream write those, or system memory, or put vapostproc ! "
+    "video/x-raw before %s",
     .all_but = "sloverlay" },
   { "implicit", "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x00ffffffffffffff" SIZE,
-    "got drm-format=NV12:0x00ffffffffffffff, of an unknown layout: have the element upstream write those, or system memory, or put glupload ! "
-    "glcolorconvert ! gldownload before %s",
+    "got drm-format=NV12:0x00ffffffffffffff, of an unknown layout: have the element upstream write "
+    "those, or system memory, or put glupload ! glcolorconvert ! gldownload before %s",
     .all_but = "sloverlay" },
   { "kernel-format", "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=XR30" SIZE,
     "got drm-format=XR30: have the element upstream", .all_but = "sloverlay" },
@@ -96,7 +98,8 @@ static const Case cases[] = {
   { "va", "video/x-raw(memory:VAMemory),format=NV12" SIZE,
     "got video/x-raw(memory:VAMemory): put vapostproc ! video/x-raw before %s" },
   { "other", "video/x-raw(memory:Moon),format=NV12" SIZE,
-    "got video/x-raw(memory:Moon): put an element before %s that gives video/x-raw in system memory" },
+    "got video/x-raw(memory:Moon): put an element before %s that gives video/x-raw in system "
+    "memory" },
   { "palette", "video/x-raw,format=RGB8P" SIZE,
     "pixel format RGB8P is not supported; expected one of {" },
   { "convert", "video/x-raw,format=AYUV64" SIZE, "put videoconvert before %s" },
@@ -202,7 +205,8 @@ static void
 test_no_tensors (void)
 {
   static const char says[] =
-    "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)";
+    "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of "
+    "slinfer (and slpostprocess)";
   static const char *const lines[] = {
     "videotestsrc ! slinfer ! fakesink",
     "videotestsrc ! queue ! video/x-raw,format=RGB ! slinfer ! fakesink",
@@ -252,7 +256,8 @@ test_choice (gconstpointer data)
   /* Titles may be attached to frames only where somebody draws them: no feature but memory is let
    * through. */
   g_autoptr (GstCaps) titled = gst_caps_from_string (
-    "video/x-raw(memory:SystemMemory, meta:GstVideoOverlayComposition), format=NV12, width=16, height=16, framerate=25/1");
+    "video/x-raw(memory:SystemMemory, meta:GstVideoOverlayComposition), format=NV12, width=16, "
+    "height=16, framerate=25/1");
   g_assert_false (gst_pad_peer_query_accept_caps (pad, titled));
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }

@@ -52,8 +52,10 @@ static const Case cases[] = {
     2,
     { 0, LUMA },
     { 64, 64 },
-    .wrong = { "got 4096 with a GstVideoMeta of NV12 64x48, 2 planes, strides 64 64, offsets 0 3072",
-               "plane 1, 24 rows of 64 bytes with stride 64, is not inside its memory of 4096 bytes" } },
+    .wrong = { "got 4096 with a GstVideoMeta of NV12 64x48, 2 planes, strides 64 64, offsets 0 "
+               "3072",
+               "plane 1, 24 rows of 64 bytes with stride 64, is not inside its memory of 4096 "
+               "bytes" } },
   { "empty-with-meta",
     0,
     { 0 },

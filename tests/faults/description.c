@@ -34,7 +34,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_data_func (
     "/description/good",
-    "[parameters]\nn=3\n[pipeline]\nlaunch=fakesrc num-buffers=${n} ! fakesink name=s\n[element s]\nsync=true\n",
+    "[parameters]\nn=3\n[pipeline]\nlaunch=fakesrc num-buffers=${n} ! fakesink name=s\n"
+    "[element s]\nsync=true\n",
     test_description);
   g_test_add_data_func ("/description/bad", "[pipeline]\nlaunch=fakesrc ! ${what}\nwatchdog=soon\n",
                         test_description);

@@ -84,8 +84,9 @@ predict (gpointer data)
   const Models *models = data;
   GString *text = g_string_new (NULL);
   g_autofree char *launch = g_strdup_printf (
-    "videotestsrc pattern=green ! video/x-raw,format=RGB,width=40,height=30 ! slnormalize ! slinfer "
-    "name=it model=%s ! slpostprocess ! text/x-raw ! appsink name=out sync=false max-buffers=1",
+    "videotestsrc pattern=green ! video/x-raw,format=RGB,width=40,height=30 ! slnormalize ! "
+    "slinfer name=it model=%s ! slpostprocess ! text/x-raw ! appsink name=out sync=false "
+    "max-buffers=1",
     models->model);
   GstElement *pipeline = gst_parse_launch (launch, NULL);
   GstBus *bus = gst_element_get_bus (pipeline);

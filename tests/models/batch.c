@@ -143,7 +143,8 @@ test_state (void)
     const char *state, *handed, *info, *said;
   } cases[] = {
     { NULL, NULL, NULL,
-      "the model carries state from frame to frame (h0=hn), and a batch has frames of several streams" },
+      "the model carries state from frame to frame (h0=hn), and a batch has frames of several "
+      "streams" },
     { "none", "h0", NULL, "it has inputs from other branches, which are each stream's own" },
     { "none", NULL, NULL, NULL },
     { NULL, NULL, "[modelinfo]\nversion=1.0\n[sightline]\nstate=none\n", NULL },

@@ -135,7 +135,8 @@ test_work (void)
   g_assert_null (sl_model_load (path, NULL, &error));
   expect_error (
     &error, SL_ERROR_LIMIT, path,
-    ": a frame takes about 344.1 billion multiply-adds, or as much other work: over the limit of 250;",
+    ": a frame takes about 344.1 billion multiply-adds, or as much other work: over the limit of "
+    "250;",
     "set work-limit (billions) higher if the model is meant to be that slow", NULL);
   const SlModelLoadOptions more = { .work_limit = G_GUINT64_CONSTANT (400000000000) },
                            less = { .work_limit = 1000 };
@@ -208,7 +209,8 @@ test_shared_weights (gconstpointer data)
   g_assert_null (load_with_info (w, NULL, NULL, &error));
   expect_error (
     &error, SL_ERROR_LIMIT,
-    "FULLY_CONNECTED 't': the model's tensors, and weights that layers share, need more than 1073741824 bytes",
+    "FULLY_CONNECTED 't': the model's tensors, and weights that layers share, need more than "
+    "1073741824 bytes",
     "set tensor-limit (MiB) higher", NULL);
 }
 

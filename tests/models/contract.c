@@ -257,7 +257,8 @@ static void
 test_layers (void)
 {
   static const char info[] = HEADER
-    "[sightline]\ncolour=BGR\nfit=letterbox\npad-value=7\ndecoder=ssd\ndecoder-scale=2\nmean=3\nstd=2\n";
+    "[sightline]\ncolour=BGR\nfit=letterbox\npad-value=7\ndecoder=ssd\ndecoder-scale=2\nmean=3\n"
+    "std=2\n";
   const SlModelSettings overrides = {
     .fit = "crop", .decoder = "labels", .colour = "RGB", .pad_value = "0"
   };
@@ -541,7 +542,8 @@ test_contradictions (void)
       HEADER "[sightline]\nfit=crop\ncrop-share=1.5\n",
       { 0 },
       SL_ERROR_ARGUMENT,
-      ".modelinfo crop-share: expected a number 0.01..1, such as 0.875 for 224 of 256 pixels, got '1.5'",
+      ".modelinfo crop-share: expected a number 0.01..1, such as 0.875 for 224 of 256 pixels, got "
+      "'1.5'",
       NULL },
     { SL_DTYPE_F32,
       nhwc,

@@ -339,7 +339,8 @@ test_key_file (void)
   for (guint i = 0; i < 3; i++) {
     g_autoptr (GError) error = NULL;
     g_autofree char *info = g_strdup_printf (
-      "[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=%s\n[style]\ndir=input\n[picture]\ndir=input\n"
+      "[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=%s\n[style]\ndir=input\n[picture]\n"
+      "dir=input\n"
       "[y]\ndir=output\n",
       values[i]);
     g_autoptr (SlTfliteWriter) writer = sum_model ();

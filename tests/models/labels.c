@@ -60,7 +60,8 @@ static const struct
 } formats[] = {
   { "map.pbtxt", "item {\n  id: 1\n  name: 'cat'\n}\nitem {\n  id: 2\n  name: 'dog'\n}\n", 1 },
   { "map.pbtxt",
-    "# ids\nitem: { name: \"/m/01\", id: 7 display_name: \"cat\" keypoints { id: 1 label: 'x' } }\r\nitem{id:8;name:'dog'}",
+    "# ids\nitem: { name: \"/m/01\", id: 7 display_name: \"cat\" keypoints { id: 1 label: 'x' } "
+    "}\r\nitem{id:8;name:'dog'}",
     7 },
   { "noname", "item {\n name: \"cat\"\n id: 0 # first\n}\nitem { name: \"dog\" id: 1 }", 0 },
   { "data.yaml", "path: ../data\ntrain: images/train\nnc: 2\nnames:\n  0: cat\n  1: dog\n", 0 },
@@ -90,10 +91,12 @@ static const struct
   { "labels.json", "[\"cat\", \"dog\"]", 0 },
   { "labels.json", "{\"0\": [\"n02123045\", \"cat\"], \"1\": [\"n02084071\", \"dog\"]}", 0 },
   { "config.json",
-    "{\"architectures\": [\"ViT\"], \"id2label\": {\"0\": \"cat\", \"1\": \"dog\"}, \"label2id\": {\"cat\": 0, \"dog\": 1}, \"size\": 224}",
+    "{\"architectures\": [\"ViT\"], \"id2label\": {\"0\": \"cat\", \"1\": \"dog\"}, \"label2id\": "
+    "{\"cat\": 0, \"dog\": 1}, \"size\": 224}",
     0 },
   { "instances.json",
-    "{\"images\": [{\"id\": 1}], \"categories\": [{\"supercategory\": \"animal\", \"id\": 1, \"name\": \"cat\"}, {\"id\": 2, \"name\": \"dog\"}]}",
+    "{\"images\": [{\"id\": 1}], \"categories\": [{\"supercategory\": \"animal\", \"id\": 1, "
+    "\"name\": \"cat\"}, {\"id\": 2, \"name\": \"dog\"}]}",
     1 },
   { "labels.json", "[{\"name\": \"cat\"}, {\"name\": \"dog\"}]", 0 },
   { "labels", "['cat', 'dog']\n", 0 },
@@ -222,7 +225,8 @@ test_no_lists (void)
     { "page.txt", "<!DOCTYPE html>\n<html></html>", "this is HTML, and no list of names" },
     { "a.xml", "<?xml version='1.0'?>\n<annotation/>", "this is XML, and no list of names" },
     { "coco.data", "classes= 2\ntrain = a.txt\nnames = data/coco.names\n",
-      "a file of Darknet that names the file with the class names; give that one, data/coco.names" },
+      "a file of Darknet that names the file with the class names; give that one, "
+      "data/coco.names" },
     { "test.txt", "# cat\n# dog\n", "the file is empty" },
     { "train.txt", "train/a.jpg\ntrain/b.PNG\n",
       "this is a list of other files, and no list of names" },

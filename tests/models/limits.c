@@ -63,8 +63,8 @@ test_detection (void)
   sl_tflite_writer_op (w, &op);
   sl_tflite_writer_io (w, 3, op.inputs, 4, op.outputs);
   expect_refused (
-    w,
-    "TFLite_Detection_PostProcess 'o': 6000000 boxes of 3 scores are over the limit of 16777216 scores");
+    w, "TFLite_Detection_PostProcess 'o': 6000000 boxes of 3 scores are over the limit of 16777216 "
+       "scores");
 }
 
 static void
@@ -97,8 +97,8 @@ test_window (void)
   sl_tflite_writer_op (w, &op);
   sl_tflite_writer_io (w, 1, &x, 1, &y);
   expect_refused (
-    w,
-    "MAX_POOL_2D 'y': a 3x3 window at 4094x4094 places is over the limit of 134217728 reads a channel");
+    w, "MAX_POOL_2D 'y': a 3x3 window at 4094x4094 places is over the limit of 134217728 reads a "
+       "channel");
 }
 
 static void

@@ -35,7 +35,8 @@ test_paths (void)
   g_assert_null (sl_model_load (missing, NULL, &error));
   expect_error (
     &error, SL_ERROR_OPEN, missing,
-    ": no such file, check the path; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model",
+    ": no such file, check the path; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or "
+    "TorchScript model",
     NULL);
   g_assert_null (sl_model_load (dir, NULL, &error));
   expect_error (
@@ -45,7 +46,8 @@ test_paths (void)
   g_assert_null (sl_model_load ("/dev/zero", NULL, &error));
   expect_error (
     &error, SL_ERROR_OPEN,
-    "/dev/zero: is not a regular file; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model",
+    "/dev/zero: is not a regular file; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or "
+    "TorchScript model",
     NULL);
   g_assert_cmpint (mkfifo (pipe, 0600), ==, 0);
   g_assert_null (sl_model_load (pipe, NULL, &error));
@@ -69,7 +71,8 @@ test_other_formats (void)
     { "\x08\x07\x12\x07pytorch:\x01", 13,
       "too few for a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model" },
     { "\x08\x07\x12\x07pytorch:\x01\x32\x03", 15,
-      "the file has 15 bytes, too few for a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model" },
+      "the file has 15 bytes, too few for a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript "
+      "model" },
     { "\x08\x07\x12\x07pytorch\x1a\x05"
       "1.7.0",
       18, "the model has no graph; the file is damaged or truncated" },
@@ -84,11 +87,13 @@ test_other_formats (void)
     { "<?xml version=\"1.0\"?>\n<net name=\"a\">", 35,
       "looks like an OpenVINO model; give the ONNX model that it was made from" },
     { "ftrtabcdefghijklmnop", 20,
-      "looks like a TensorRT engine, which is for one GPU; give the ONNX model that it was built from" },
+      "looks like a TensorRT engine, which is for one GPU; give the ONNX model that it was built "
+      "from" },
     { "IMODabcdefghijklmnop", 20,
       "looks like an offline model of Ascend (.om), which is for one NPU; give the ONNX model" },
     { "PK\x03\x04\0\0\0\0\0\0data/aotinductor/model/a.so", 38,
-      "looks like a package of AOTInductor, whose compiled code runs in PyTorch alone; export the model with torch.export.save(" },
+      "looks like a package of AOTInductor, whose compiled code runs in PyTorch alone; export the "
+      "model with torch.export.save(" },
     { "PK\x03\x04\0\0\0\0\0\0model/other.txt", 26, "looks like a zip archive; expected" },
     { "<!DOCTYPE html><html>404", 24,
       "looks like a web page, perhaps of a failed download; expected" },
@@ -104,11 +109,14 @@ test_other_formats (void)
       16, "looks like a program or library" },
     { "GGUF\3\0\0\0\0\0\0\0\0\0\0\0", 16, "looks like a GGUF model" },
     { "RKNN\0\0\0\0\6\0\0\0\0\0\0\0", 16,
-      "looks like a model for Rockchip's NPU (.rknn), which runs on that alone; give the ONNX, PyTorch or" },
+      "looks like a model for Rockchip's NPU (.rknn), which runs on that alone; give the ONNX, "
+      "PyTorch or" },
     { "\1HEF\0\0\0\2\0\0\0\0\0\0\0\0", 16,
-      "looks like a model for Hailo's accelerators (.hef), which runs on these alone; give the ONNX" },
+      "looks like a model for Hailo's accelerators (.hef), which runs on these alone; give the "
+      "ONNX" },
     { "\x48\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 62,
-      "looks like weights alone, without a graph (.safetensors); load them into the model in Python, then export the model with" },
+      "looks like weights alone, without a graph (.safetensors); load them into the model in "
+      "Python, then export the model with" },
     { "\n\x1c\n\5input\x12\x0bPlaceholder*\6\n\1a", 27,
       "looks like a frozen TensorFlow graph (.pb); convert it in Python with" },
     { "\x08\1\x12\x20\n\x12\x12\x05serve\0\0\0\0\0\0\0\0", 21,
@@ -116,7 +124,8 @@ test_other_formats (void)
     { "\x08\5\x12\x8b\2\n\x12\n\5image\x1a\x09\0\0\0\0\0", 21,
       "looks like a Core ML model (.mlmodel); give the ONNX" },
     { "{\"format\":\"graph-model\",\"modelTopology\":{\"node\":[]}}", 48,
-      "looks like a TensorFlow.js model (model.json); convert the Keras model or SavedModel that it was made from" },
+      "looks like a TensorFlow.js model (model.json); convert the Keras model or SavedModel that "
+      "it was made from" },
     { "7767517\n75 83\nInput data 0 1 data", 33,
       "looks like a model of ncnn (.param); give the ONNX" },
     { "\x47\x6b\x30\1\0\0\0\0\0\0\0\0\0\0\0\0", 16,
@@ -126,9 +135,11 @@ test_other_formats (void)
     { "PK\x03\x04\0\0\0\0\0\0serialized_exported_program.json", 42,
       "the zip archive has no directory at its end: the file is damaged or truncated" },
     { "\x1c\0\0\0TFL2\0\0\0\0\0\0\0\0", 16,
-      "not a known model format; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model (bytes 4..7 'TFL3', found 'TFL2')" },
+      "not a known model format; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript "
+      "model (bytes 4..7 'TFL3', found 'TFL2')" },
     { "\x1c\0\0\0\x01\x02\xff~\0\0\0\0\0\0\0\0", 16,
-      "not a known model format; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript model (bytes 4..7 'TFL3', found '...~')" },
+      "not a known model format; expected a TensorFlow Lite, ONNX, PyTorch (.pt2) or TorchScript "
+      "model (bytes 4..7 'TFL3', found '...~')" },
     { "\x1c\0\0\0TFL3\0\0\0\0\0\0\0\0", 16,
       "the FlatBuffer is damaged or truncated: at byte 0 of 16 an offset leads outside the file" },
   };
@@ -152,13 +163,15 @@ test_named (void)
     const char *name, *bytes, *text;
   } rows[] = {
     { "model.MNN", "\x1c\0\0\0abcdefghijkl",
-      "looks like a model of MNN (.mnn); give the ONNX, PyTorch or TensorFlow Lite model that it was made from; expected" },
+      "looks like a model of MNN (.mnn); give the ONNX, PyTorch or TensorFlow Lite model that it "
+      "was made from; expected" },
     { "model.blob",
       "\x7f"
       "ELF\1\1\1\0\0\0\0\0\0\0\0\0",
       "looks like a model compiled for Intel's Myriad (.blob), which runs on that alone; give" },
     { "loc_y.caffemodel", "\n\5LeNet\xa2\6\x34\n\4data\x12",
-      "looks like weights of Caffe (.caffemodel); convert them to ONNX together with their .prototxt; expected" },
+      "looks like weights of Caffe (.caffemodel); convert them to ONNX together with their "
+      ".prototxt; expected" },
     { "loc_y.prototxt", "name: \"LeNet\"\nla",
       "looks like the layers of a Caffe model (.prototxt), without weights; convert" },
     { "yolov4.weights", "\0\0\0\0\2\0\0\0\5\0\0\0\0\0\0",

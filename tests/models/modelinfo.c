@@ -12,8 +12,10 @@ static const char complete[] =
   "[modelinfo]\nversion=1.0\ngroup-id=mobilenet-v2-output\n\n"
   "[serving_default_input:0]\nid=image\ntype=float32\ndims=-1,224,192,3\ndir=input\n"
   "ranges=-1.0,1.0;0.0,2.0;-3,3\nmean-note=ignored\nfit=crop\ndecoder-scale=2\n\n"
-  "[StatefulPartitionedCall:0]\nid=scores\ntype=uint8\ndims=1001,1\ndims-order=col-major\ndir=output\n\n"
-  "[sightline]\ncolour=BGR\nlayout=NHWC\npad-value=114\ndecoder=labels\nlabels=sub/l.txt\ndecoder-softmax=true\n";
+  "[StatefulPartitionedCall:0]\nid=scores\ntype=uint8\ndims=1001,1\ndims-order=col-major\n"
+  "dir=output\n\n"
+  "[sightline]\ncolour=BGR\nlayout=NHWC\npad-value=114\ndecoder=labels\nlabels=sub/l.txt\n"
+  "decoder-softmax=true\n";
 
 static SlModelInfo *
 parse (const char *text, gssize length, char **dir, GError **error)
@@ -68,7 +70,8 @@ test_others (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModelInfo) info = parse (
     "[modelinfo]\nversion=1.1\ngroup-id=PLACEHOLDER\n\n"
-    "[image]\nid=image_0\ntype=uint8\ndims=-1,-1,-1,3\ndir=input\ncaps=video/x-raw,format=RGB\nranges=0.0,255.0;0.0,255.0;0.0,255.0\n\n"
+    "[image]\nid=image_0\ntype=uint8\ndims=-1,-1,-1,3\ndir=input\ncaps=video/x-raw,format=RGB\n"
+    "ranges=0.0,255.0;0.0,255.0;0.0,255.0\n\n"
     "[boxes]\nid=PLACEHOLDER_boxes\ntype=float32\ndims=-1,-1,4\ndims-order=row-major\ndir=output\n",
     -1, NULL, &error);
   g_assert_no_error (error);
@@ -110,10 +113,12 @@ static const struct
   { HEAD "[x]\nranges=0,1;0,1\n", "[x] ranges: expected 1 or 3 pairs" },
   { HEAD "[x]\nranges=0,1;0,1;0,1;0,1\n", "[x] ranges: expected 'min,max'" },
   { HEAD "[sightline]\ncolor=RGB\n",
-    "[sightline] color: unknown key; expected one of labels, mean, std, colour, layout, fit, crop-share, "
-    "pad-value, decoder, input-shape, fixed-inputs, state, backend, provider, fallback, precision, decoder-NAME" },
+    "[sightline] color: unknown key; expected one of labels, mean, std, colour, layout, fit, "
+    "crop-share, pad-value, decoder, input-shape, fixed-inputs, state, backend, provider, "
+    "fallback, precision, decoder-NAME" },
   { HEAD "[sightline]\ndelegate=evil.so\n",
-    "[sightline] delegate: not taken from a file that comes with a model; expected it as property or option" },
+    "[sightline] delegate: not taken from a file that comes with a model; expected it as property "
+    "or option" },
   { HEAD "[sightline]\nprovider-options=backend_path=evil.so\n",
     "[sightline] provider-options: not taken from a file" },
   { HEAD "[sightline]\ntensor-limit=100000\n", "[sightline] tensor-limit: not taken from a file" },

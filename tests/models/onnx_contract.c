@@ -80,24 +80,27 @@ test_preprocessor (void)
     SlColour colour;
     gint32 height, width;
   } rows[] = {
-    { "{\"do_normalize\": true, \"do_rescale\": true, \"do_resize\": true, \"image_mean\": [0.5, 0.25, 0.1], \"image_std\": [0.5, 0.5, 1],"
-      " \"image_processor_type\": \"ViTImageProcessor\", \"resample\": 2, \"rescale_factor\": 0.00392156862745098,"
-      " \"size\": {\"height\": 32, \"width\": 48}}",
+    { "{\"do_normalize\": true, \"do_rescale\": true, \"do_resize\": true, \"image_mean\": [0.5, "
+      "0.25, 0.1], \"image_std\": [0.5, 0.5, 1], \"image_processor_type\": \"ViTImageProcessor\", "
+      "\"resample\": 2, \"rescale_factor\": 0.00392156862745098, \"size\": {\"height\": 32, "
+      "\"width\": 48}}",
       { 127.5, 63.75, 25.5 },
       { 127.5, 127.5, 255 },
       SL_FIT_STRETCH,
       SL_COLOUR_RGB,
       32,
       48 },
-    { "{\"feature_extractor_type\": \"X\", \"do_center_crop\": true, \"do_normalize\": false, \"image_mean\": [1, 2, 3], \"size\": 256,"
-      " \"crop_size\": 64, \"do_flip_channel_order\": true}",
+    { "{\"feature_extractor_type\": \"X\", \"do_center_crop\": true, \"do_normalize\": false, "
+      "\"image_mean\": [1, 2, 3], \"size\": 256, \"crop_size\": 64, \"do_flip_channel_order\": "
+      "true}",
       { 0, 0, 0 },
       { 255, 255, 255 },
       SL_FIT_CROP,
       SL_COLOUR_BGR,
       64,
       64 },
-    { "{\"do_rescale\": false, \"image_mean\": [120, 120, 120], \"image_std\": [60, 60, 60], \"size\": {\"shortest_edge\": 40}}",
+    { "{\"do_rescale\": false, \"image_mean\": [120, 120, 120], \"image_std\": [60, 60, 60], "
+      "\"size\": {\"shortest_edge\": 40}}",
       { 120, 120, 120 },
       { 60, 60, 60 },
       SL_FIT_STRETCH,
@@ -139,58 +142,69 @@ test_crop_share (void)
     gdouble share;
   } rows[] = {
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"MobileNetV2ImageProcessor\", \"do_center_crop\": true, \"size\": {\"shortest_edge\": 256},"
-      " \"crop_size\": {\"height\": 224, \"width\": 224}}",
+      "{\"image_processor_type\": \"MobileNetV2ImageProcessor\", \"do_center_crop\": true, "
+      "\"size\": {\"shortest_edge\": 256}, \"crop_size\": {\"height\": 224, \"width\": 224}}",
       SL_FIT_CROP, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"CLIPImageProcessor\", \"do_center_crop\": true, \"size\": 224, \"crop_size\": 224}",
+      "{\"image_processor_type\": \"CLIPImageProcessor\", \"do_center_crop\": true, \"size\": 224, "
+      "\"crop_size\": 224}",
       SL_FIT_CROP, 1 },
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"DeiTImageProcessor\", \"do_center_crop\": true, \"size\": {\"height\": 256, \"width\": 256},"
-      " \"crop_size\": {\"height\": 224, \"width\": 224}}",
+      "{\"image_processor_type\": \"DeiTImageProcessor\", \"do_center_crop\": true, \"size\": "
+      "{\"height\": 256, \"width\": 256}, \"crop_size\": {\"height\": 224, \"width\": 224}}",
       SL_FIT_STRETCH, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"crop_size\": 224, \"do_center_crop\": true, \"feature_extractor_type\": \"DeiTFeatureExtractor\", \"size\": 256}",
+      "{\"crop_size\": 224, \"do_center_crop\": true, \"feature_extractor_type\": "
+      "\"DeiTFeatureExtractor\", \"size\": 256}",
       SL_FIT_STRETCH, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"size\": 256, \"crop_size\": 224, \"do_center_crop\": true, \"feature_extractor_type\": \"BeitFeatureExtractor\"}",
+      "{\"size\": 256, \"crop_size\": 224, \"do_center_crop\": true, \"feature_extractor_type\": "
+      "\"BeitFeatureExtractor\"}",
       SL_FIT_STRETCH, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"size\": 224, \"crop_size\": 224, \"do_center_crop\": true, \"feature_extractor_type\": \"FlavaFeatureExtractor\"}",
+      "{\"size\": 224, \"crop_size\": 224, \"do_center_crop\": true, \"feature_extractor_type\": "
+      "\"FlavaFeatureExtractor\"}",
       SL_FIT_STRETCH, 1 },
     { "preprocessor_config.json",
-      "{\"do_normalize\": true, \"do_resize\": true, \"feature_extractor_type\": \"ViTFeatureExtractor\", \"size\": 224}",
+      "{\"do_normalize\": true, \"do_resize\": true, \"feature_extractor_type\": "
+      "\"ViTFeatureExtractor\", \"size\": 224}",
       SL_FIT_STRETCH, 1 },
     { "preprocessor_config.json",
-      "{\"do_center_crop\": true, \"do_resize\": true, \"feature_extractor_type\": \"LevitFeatureExtractor\", \"size\": 224}",
+      "{\"do_center_crop\": true, \"do_resize\": true, \"feature_extractor_type\": "
+      "\"LevitFeatureExtractor\", \"size\": 224}",
       SL_FIT_CROP, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"crop_size\": {\"height\": 224, \"width\": 224}, \"do_center_crop\": true, \"image_processor_type\": \"LevitImageProcessor\","
-      " \"size\": {\"shortest_edge\": 224}}",
+      "{\"crop_size\": {\"height\": 224, \"width\": 224}, \"do_center_crop\": true, "
+      "\"image_processor_type\": \"LevitImageProcessor\", \"size\": {\"shortest_edge\": 224}}",
       SL_FIT_CROP, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"do_center_crop\": true, \"crop_size\": 224, \"image_processor_type\": \"LevitImageProcessorFast\", \"size\": 240}",
+      "{\"do_center_crop\": true, \"crop_size\": 224, \"image_processor_type\": "
+      "\"LevitImageProcessorFast\", \"size\": 240}",
       SL_FIT_CROP, 224.0 / 274 },
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": {\"shortest_edge\": 224}}",
+      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": "
+      "{\"shortest_edge\": 224}}",
       SL_FIT_CROP, 224.0 / 256 },
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": {\"shortest_edge\": 384}}",
+      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": "
+      "{\"shortest_edge\": 384}}",
       SL_FIT_STRETCH, 1 },
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"PoolFormerImageProcessor\", \"do_center_crop\": true, \"crop_pct\": 0.9,"
-      " \"size\": {\"shortest_edge\": 224}, \"crop_size\": {\"height\": 224, \"width\": 224}}",
+      "{\"image_processor_type\": \"PoolFormerImageProcessor\", \"do_center_crop\": true, "
+      "\"crop_pct\": 0.9, \"size\": {\"shortest_edge\": 224}, \"crop_size\": {\"height\": 224, "
+      "\"width\": 224}}",
       SL_FIT_CROP, 224.0 / 248 },
     { "preprocessor_config.json",
-      "{\"image_processor_type\": \"X\", \"do_center_crop\": true, \"crop_pct\": null, \"size\": {\"shortest_edge\": 200}, \"crop_size\": 224}",
+      "{\"image_processor_type\": \"X\", \"do_center_crop\": true, \"crop_pct\": null, \"size\": "
+      "{\"shortest_edge\": 200}, \"crop_size\": 224}",
       SL_FIT_CROP, 1 },
     { "config.json",
-      "{\"pretrained_cfg\": {\"input_size\": [3, 224, 224], \"crop_pct\": 0.95, \"crop_mode\": \"center\","
-      " \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}}",
+      "{\"pretrained_cfg\": {\"input_size\": [3, 224, 224], \"crop_pct\": 0.95, \"crop_mode\": "
+      "\"center\", \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}}",
       SL_FIT_CROP, 224.0 / 235 },
     { "config.json",
-      "{\"pretrained_cfg\": {\"input_size\": [3, 224, 224], \"crop_pct\": 0.95, \"crop_mode\": \"squash\","
-      " \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}}",
+      "{\"pretrained_cfg\": {\"input_size\": [3, 224, 224], \"crop_pct\": 0.95, \"crop_mode\": "
+      "\"squash\", \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}}",
       SL_FIT_STRETCH, 224.0 / 235 },
     { "config.json",
       "{\"pretrained_cfg\": {\"input_size\": [3, 224, 224], \"crop_pct\": 1.0,"
@@ -225,7 +239,8 @@ test_preprocessor_errors (void)
   } rows[] = {
     { "{\"some\": [1, {\"other\": null}]}", -1, NULL },
     { "[]", SL_ERROR_FORMAT,
-      "preprocessor_config.json is no JSON object of a preprocessor or configuration: unexpected text at byte 0" },
+      "preprocessor_config.json is no JSON object of a preprocessor or configuration: unexpected "
+      "text at byte 0" },
     { "", SL_ERROR_FORMAT, "unexpected text at byte 0" },
     { "{\"image_mean\": [0.5", SL_ERROR_FORMAT, "unexpected text at byte 19" },
     { "{\"image_mean\": [1,2,3,4]}", SL_ERROR_FORMAT, "unexpected text" },
@@ -265,7 +280,8 @@ test_labels (void)
   home_new (&home, writer);
   home_put (
     &home, TRUE, names[1],
-    "{\"hidden_act\": \"relu\", \"id2label\": {\"1\": \"dog\", \"0\": \"c\\u00e4t\\nand more\"}, \"x\": [[]]}");
+    "{\"hidden_act\": \"relu\", \"id2label\": {\"1\": \"dog\", \"0\": \"c\\u00e4t\\nand more\"}, "
+    "\"x\": [[]]}");
   g_autoptr (SlModel) model = sl_model_load (home.path, NULL, &error);
   g_assert_no_error (error);
   const SlLabels *labels = sl_model_contract (model)->labels;
@@ -295,7 +311,8 @@ test_size (void)
                 "input-shape=1,3,224,224", NULL);
   home_put (
     &home, FALSE, names[0],
-    "{\"image_mean\": [0, 0, 0], \"image_std\": [1, 1, 1], \"size\": {\"height\": 32, \"width\": 48}}");
+    "{\"image_mean\": [0, 0, 0], \"image_std\": [1, 1, 1], \"size\": {\"height\": 32, \"width\": "
+    "48}}");
   g_autoptr (SlModel) model = sl_model_load_with (
     home.path, NULL, &(SlModelLoadOptions){ .input_shape = "1,3,16,24" }, &error);
   g_assert_no_error (error);
@@ -477,9 +494,10 @@ test_timm (void)
   home_new (&home, writer);
   home_put (
     &home, FALSE, names[1],
-    "{\"architecture\": \"resnet18\", \"num_classes\": 2, \"label_names\": [\"cat\", \"dog\"], \"pretrained_cfg\": {\"tag\": \"a1\", "
-    "\"input_size\": [3, 24, 32], \"interpolation\": \"bicubic\", \"crop_pct\": 0.95, \"crop_mode\": \"center\", "
-    "\"mean\": [0.485, 0.456, 0.406], \"std\": [0.229, 0.224, 0.225], \"fixed\": {\"a\": [1]}}}");
+    "{\"architecture\": \"resnet18\", \"num_classes\": 2, \"label_names\": [\"cat\", \"dog\"], "
+    "\"pretrained_cfg\": {\"tag\": \"a1\", \"input_size\": [3, 24, 32], \"interpolation\": "
+    "\"bicubic\", \"crop_pct\": 0.95, \"crop_mode\": \"center\", \"mean\": [0.485, 0.456, 0.406], "
+    "\"std\": [0.229, 0.224, 0.225], \"fixed\": {\"a\": [1]}}}");
   g_autoptr (SlModel) model = sl_model_load (home.path, NULL, &error);
   g_assert_no_error (error);
   const SlContract *contract = sl_model_contract (model);
@@ -497,7 +515,8 @@ test_timm (void)
   g_assert_null (sl_model_load (home.path, NULL, &error));
   expect_error (
     &error, SL_ERROR_CONTRACT,
-    "config.json: mean and std give no pixel values; expected 1 or 3 finite numbers, those of std above 0",
+    "config.json: mean and std give no pixel values; expected 1 or 3 finite numbers, those of std "
+    "above 0",
     NULL);
   home_clear (&home);
 }
@@ -619,7 +638,8 @@ test_scaled_twice (void)
     const char *before, *std, *said;
   } rows[] = {
     { "Mul", 1 / 255.0f, NULL, "255",
-      "multiplies its pixels by 0.003922 (1/255), and they are divided by 255 before: state mean=0 and std=1" },
+      "multiplies its pixels by 0.003922 (1/255), and they are divided by 255 before: state mean=0 "
+      "and std=1" },
     { "Div", 127.5f, NULL, "127.5",
       "multiplies its pixels by 0.007843 (1/127.5), and they are divided by 127.5 before" },
     { "Div", 255, "Sub", "58.4", "(1/255), and they are divided by 58.4 before" },

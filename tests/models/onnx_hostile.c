@@ -428,12 +428,15 @@ test_domains (void)
     const char *domain, *text;
   } rows[] = {
     { "com.example",
-      "node 1 Warp 'y' (opset 13): operator com.example.Warp is not supported; operators of other domains belong to the "
-      "program that the model was made for: export it with ONNX's own operators" },
+      "node 1 Warp 'y' (opset 13): operator com.example.Warp is not supported; operators of other "
+      "domains belong to the program that the model was made for: export it with ONNX's own "
+      "operators" },
     { "com.microsoft.nchwc",
-      "operator com.microsoft.nchwc.Warp is not supported; operators of this domain are ONNX Runtime's own" },
+      "operator com.microsoft.nchwc.Warp is not supported; operators of this domain are ONNX "
+      "Runtime's own" },
     { "ai.onnx.ml",
-      "operator ai.onnx.ml.Warp is not supported; of ONNX's own domains ai.onnx alone is supported" },
+      "operator ai.onnx.ml.Warp is not supported; of ONNX's own domains ai.onnx alone is "
+      "supported" },
     { "", "operator Warp is not supported; export the model without it" },
     { "ai.onnx", "operator Warp is not supported; export the model without it" },
   };
@@ -467,8 +470,8 @@ test_foreign (void)
   sl_onnx_writer_node (functions, "Relu", "x", "y", NULL);
   refuse (
     functions, SL_ERROR_UNSUPPORTED,
-    "the model defines function 'aten_linear' of the domain 'pkg.torch.ops', and functions are not supported; inline them with "
-    "onnx.inliner.inline_local_functions()");
+    "the model defines function 'aten_linear' of the domain 'pkg.torch.ops', and functions are not "
+    "supported; inline them with onnx.inliner.inline_local_functions()");
   sl_onnx_message (weights, 1,
                    sl_onnx_tensor ("w", SL_ONNX_FLOAT, 1, (const gint64[]){ 1 }, "\0\0\0", 4));
   sl_onnx_message (sparse->graph, 15, weights);

@@ -151,8 +151,8 @@ test_refused (void)
           "provider-library=/nowhere/p.so: cannot be opened: ");
   expect (
     &(SlBackendSettings){ .backend = "onnxruntime", .provider_library = FAKE_RUNTIME_LIBRARY },
-    ": it lacks the function CreateEpFactories; expected a plug-in library of an execution provider, for ONNX Runtime 1.22 "
-    "or newer");
+    ": it lacks the function CreateEpFactories; expected a plug-in library of an execution "
+    "provider, for ONNX Runtime 1.22 or newer");
   expect (&(SlBackendSettings){ .backend = "onnxruntime",
                                 .provider_library = PLUGIN_PROVIDER,
                                 .device = "npu" },
@@ -163,8 +163,8 @@ test_refused (void)
           "device=2: the provider's library has no such device; expected one of 0 cpu, 1 cpu");
   expect_of_copy (
     "none",
-    ": it finds no device; check that the device is there, that its driver is installed, and that this user may "
-    "open it");
+    ": it finds no device; check that the device is there, that its driver is installed, and that "
+    "this user may open it");
   expect_of_copy ("refuse", "the test provider is for another version of ONNX Runtime");
 }
 
@@ -311,9 +311,9 @@ test_old_runtime (void)
   }
   g_setenv ("FAKE_RUNTIME", "plugless", TRUE);
   g_setenv ("SIGHTLINE_ONNXRUNTIME", FAKE_RUNTIME_LIBRARY, TRUE);
-  expect (
-    &(SlBackendSettings){ .backend = "onnxruntime", .provider_library = PLUGIN_PROVIDER },
-    "provider-library: ONNX Runtime 1.21.0 takes no libraries of providers; expected 1.22 or newer: install that");
+  expect (&(SlBackendSettings){ .backend = "onnxruntime", .provider_library = PLUGIN_PROVIDER },
+          "provider-library: ONNX Runtime 1.21.0 takes no libraries of providers; expected 1.22 or "
+          "newer: install that");
 }
 
 TEST_MAIN (int argc, char **argv)

@@ -336,7 +336,8 @@ test_errors (void)
           "custom option stride is 0; expected a whole number from 1 to 1000000");
   refuse (
     (Options){ 0.2, 5, 16, 3 }, ROWS + 1, SL_ERROR_SHAPE,
-    "the tensor of displacements is float32[1,10,12,64]; expected [1,H,W,64], of one size with the others");
+    "the tensor of displacements is float32[1,10,12,64]; expected [1,H,W,64], of one size with the "
+    "others");
 }
 
 TEST_MAIN (int argc, char **argv)

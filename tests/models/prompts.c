@@ -24,8 +24,8 @@
 
 static const char tokenizer[] =
   "{\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},\"padding\":{\"strategy\":\"BatchLongest\","
-  "\"pad_id\":0},\"truncation\":{\"max_length\":8},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"?\","
-  "\"vocab\":{\"?\":0,\"cat\":1,\"dog\":2,\"red\":3,\"a\":4,\"photo\":5}}}";
+  "\"pad_id\":0},\"truncation\":{\"max_length\":8},\"model\":{\"type\":\"WordPiece\","
+  "\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"cat\":1,\"dog\":2,\"red\":3,\"a\":4,\"photo\":5}}}";
 
 typedef struct
 {
@@ -259,8 +259,8 @@ test_other_models (void)
     SlOnnxWriter *writer;
     const char *message;
   } rows[] = {
-    { w,
-      "expected a text model with an output of one vector of floats, such as float32[1,512], got " },
+    { w, "expected a text model with an output of one vector of floats, such as float32[1,512], "
+         "got " },
     { pixels,
       "expected a text model whose inputs are int64 or int32 [1,N], got 'x' float32[1,3,8,8]" },
   };

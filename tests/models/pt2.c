@@ -324,7 +324,8 @@ test_state (void)
     g_assert_null (sl_model_to_tflite (model, &error));
     expect_error (
       &error, SL_ERROR_UNSUPPORTED,
-      "the model carries state from frame to frame (sum=sum), and a file of TensorFlow Lite is written without state",
+      "the model carries state from frame to frame (sum=sum), and a file of TensorFlow Lite is "
+      "written without state",
       NULL);
     g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
     g_assert_no_error (error);
@@ -408,7 +409,8 @@ test_refused_sizes (void)
 {
   refuse_pt2 (
     open_net ("s0,3,32*s1,32*s1"), NULL, SL_ERROR_SHAPE,
-    "the program leaves sizes of input 'x' open (x s0,3,32*s1,32*s1; s1 from 2 to 20); state them, for example as input-shape=1,3,4,4");
+    "the program leaves sizes of input 'x' open (x s0,3,32*s1,32*s1; s1 from 2 to 20); state them, "
+    "for example as input-shape=1,3,4,4");
   /* Nobody is asked for the size of a program that cannot run. */
   SlPt2Writer *w = open_net ("s0,3,32*s1,32*s1");
   sl_pt2_node (w, "torch.ops.aten.nothing.default", "", "z");
@@ -418,13 +420,15 @@ test_refused_sizes (void)
               "s1 is 1 for the stated sizes; the program was exported for it from 2 to 20");
   refuse_pt2 (
     open_net ("s0,3,32*s1,32*s1"), "1,3,64,96", SL_ERROR_SHAPE,
-    "input 'x', dimension 3: 96 is stated; expected 32*s1, by the sizes before it 64, for which the program was exported");
+    "input 'x', dimension 3: 96 is stated; expected 32*s1, by the sizes before it 64, for which "
+    "the program was exported");
   refuse_pt2 (
     open_net ("s0,3,32*s1,32*s1"), "1,3,65,65", SL_ERROR_SHAPE,
     "input 'x', dimension 2: 65 is stated; expected 32*s1, for which the program was exported");
   refuse_pt2 (
     open_net ("s0,3,4,4"), "1,3,4,5", SL_ERROR_SHAPE,
-    "input 'x', dimension 3: input-shape states 5, and the program was exported for 4 alone; export it with dynamic_shapes");
+    "input 'x', dimension 3: input-shape states 5, and the program was exported for 4 alone; "
+    "export it with dynamic_shapes");
   refuse_pt2 (open_net ("s0,3,4,4"), "1,3,4", SL_ERROR_SHAPE,
               "input 'x' has 4 dimensions; input-shape states 3");
   refuse_pt2 (open_net ("s0,3,4,4"), "1,3,4,4;1", SL_ERROR_ARGUMENT,

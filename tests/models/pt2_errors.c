@@ -42,7 +42,8 @@ static const struct
 } parts[] = {
   { "schema_version", "{\"major\":9,\"minor\":1}", SL_ERROR_UNSUPPORTED,
     NEW
-    ": schema version 9.1; expected 8.x, which PyTorch 2.5 and later write: export the model again with torch.export.save()" },
+    ": schema version 9.1; expected 8.x, which PyTorch 2.5 and later write: export the model again "
+    "with torch.export.save()" },
   { "schema_version", "{\"major\":\"8\"}", SL_ERROR_FORMAT, NEW ": " },
   { "schema_version", NULL, SL_ERROR_FORMAT,
     NEW ": 'schema_version' is missing, which a program of torch.export has" },
@@ -90,18 +91,22 @@ static const struct
     "{\"target\":\"builtins.print\",\"inputs\":[],\"outputs\":[]}]",
     SL_ERROR_UNSUPPORTED,
     NEW
-    ": operators that are not supported: builtins.print, torch.ops.aten.nothing.default, torch.ops.mine.blur.out; save what "
-    "run_decompositions() of the program gives, which writes many by others, or export the model to ONNX with torch.onnx.export(); "
-    "docs/operators.md lists those that are; the file does not contain the code of custom operators: save what "
-    "run_decompositions({torch.ops.mine.blur.out: FUNCTION}) of the program gives, with a function of PyTorch's operators for each" },
+    ": operators that are not supported: builtins.print, torch.ops.aten.nothing.default, "
+    "torch.ops.mine.blur.out; save what run_decompositions() of the program gives, which writes "
+    "many by others, or export the model to ONNX with torch.onnx.export(); docs/operators.md lists "
+    "those that are; the file does not contain the code of custom operators: save what "
+    "run_decompositions({torch.ops.mine.blur.out: FUNCTION}) of the program gives, with a function "
+    "of PyTorch's operators for each" },
   { "nodes",
     "[{\"target\":\"torch.ops.mine.blur.default\",\"inputs\":[],\"outputs\":[]},"
     "{\"target\":\"torch.ops.its.edges.default\",\"inputs\":[],\"outputs\":[]}]",
     SL_ERROR_UNSUPPORTED,
     NEW
-    ": operators that are not supported: torch.ops.its.edges.default, torch.ops.mine.blur.default; the file does not contain the code "
-    "of custom operators: save what run_decompositions({torch.ops.its.edges.default: FUNCTION}) of the program gives, with a function "
-    "of PyTorch's operators for each, or export the model with that code in place of the operators" },
+    ": operators that are not supported: torch.ops.its.edges.default, torch.ops.mine.blur.default; "
+    "the file does not contain the code of custom operators: save what "
+    "run_decompositions({torch.ops.its.edges.default: FUNCTION}) of the program gives, with a "
+    "function of PyTorch's operators for each, or export the model with that code in place of the "
+    "operators" },
   { "nodes",
     NODE ("torch.ops.aten.split.Tensor", X "," PT2_ARG ("split_size", "{\"as_int\":2}"),
           "{\"as_tensors\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}]}"),
@@ -167,10 +172,11 @@ static const struct
   { FALSE, OLD, "[]", SL_ERROR_FORMAT, OLD ": " },
   { TRUE, NEW, NULL, SL_ERROR_FORMAT, "looks like a zip archive; expected" },
   { TRUE, "byteorder", "big", SL_ERROR_UNSUPPORTED,
-    "the tensors of the archive have the byte order 'big'; expected little, that of this machine: save the program on one like it" },
+    "the tensors of the archive have the byte order 'big'; expected little, that of this machine: "
+    "save the program on one like it" },
   { TRUE, "data/aotinductor/model/a.so", "x", SL_ERROR_UNSUPPORTED,
-    "the archive holds a program compiled by AOTInductor (data/aotinductor/), which runs in PyTorch alone; save the program with "
-    "torch.export.save() instead" },
+    "the archive holds a program compiled by AOTInductor (data/aotinductor/), which runs in "
+    "PyTorch alone; save the program with torch.export.save() instead" },
   { TRUE, "data/weights/model_weights_config.json", NULL, SL_ERROR_FORMAT,
     NEW ": tensor 'layer.a' is not among the weights and constants of the archive" },
   { TRUE, "data/weights/0", NULL, SL_ERROR_FORMAT,
@@ -248,8 +254,8 @@ static const struct
     SL_ERROR_FORMAT, "tensor 'layer.a': 1 sizes and 0 strides; expected a stride for each size" },
   { "{\"path_name\":\"0\",\"tensor_meta\":{\"dtype\":7,\"sizes\":[{\"as_expr\":4}]}}",
     SL_ERROR_FORMAT, "a size or a stride that is not a number: 'as_expr'" },
-  { "{\"path_name\":\"0\",\"tensor_meta\":{\"dtype\":7,\"sizes\":[{\"as_int\":4}],\"strides\":[{\"as_int\":1}],"
-    "\"storage_offset\":{\"as_int\":1}}}",
+  { "{\"path_name\":\"0\",\"tensor_meta\":{\"dtype\":7,\"sizes\":[{\"as_int\":4}],"
+    "\"strides\":[{\"as_int\":1}],\"storage_offset\":{\"as_int\":1}}}",
     SL_ERROR_FORMAT, "tensor 'layer.a': it has elements outside its storage '0'" },
   { "{\"path_name\":\"0\",\"use_pickle\":true}", SL_ERROR_FORMAT,
     "data/weights/0: the zip archive has no directory at its end" },
@@ -301,15 +307,18 @@ test_pickles (void)
 #define INNER(target, more)                                                   \
   "{\"target\":\"" target "\",\"inputs\":[" PT2_TENSOR_ARG ("self", "q") more \
     "],\"outputs\":[" PT2_TENSOR ("r") "]}"
-#define COND(yes, no)                                                                                                                                                                               \
-  "[{\"target\":\"torch.ops.aten.sum.default\",\"inputs\":[" X                                                                                                                                      \
-  "],\"outputs\":[" PT2_TENSOR ("s") "]},{\"target\":\"torch.ops.aten.gt.Scalar\",\"inputs\":[" PT2_TENSOR_ARG ("self", "s") "," PT2_ARG ("other", "{\"as_int\":0}") "],\"outputs\":[" PT2_TENSOR ( \
-    "c") "]},{\"target\":\"torch.ops.higher_order.cond\",\"inputs\":[" PT2_ARG ("",                                                                                                                 \
-                                                                                PT2_TENSOR (                                                                                                        \
-                                                                                  "c")) "," PT2_ARG ("",                                                                                            \
-                                                                                                     yes) "," PT2_ARG ("",                                                                          \
-                                                                                                                       no) "," PT2_ARG ("",                                                         \
-                                                                                                                                        "{\"as_tensors\":[{\"name\":\"x\"}]}") "],\"outputs\":[{\"as_tensors\":[{\"name\":\"y\"}]}]}]"
+#define SUM                                                   \
+  "{\"target\":\"torch.ops.aten.sum.default\",\"inputs\":[" X \
+  "],\"outputs\":[" PT2_TENSOR ("s") "]},"
+#define ABOVE_ZERO                                                         \
+  "{\"target\":\"torch.ops.aten.gt.Scalar\",\"inputs\":[" PT2_TENSOR_ARG ( \
+    "self", "s") "," PT2_ARG ("other", "{\"as_int\":0}") "],\"outputs\":[" PT2_TENSOR ("c") "]},"
+#define CHOICE(yes, no)          \
+  PT2_ARG ("", PT2_TENSOR ("c")) \
+  "," PT2_ARG ("", yes) "," PT2_ARG ("", no) "," PT2_ARG ("", "{\"as_tensors\":[{\"name\":\"x\"}]}")
+#define COND(yes, no)                                                                    \
+  "[" SUM ABOVE_ZERO "{\"target\":\"torch.ops.higher_order.cond\",\"inputs\":[" CHOICE ( \
+    yes, no) "],\"outputs\":[{\"as_tensors\":[{\"name\":\"y\"}]}]}]"
 
 static void
 test_branches (void)
@@ -326,9 +335,8 @@ test_branches (void)
                                                   "," PT2_ARG ("dim", "{\"as_int\":0}")))));
   refuse_pt2 (
     w, NULL, SL_ERROR_UNSUPPORTED,
-    NEW
-    ", node 2, torch.ops.higher_order.cond: result 0 has another size in each branch, and the condition depends on the "
-    "picture");
+    NEW ", node 2, torch.ops.higher_order.cond: result 0 has another size in each branch, and the "
+        "condition depends on the picture");
   w = net (TRUE);
   sl_pt2_set (w, "nodes", NODE ("torch.ops.higher_order.cond", X, PT2_TENSOR ("y")));
   refuse_pt2 (w, NULL, SL_ERROR_FORMAT, "expected a condition and two graphs");

@@ -141,11 +141,16 @@ test_endless_loop (void)
         "\",\"inputs\":[" PT2_TENSOR_ARG ("self", "a") "],\"outputs\":[" PT2_TENSOR (
           "b") "]}")) "," PT2_ARG ("",
                                    "{\"as_tensors\":[{\"name\":\"x\"}]}") "," PT2_ARG ("",
-                                                                                       "{\"as_tensors\":[]}");
+                                                                                       "{\"as_tenso"
+                                                                                       "rs\":[]}");
   SlPt2Writer *w = net ();
   sl_pt2_node (w, WHILE, body, "y");
   refuse_net (w, SL_ERROR_LIMIT, ", node 0, " WHILE ": the loop runs more than 1024 times");
 }
+
+#define GRAPH_ARG(nodes) \
+  "{\"name\":\"\",\"arg\":" GRAPH_OF (PT2_TENSOR ("x"), PT2_TENSOR ("x"), nodes) "},"
+#define OF_X PT2_ARG ("", "{\"as_tensors\":[{\"name\":\"x\"}]}")
 
 /* Conditions inside conditions. */
 static void
@@ -154,14 +159,11 @@ test_nested (void)
   SlPt2Writer *w = net ();
   g_autofree char *inner = g_strdup ("");
   for (guint i = 0; i < DEPTH; i++) {
-    char *outer = g_strdup_printf (
-      "{\"target\":\"" COND "\",\"inputs\":[{\"name\":\"\",\"arg\":{\"as_bool\":true}},"
-      "{\"name\":\"\",\"arg\":" GRAPH_OF (
-        PT2_TENSOR ("x"), PT2_TENSOR ("x"),
-        "%s") "},"
-              "{\"name\":\"\",\"arg\":" GRAPH_OF (PT2_TENSOR ("x"), PT2_TENSOR ("x"), "") "}," PT2_ARG (
-                "", "{\"as_tensors\":[{\"name\":\"x\"}]}") "],\"outputs\":[" PT2_TENSOR ("y") "]}",
-      inner);
+    char *outer =
+      g_strdup_printf ("{\"target\":\"" COND
+                       "\",\"inputs\":[{\"name\":\"\",\"arg\":{\"as_bool\":true}}," GRAPH_ARG ("%s")
+                         GRAPH_ARG ("") OF_X "],\"outputs\":[" PT2_TENSOR ("y") "]}",
+                       inner);
     g_free (inner);
     inner = outer;
   }

@@ -271,15 +271,18 @@ test_refused (void)
     SlError code;
   } rows[] = {
     { "a", NULL,
-      "state: expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or none, got 'a'",
+      "state: expected INPUT=OUTPUT with ',' between, each a number or a name, such as "
+      "h0=hn,c0=cn, or none, got 'a'",
       SL_ERROR_ARGUMENT },
     { "a=", NULL, "state: expected INPUT=OUTPUT", SL_ERROR_ARGUMENT },
     { "a=b,", NULL, "state: expected INPUT=OUTPUT", SL_ERROR_ARGUMENT },
     { "e=b", NULL,
-      "state: no input 'e'; the model has 0 'x' float32[1,4], 1 'a' float32[1,4], 2 'c' float32[1,4]",
+      "state: no input 'e'; the model has 0 'x' float32[1,4], 1 'a' float32[1,4], 2 'c' "
+      "float32[1,4]",
       SL_ERROR_ARGUMENT },
     { "a=7", NULL,
-      "state: no output '7'; the model has 0 'b' float32[1,4], 1 'y' float32[1,4], 2 'd' float32[1,4]",
+      "state: no output '7'; the model has 0 'b' float32[1,4], 1 'y' float32[1,4], 2 'd' "
+      "float32[1,4]",
       SL_ERROR_ARGUMENT },
     { "a=b,a=d", NULL, "state: 'a=b,a=d': an input or an output is stated twice",
       SL_ERROR_ARGUMENT },
@@ -303,8 +306,8 @@ test_refused (void)
   g_assert_null (load (writer, &(SlModelLoadOptions){ .state = "wide=y" }, &error));
   expect_error (
     &error, SL_ERROR_SHAPE,
-    "state: input 'wide' is float32[2,4], and output 'y', which it gets, float32[1,4]: expected the same; sizes that the model leaves "
-    "open are stated with input-shape, for each input",
+    "state: input 'wide' is float32[2,4], and output 'y', which it gets, float32[1,4]: expected "
+    "the same; sizes that the model leaves open are stated with input-shape, for each input",
     NULL);
 }
 

@@ -15,10 +15,11 @@
 #include "tests/support/program.h"
 
 /* A model whose tokens are single characters, a letter each where BPE has no merges. */
-#define LETTERS                                                                                       \
-  "{\"type\":\"BPE\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\"c\":3,\"d\":4,"         \
-  "\" \":5,\"1\":6,\"2\":7,\".\":8,\"\xe2\x96\x81\":9,\"ab\":10,\"abc\":11,\"e\":12,\"\xc3\xa9\":13," \
-  "\"\xc4\xa0\":14,\"i\":15,\"\xcc\x87\":16,\"A\":17},\"merges\":[\"a b\",\"ab c\"]}"
+#define LETTERS                                                                                  \
+  "{\"type\":\"BPE\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\"c\":3,\"d\":4,"    \
+  "\" \":5,\"1\":6,\"2\":7,\".\":8,\"\xe2\x96\x81\":9,\"ab\":10,\"abc\":11,\"e\":12,"            \
+  "\"\xc3\xa9\":13,\"\xc4\xa0\":14,\"i\":15,\"\xcc\x87\":16,\"A\":17},\"merges\":[\"a b\",\"ab " \
+  "c\"]}"
 #define WORDS                                                                                    \
   "{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"vocab\":{\"[UNK]\":0,\"un\":1,\"##aff\":2," \
   "\"##able\":3,\"able\":4,\"[CLS]\":5,\"[SEP]\":6,\",\":7,\"\xe4\xb8\xad\":8}}"
@@ -126,7 +127,8 @@ test_splits (void)
     { "{\"type\":\"Split\",\"pattern\":{\"String\":\"b\"},\"behavior\":\"Isolated\"}", "abc",
       "a|b|c" },
     { "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"ab\"},\"behavior\":\"Removed\"}", "abc", "c" },
-    { "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"ab\"},\"behavior\":\"Removed\",\"invert\":true}",
+    { "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"ab\"},\"behavior\":\"Removed\","
+      "\"invert\":true}",
       "abcab", "ab|ab" },
     { "{\"type\":\"Split\",\"pattern\":{\"String\":\"a\"},\"behavior\":\"MergedWithPrevious\"}",
       "bab", "b|a|b" },
@@ -162,8 +164,8 @@ test_models (void)
     "a|u|a"); /* without a type */
   expect_tokens (
     "{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"#b\":1,\"ab\":2,\"ab</w>\":3,\"#b</w>\":4,\"abc\":5},"
-    "\"continuing_subword_prefix\":\"#\",\"end_of_word_suffix\":\"</w>\",\"merges\":[[\"a\",\"#b\"],"
-    "[\"a\",\"#b</w>\"]]}",
+    "\"continuing_subword_prefix\":\"#\",\"end_of_word_suffix\":\"</w>\",\"merges\":[[\"a\","
+    "\"#b\"],[\"a\",\"#b</w>\"]]}",
     "", "ab", "ab</w>");
   expect_tokens ("{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"ignore_merges\":true,"
                  "\"merges\":[]}",
@@ -184,12 +186,12 @@ test_added (void)
   expect_tokens (LETTERS, parts, "<x><x>", "<x>|<x>");
 }
 
-#define FRAME                                                                                             \
-  "\"post_processor\":{\"type\":\"Sequence\",\"processors\":[{\"type\":\"ByteLevel\"},{\"type\":"         \
-  "\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"[S]\",\"type_id\":0}},{\"Sequence\":"   \
-  "{\"id\":\"A\",\"type_id\":0}},{\"SpecialToken\":{\"id\":\"[E]\",\"type_id\":0}}],\"special_tokens\":{" \
-  "\"[S]\":{\"id\":\"[S]\",\"ids\":[6],\"tokens\":[\"1\"]},\"[E]\":{\"id\":\"[E]\",\"ids\":[7],"          \
-  "\"tokens\":[\"2\"]}}}]},"
+#define FRAME                                                                                     \
+  "\"post_processor\":{\"type\":\"Sequence\",\"processors\":[{\"type\":\"ByteLevel\"},{\"type\":" \
+  "\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"[S]\",\"type_id\":0}},"         \
+  "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},{\"SpecialToken\":{\"id\":\"[E]\","                \
+  "\"type_id\":0}}],\"special_tokens\":{\"[S]\":{\"id\":\"[S]\",\"ids\":[6],\"tokens\":[\"1\"]}," \
+  "\"[E]\":{\"id\":\"[E]\",\"ids\":[7],\"tokens\":[\"2\"]}}}]},"
 
 static void
 test_frame (void)
@@ -258,12 +260,13 @@ test_refused (void)
       SL_ERROR_FORMAT,
       "a precompiled character map of 3 bytes says that its trie has 0; the file is damaged or "
       "truncated" },
-    { "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"[a-z&&[^b]]\"}},\"model\":{}}",
+    { "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"[a-z&&[^b]]\"}},"
+      "\"model\":{}}",
       SL_ERROR_UNSUPPORTED,
       "the regular expression '[a-z&&[^b]]' contains '&&', which means something else to PCRE; "
       "expected an expression without it" },
-    { "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"a\"},\"behavior\":\"Kept\"},"
-      "\"model\":{}}",
+    { "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"a\"},"
+      "\"behavior\":\"Kept\"},\"model\":{}}",
       SL_ERROR_FORMAT,
       "Split: behavior 'Kept'; expected Isolated, Removed, Contiguous, MergedWithPrevious or "
       "MergedWithNext" },
@@ -301,8 +304,8 @@ test_refused (void)
     { "{\"model\":{\"vocab\":{\"[UNK]\":0}},\"model\":{}}", SL_ERROR_FORMAT,
       "line 1: a second model" },
     { "{\"a\":1}", SL_ERROR_OPEN,
-      "a map of tokens needs the list of merges beside it; expected merges.txt, or vocab.bpe, in its "
-      "folder" },
+      "a map of tokens needs the list of merges beside it; expected merges.txt, or vocab.bpe, in "
+      "its folder" },
     { "#version: 0.2\n", SL_ERROR_FORMAT,
       "no merges; expected lines of two tokens with a space between" },
     { "#version: 0.2\nab\n", SL_ERROR_FORMAT,

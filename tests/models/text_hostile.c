@@ -19,27 +19,29 @@
 /* What a file may say of a trie: one byte, and the two bytes of a character. */
 #define UNITS 1024
 
-#define ADDED                                                                                            \
-  "\"added_tokens\":[{\"id\":1,\"content\":\"[S]\",\"special\":true,\"lstrip\":true},{\"id\":9,"         \
-  "\"content\":\"ab\",\"single_word\":true,\"normalized\":true}],\"truncation\":{\"max_length\":8,"      \
-  "\"direction\":\"Right\"},\"padding\":{\"strategy\":{\"Fixed\":9},\"pad_id\":2},"                      \
-  "\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"[S]\"}}," \
+#define ADDED                                                                                    \
+  "\"added_tokens\":[{\"id\":1,\"content\":\"[S]\",\"special\":true,\"lstrip\":true},{\"id\":9," \
+  "\"content\":\"ab\",\"single_word\":true,\"normalized\":true}],"                               \
+  "\"truncation\":{\"max_length\":8,\"direction\":\"Right\"},"                                   \
+  "\"padding\":{\"strategy\":{\"Fixed\":9},\"pad_id\":2},\"post_processor\":{"                   \
+  "\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"[S]\"}},"             \
   "{\"Sequence\":{\"id\":\"A\"}}],\"special_tokens\":{\"[S]\":{\"ids\":[1]}}},"
 
 static const char *const files[] = {
   "{" ADDED "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFKC\"},{\"type\":"
-  "\"Replace\",\"pattern\":{\"Regex\":\"\\\\s+\"},\"content\":\" \"},{\"type\":\"Prepend\",\"prepend\":"
-  "\"_\"}]},\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"'s| ?\\\\p{L}+|\\\\p{N}{1,3}"
-  "|\\\\s+(?!\\\\S)\"},\"behavior\":\"Isolated\"},\"model\":{\"type\":\"BPE\",\"unk_token\":\"u\","
+  "\"Replace\",\"pattern\":{\"Regex\":\"\\\\s+\"},\"content\":\" "
+  "\"},{\"type\":\"Prepend\",\"prepend\":\"_\"}]},\"pre_tokenizer\":{\"type\":\"Split\","
+  "\"pattern\":{\"Regex\":\"'s| ?\\\\p{L}+|\\\\p{N}{1,3}|\\\\s+(?!\\\\S)\"},"
+  "\"behavior\":\"Isolated\"},\"model\":{\"type\":\"BPE\",\"unk_token\":\"u\","
   "\"byte_fallback\":true,\"fuse_unk\":true,\"vocab\":{\"u\":0,\"a\":3,\"b\":4,\"ab\":5,\"_\":6,"
   "\"<0x20>\":7},\"merges\":[\"a b\",[\"a\",\"b\"]]}}",
   "{" ADDED "\"normalizer\":{\"type\":\"BertNormalizer\"},\"pre_tokenizer\":{\"type\":"
-  "\"BertPreTokenizer\"},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"u\",\"vocab\":{\"u\":0,\"a\":3,"
-  "\"##b\":4,\"ab\":5,\"##a\":6},\"max_input_chars_per_word\":50}}",
+  "\"BertPreTokenizer\"},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"u\","
+  "\"vocab\":{\"u\":0,\"a\":3,\"##b\":4,\"ab\":5,\"##a\":6},\"max_input_chars_per_word\":50}}",
   "{" ADDED "\"normalizer\":{\"type\":\"Nmt\"},\"pre_tokenizer\":{\"type\":\"Metaspace\","
-  "\"replacement\":\"\xe2\x96\x81\",\"prepend_scheme\":\"first\"},\"model\":{\"type\":\"Unigram\","
-  "\"unk_id\":0,\"byte_fallback\":true,\"vocab\":[[\"u\",0],[\"\xe2\x96\x81\",-1.5],[\"a\",-2],"
-  "[\"ab\",-3e0],[\"ba\",-2.5]]}}",
+  "\"replacement\":\"\xe2\x96\x81\",\"prepend_scheme\":\"first\"},"
+  "\"model\":{\"type\":\"Unigram\",\"unk_id\":0,\"byte_fallback\":true,\"vocab\":[[\"u\",0],"
+  "[\"\xe2\x96\x81\",-1.5],[\"a\",-2],[\"ab\",-3e0],[\"ba\",-2.5]]}}",
   "#version: 0.2\na b\nab a</w>\nb a\nba b</w>\nab ab\n",
   "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n##b\nab\n##ab\n,\n",
 };

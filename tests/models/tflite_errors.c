@@ -61,28 +61,30 @@ test_operators (void)
     const char *text;
   } rows[] = {
     { { .builtin = 33 },
-      "op 33 EMBEDDING_LOOKUP_SPARSE at node 12 'y': not supported; convert the model without it: 'sightline inspect --operators' lists what "
-      "runs" },
+      "op 33 EMBEDDING_LOOKUP_SPARSE at node 12 'y': not supported; convert the model without it: "
+      "'sightline inspect --operators' lists what runs" },
     { { .builtin = 9999 },
       "op 9999 UNKNOWN at node 12 'y': not supported; convert the model without it" },
     { { .builtin = 151 }, "op 151 DYNAMIC_UPDATE_SLICE at node 12 'y': not supported; " },
     { { .custom = "FlexErf" },
-      "custom op 'FlexErf' at node 12 'y': it is TensorFlow's own operator Erf (SELECT_TF_OPS), which needs TensorFlow to run; convert the "
-      "model with TFLITE_BUILTINS alone, and replace in it what the converter then refuses" },
+      "custom op 'FlexErf' at node 12 'y': it is TensorFlow's own operator Erf (SELECT_TF_OPS), "
+      "which needs TensorFlow to run; convert the model with TFLITE_BUILTINS alone, and replace in "
+      "it what the converter then refuses" },
     { { .custom = "Unpool" },
-      "custom op 'Unpool' at node 12 'y': not supported: custom operators belong to the program that the model was made for; convert the "
-      "model to built-in ones" },
+      "custom op 'Unpool' at node 12 'y': not supported: custom operators belong to the program "
+      "that the model was made for; convert the model to built-in ones" },
     { { .custom = "bad\x01\xffname" },
       "custom op 'bad?\xef\xbf\xbdname' at node 12 'y': not supported" },
     { { .custom = "edgetpu-custom-op" },
-      "custom op 'edgetpu-custom-op' at node 12 'y': the file was compiled for the Edge TPU and runs only there; take the file that "
-      "edgetpu_compiler was given, whose name usually lacks _edgetpu" },
+      "custom op 'edgetpu-custom-op' at node 12 'y': the file was compiled for the Edge TPU and "
+      "runs only there; take the file that edgetpu_compiler was given, whose name usually lacks "
+      "_edgetpu" },
     { { .custom = "ethos-u" },
-      "custom op 'ethos-u' at node 12 'y': the file was compiled for Ethos-U and runs only there; take the file that Vela was given, whose "
-      "name usually lacks _vela" },
+      "custom op 'ethos-u' at node 12 'y': the file was compiled for Ethos-U and runs only there; "
+      "take the file that Vela was given, whose name usually lacks _vela" },
     { { .builtin = 118 },
-      "op 118 IF at node 12 'y': control flow, which runs further subgraphs, is not supported; export the model without loops, conditions "
-      "and calls" },
+      "op 118 IF at node 12 'y': control flow, which runs further subgraphs, is not supported; "
+      "export the model without loops, conditions and calls" },
     { { .builtin = 119 }, "op 119 WHILE at node 12 'y': control flow, " },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -299,8 +301,9 @@ test_shapes (void)
       "over the limit of 1073741824 bytes" },
     { { .dims = { 1, 1, 1, 3 }, .signature = dynamic },
       SL_ERROR_SHAPE,
-      "tensor 0 'image': its size is not fixed, float32[?,?,?,3]; state it, for example as input-shape=1,224,224,3: property of slinfer, "
-      "option --input-shape of the program, or line under [sightline] of the model's .modelinfo" },
+      "tensor 0 'image': its size is not fixed, float32[?,?,?,3]; state it, for example as "
+      "input-shape=1,224,224,3: property of slinfer, option --input-shape of the program, or line "
+      "under [sightline] of the model's .modelinfo" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
@@ -360,7 +363,8 @@ test_open_shape (void)
       { 1, -1, 8, 3 },
       "1,6,9,3",
       0,
-      "input-shape is '1,6,9,3', but it is float32[1,?,8,3]: expected as many whole numbers that fit" },
+      "input-shape is '1,6,9,3', but it is float32[1,?,8,3]: expected as many whole numbers that "
+      "fit" },
     { { 1, 1, 1, 3 },
       { 1, -1, -1, 3 },
       "6,8",
@@ -568,7 +572,8 @@ test_raw (void)
   raw = plain, raw.n_inputs = 257;
   expect_bad_raw (
     raw, SL_ERROR_FORMAT,
-    "node 0 has operator code 0, 257 inputs and 1 outputs; expected a code below 2 and at most 256");
+    "node 0 has operator code 0, 257 inputs and 1 outputs; expected a code below 2 and at most "
+    "256");
   raw = plain, raw.n_inputs = 3;
   expect_bad_raw (raw, SL_ERROR_FORMAT,
                   "node 0 RELU: expected 1 to 1 inputs and 1 outputs, got 3 and 1");
@@ -608,7 +613,8 @@ test_options (void)
   g_assert_null (read_graph (detector, NULL, &error));
   expect_error (
     &error, SL_ERROR_FORMAT,
-    "node 1 TFLite_Detection_PostProcess 'locations': custom option num_classes is 0; expected a whole",
+    "node 1 TFLite_Detection_PostProcess 'locations': custom option num_classes is 0; expected a "
+    "whole",
     NULL);
 }
 

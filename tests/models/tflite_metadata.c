@@ -12,7 +12,8 @@
 #include "tests/support/program.h"
 
 static const char ultralytics[] =
-  "{'description': 'Nano', 'task': 'detect', 'stride': 32, 'imgsz': [4, 6], 'names': {0: 'person', 1: 'bus'}}";
+  "{'description': 'Nano', 'task': 'detect', 'stride': 32, 'imgsz': [4, 6], 'names': {0: 'person', "
+  "1: 'bus'}}";
 
 static SlTfliteWriter *
 picture (gint32 channels)
@@ -85,7 +86,8 @@ test_wrong_normalisation (void)
     { { .n_mean = 1, .mean = { 1 }, .std = { 0 } },
       3,
       SL_ERROR_FORMAT,
-      "the metadata states mean 1 and standard deviation 0; expected finite numbers, the second above 0" },
+      "the metadata states mean 1 and standard deviation 0; expected finite numbers, the second "
+      "above 0" },
     { { .n_mean = 1, .mean = { 1 }, .std = { -2 } },
       3,
       SL_ERROR_FORMAT,
@@ -219,7 +221,8 @@ test_damaged_archive (void)
     const char *message;
   } rows[] = {
     { "zebra", 1,
-      "the zip archive in the file is damaged: the contents differ from their checksum or size at byte" },
+      "the zip archive in the file is damaged: the contents differ from their checksum or size at "
+      "byte" },
     { "PK\x01\x02", 0, "the zip archive in the file is damaged: no directory entry at byte" },
     { "PK\x03\x04", 0, "the zip archive in the file is damaged: no member header at byte" }
   };
@@ -291,7 +294,8 @@ static void
 test_info_inside (void)
 {
   static const char inside[] =
-    "[modelinfo]\nversion=1.0\n[sightline]\nmean=127.5\nstd=127.5\nfit=letterbox\npad-value=9\ndecoder=yolo\n"
+    "[modelinfo]\nversion=1.0\n[sightline]\nmean=127.5\nstd=127.5\nfit=letterbox\npad-value=9\n"
+    "decoder=yolo\n"
     "decoder-boxes=grid\ndecoder-strides=8,16\n";
   static const char beside[] =
     "[modelinfo]\nversion=1.0\n[sightline]\nfit=crop\ndecoder-strides=4\n";
@@ -330,7 +334,8 @@ test_bad_info_inside (void)
     { "[modelinfo]\nversion=1.0\n[sightline]\nfit=wide\n", SL_ERROR_ARGUMENT,
       "sightline.modelinfo inside the model fit: expected stretch, letterbox or crop, got 'wide'" },
     { "[modelinfo]\nversion=1.0\n[sightline]\nlabels=/l.txt\n", SL_ERROR_CONTRACT,
-      "sightline.modelinfo inside the model: [sightline] labels: names the file /l.txt, which is not inside the model" },
+      "sightline.modelinfo inside the model: [sightline] labels: names the file /l.txt, which is "
+      "not inside the model" },
     { "[modelinfo]\nversion=1.0\n[other]\ndir=input\n", SL_ERROR_CONTRACT,
       "sightline.modelinfo inside the model: [other]: the model has no input of that name" },
   };
@@ -411,11 +416,14 @@ test_calibration (void)
     const char *file, *text;
   } rows[] = {
     { 3, 0, "curves.txt",
-      "the metadata calibrates scores with transformation 3, default score 0 and the file 'curves.txt'; expected" },
+      "the metadata calibrates scores with transformation 3, default score 0 and the file "
+      "'curves.txt'; expected" },
     { 0, NAN, "curves.txt",
-      "default score nan and the file 'curves.txt'; expected transformation 0..2, a finite score and a file in" },
+      "default score nan and the file 'curves.txt'; expected transformation 0..2, a finite score "
+      "and a file in" },
     { 0, 0, "gone.txt",
-      "the file 'gone.txt'; expected transformation 0..2, a finite score and a file in the archive behind the model" },
+      "the file 'gone.txt'; expected transformation 0..2, a finite score and a file in the archive "
+      "behind the model" },
     { 0, 0, NULL, "the file ''; expected" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

@@ -137,7 +137,8 @@ test_refused (void)
   s.n_levels = 1;
   refuse (
     &s, 20, SL_ERROR_FORMAT,
-    "tensor 1 'weights': its sparsity has 1 levels and 0 blocks; expected one level for each of 2 dimensions");
+    "tensor 1 'weights': its sparsity has 1 levels and 0 blocks; expected one level for each of 2 "
+    "dimensions");
   s = by_rows;
   s.order[1] = 0;
   refuse (&s, 20, SL_ERROR_FORMAT,
@@ -148,7 +149,8 @@ test_refused (void)
   s.levels[0].size = 0;
   refuse (
     &s, 20, SL_ERROR_FORMAT,
-    "level 0 of its sparsity has format 0 and 0 places; expected 0 dense with 1 or more, or 1 sparse");
+    "level 0 of its sparsity has format 0 and 0 places; expected 0 dense with 1 or more, or 1 "
+    "sparse");
   s = by_rows;
   s.levels[1].places[4] = 4;
   refuse (&s, 20, SL_ERROR_FORMAT,
@@ -166,14 +168,14 @@ test_refused (void)
   refuse (&by_rows, 18, SL_ERROR_FORMAT, "a sparse tensor has 18 bytes of float32");
   s = by_blocks;
   s.blocks[1] = 0;
-  refuse (
-    &s, 32, SL_ERROR_FORMAT,
-    "block 1 of its sparsity cuts dimension 0 by 2; expected another dimension, which that divides");
+  refuse (&s, 32, SL_ERROR_FORMAT,
+          "block 1 of its sparsity cuts dimension 0 by 2; expected another dimension, which that "
+          "divides");
   s = by_blocks;
   s.levels[2].size = 3;
-  refuse (
-    &s, 32, SL_ERROR_FORMAT,
-    "block 0 of its sparsity cuts dimension 0 by 3; expected another dimension, which that divides");
+  refuse (&s, 32, SL_ERROR_FORMAT,
+          "block 0 of its sparsity cuts dimension 0 by 3; expected another dimension, which that "
+          "divides");
 }
 
 /* A few bytes that would be dense gigabytes. */

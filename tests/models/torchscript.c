@@ -55,9 +55,9 @@ test_kinds (void)
 {
   refuse_archive (
     "archive/data.pkl", "archive/data/0",
-    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); load it in Python, then export "
-    "the model with torch.export.save(torch.export.export(model.eval(), (example,)), 'model.pt2'), with torch.jit.script("
-    "model.eval()).save('model.pt')");
+    "a PyTorch file without a program: a pickled Python module, or weights alone (state_dict); "
+    "load it in Python, then export the model with torch.export.save(torch.export.export(model.eval"
+    "(), (example,)), 'model.pt2'), with torch.jit.script(model.eval()).save('model.pt')");
   refuse_archive ("archive/data.pkl", "archive/code/__torch__.py",
                   "a PyTorch file without a program");
   refuse_archive ("model/model.json", "model/tensors/data.pkl",
@@ -79,9 +79,9 @@ refuse (SlTorchscriptWriter *writer, const char *input_shape, SlError code, cons
 static void
 test_shapes (void)
 {
-  refuse (
-    net (), NULL, SL_ERROR_SHAPE,
-    "the file does not state the size of its input; state it, for example as input-shape=1,3,224,224");
+  refuse (net (), NULL, SL_ERROR_SHAPE,
+          "the file does not state the size of its input; state it, for example as "
+          "input-shape=1,3,224,224");
   refuse (net (), "1,3,0,4", SL_ERROR_ARGUMENT,
           "input-shape is '1,3,0,4'; expected whole numbers with ',' between");
   refuse (net (), "1,3,4,4;", SL_ERROR_ARGUMENT, "input-shape is '1,3,4,4;'");
@@ -104,7 +104,8 @@ static void
 test_extra (void)
 {
   static const char config[] =
-    "{\"task\": \"detect\", \"imgsz\": [32, 64], \"stride\": 32, \"names\": {\"0\": \"ball\", \"1\": \"exit\"}}";
+    "{\"task\": \"detect\", \"imgsz\": [32, 64], \"stride\": 32, \"names\": {\"0\": \"ball\", "
+    "\"1\": \"exit\"}}";
   static const char info[] =
     "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nmean=127.5\nstd=127.5\n";
   SlModelMetadata metadata = { 0 };
@@ -203,10 +204,10 @@ test_range (void)
   g_assert_no_error (error);
   g_assert_cmpstr (sl_model_format (model), ==, "torchscript");
   g_assert_false (sl_contract_require_range (sl_model_contract (model), &error));
-  expect_error (
-    &error, SL_ERROR_CONTRACT, "input 'x' is float32[1,3,4,4]",
-    ".modelinfo; torchvision's models are trained with mean=123.675,116.28,103.53 and std=58.395,57.12,57.375",
-    NULL);
+  expect_error (&error, SL_ERROR_CONTRACT, "input 'x' is float32[1,3,4,4]",
+                ".modelinfo; torchvision's models are trained with mean=123.675,116.28,103.53 and "
+                "std=58.395,57.12,57.375",
+                NULL);
   sl_tflite_remove_temp (path);
 }
 

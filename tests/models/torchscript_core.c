@@ -12,7 +12,8 @@ static const ProgramRow rows[] = {
     "m = torch.tensor([0.125, -0.5])\n"
     "v = torch.tensor([0.75, 2.])\n"
     "a, _0, _1, = torch._native_batch_norm_legit_no_training(x, w, b, m, v, 0.1, 0.001)\n"
-    "c, _2, _3, = torch._native_batch_norm_legit(torch.reshape(x, [3, 2, 4]), w, b, training=True, momentum=0.1, eps=0.001)\n"
+    "c, _2, _3, = torch._native_batch_norm_legit(torch.reshape(x, [3, 2, 4]), w, b, training=True, "
+    "momentum=0.1, eps=0.001)\n"
     "d, _4, _5, = torch.native_group_norm(x, w, b, 1, 2, 12, 2, 0.001)\n"
     "return torch.cat([torch.flatten(a), torch.flatten(c), torch.flatten(d)])",
     72,
@@ -96,7 +97,8 @@ static const ProgramRow rows[] = {
   { "masks",
     "m = torch.gt(torch.reshape(x, [6, 4]), 0)\n"
     "a = torch.masked_scatter(torch.reshape(x, [6, 4]), m, torch.arange(24, dtype=6))\n"
-    "b = torch._unsafe_masked_index(torch.reshape(x, [24]), torch.tensor([True, False, True]), [torch.tensor([3, 40, 5])], 7.)\n"
+    "b = torch._unsafe_masked_index(torch.reshape(x, [24]), torch.tensor([True, False, True]), "
+    "[torch.tensor([3, 40, 5])], 7.)\n"
     "c = torch.mul(m, torch.lt(torch.reshape(x, [6, 4]), 1))\n"
     "return torch.cat([torch.flatten(a), torch.flatten(b), torch.to(torch.flatten(c), 6)])",
     51,
@@ -109,7 +111,8 @@ static const ProgramRow rows[] = {
     "j = torch.tensor([3, 0])\n"
     "v = torch.arange(8, dtype=6)\n"
     "a = torch.index_put(x, [None, None, i, j], torch.reshape(v, [1, 2, 2, 2]), True)\n"
-    "b = torch.index_put(x, [None, torch.tensor([1, 0]), None, j], torch.reshape(torch.slice(v, 0, 0, 6), [2, 1, 3]))\n"
+    "b = torch.index_put(x, [None, torch.tensor([1, 0]), None, j], torch.reshape(torch.slice(v, 0, "
+    "0, 6), [2, 1, 3]))\n"
     "c = torch.index(x, [None, torch.tensor([1, 0]), None, j])\n"
     "return torch.cat([torch.flatten(a), torch.flatten(b), torch.flatten(c)])",
     54,
@@ -125,20 +128,25 @@ static const ProgramRow rows[] = {
     "a, _0, _1, _2, = torch.embedding_bag(w, i, o, False, 0, False, None, False, None)\n"
     "b, _3, _4, _5, = torch._embedding_bag(w, i, o, False, 1, False, None, False, 2)\n"
     "c, _6, _7, _8, = torch._embedding_bag(w, i, o, False, 2)\n"
-    "d, _9, _10, _11, = torch._embedding_bag(w, i, o, False, 0, False, torch.tensor([1., 2., 3., 4., 5., 6.]), True)\n"
+    "d, _9, _10, _11, = torch._embedding_bag(w, i, o, False, 0, False, torch.tensor([1., 2., 3., "
+    "4., 5., 6.]), True)\n"
     "return torch.cat([torch.flatten(a), torch.flatten(b), torch.flatten(c), torch.flatten(d)])",
     60,
-    { 1,      -1,     -0.25f, 0.5f,  0,    0,     0,       0,     -3.25f,  2,      -1,     -1.25f,
+    {
+      1,      -1,     -0.25f, 0.5f,  0,    0,     0,       0,     -3.25f,  2,      -1,     -1.25f,
       0.5f,   -0.5f,  1.25f,  0.25f, 0.5f, -0.5f, -0.125f, 0.25f, 0,       0,      0,      0,
       -1.25f, 0.5f,   -0.5f,  1.25f, 0.5f, -0.5f, 1.25f,   0.25f, 0.75f,   -0.25f, 1,      0.5f,
       0,      0,      0,      0,     -1,   0.75f, -0.25f,  1.25f, 0.5f,    -0.5f,  1.25f,  0.25f,
-      1.75f,  -1.25f, -1.5f,  1,     0,    0,     0,       0,     -13.25f, 7.75f,  -4.25f, -2.5f } },
+      1.75f,  -1.25f, -1.5f,  1,     0,    0,     0,       0,     -13.25f, 7.75f,  -4.25f, -2.5f,
+    } },
   { "attention",
     "q = torch.reshape(x, [1, 2, 3, 4])\n"
     "k = torch.mul(q, 0.5)\n"
     "a, _0, = torch._scaled_dot_product_flash_attention_for_cpu(q, k, q, 0., True)\n"
-    "b = torch.scaled_dot_product_attention(q, torch.narrow(k, 1, 0, 1), torch.narrow(q, 1, 1, 1), None, 0., False, enable_gqa=True)\n"
-    "c, _1, = torch._scaled_dot_product_attention_math(q, k, q, None, 0., False, None, scale=0.25)\n"
+    "b = torch.scaled_dot_product_attention(q, torch.narrow(k, 1, 0, 1), torch.narrow(q, 1, 1, 1), "
+    "None, 0., False, enable_gqa=True)\n"
+    "c, _1, = torch._scaled_dot_product_attention_math(q, k, q, None, 0., False, None, "
+    "scale=0.25)\n"
     "return torch.cat([torch.flatten(a), torch.flatten(b), torch.flatten(c)])",
     72,
     { -1.25f,        0.5f,          -0.5f,        1.25f,        -0.2466796f,   -0.3361003f,
@@ -168,7 +176,8 @@ static const ProgramRow rows[] = {
     "d, e, = torch.std_mean(x, [1], correction=0)\n"
     "f = torch.sum(torch.gt(x, 0), dtype=6)\n"
     "g = torch.count_nonzero(torch.gt(x, 0), 2)\n"
-    "return torch.cat([torch.flatten(a), torch.flatten(b), torch.flatten(c), torch.flatten(d), torch.flatten(e), torch.flatten(f), torch.to(torch.flatten(g), 6)])",
+    "return torch.cat([torch.flatten(a), torch.flatten(b), torch.flatten(c), torch.flatten(d), "
+    "torch.flatten(e), torch.flatten(f), torch.to(torch.flatten(g), 6)])",
     43,
     { 0.6922743f, 0.5920139f, -0.1041667f, 0.04166667f, 1.8125f, 0.78125f, 1.210938f,
       0.78125f,   1.210938f,  1.210938f,   0.875f,      0.5f,    0.875f,   0.5f,
@@ -209,7 +218,8 @@ static const ProgramRow rows[] = {
     "c, _0, = torch.max_pool3d_with_indices(v, [1, 2, 2])\n"
     "d = torch._adaptive_avg_pool2d(x, [2, 2])\n"
     "e = torch.replication_pad3d(torch.narrow(v, 4, 0, 1), [0, 0, 1, 0, 0, 1])\n"
-    "return torch.cat([torch.flatten(a), torch.flatten(b), torch.flatten(c), torch.flatten(d), torch.flatten(e)])",
+    "return torch.cat([torch.flatten(a), torch.flatten(b), torch.flatten(c), torch.flatten(d), "
+    "torch.flatten(e)])",
     66,
     { 0,       0,        0,       0,      0,        0.0625f, 0.0625f,  0.0625f, 0.0625f, 0.0625f,
       -0.625f, 0,        0,       0,      0,        0,       0,        0.0625f, 0.0625f, -0.625f,
@@ -221,8 +231,10 @@ static const ProgramRow rows[] = {
   { "transposed-volumes",
     "v = torch.reshape(torch.cat([x, torch.neg(x)], 3), [1, 2, 2, 3, 4])\n"
     "w = torch.reshape(torch.sin(torch.arange(16, dtype=6)), [2, 1, 2, 2, 2])\n"
-    "a = torch.conv_transpose3d(torch.narrow(v, 3, 0, 2), w, torch.tensor([0.5, -0.5]), [2, 1, 1], [1, 0, 1], [1, 0, 0], 2, [1, 1, 1])\n"
-    "b = torch.convolution(torch.narrow(torch.narrow(v, 3, 0, 1), 4, 0, 2), w, None, [1, 2, 1], [0, 0, 0], [1, 1, 2], True, [0, 1, 0], 1)\n"
+    "a = torch.conv_transpose3d(torch.narrow(v, 3, 0, 2), w, torch.tensor([0.5, -0.5]), [2, 1, 1], "
+    "[1, 0, 1], [1, 0, 0], 2, [1, 1, 1])\n"
+    "b = torch.convolution(torch.narrow(torch.narrow(v, 3, 0, 1), 4, 0, 2), w, None, [1, 2, 1], "
+    "[0, 0, 0], [1, 1, 2], True, [0, 1, 0], 1)\n"
     "return torch.cat([torch.flatten(a), torch.flatten(b)])",
     90,
     { 1.320254f,   0.3989391f,
@@ -294,7 +306,8 @@ static const ProgramRow rows[] = {
     "r = torch.cos(torch.reshape(torch.arange(6, dtype=6), [2, 3]))\n"
     "h = torch.mul(torch.ones([2, 2, 2], dtype=6), 0.25)\n"
     "c = torch.mul(torch.ones([2, 2, 3], dtype=6), -0.5)\n"
-    "y, a, d, = torch.lstm(s, [h, c], [w, u, b, b, r, torch.neg(w), u, b, torch.select(w, 1, 0), torch.neg(r)], True, 1, 0., False, True, False)\n"
+    "y, a, d, = torch.lstm(s, [h, c], [w, u, b, b, r, torch.neg(w), u, b, torch.select(w, 1, 0), "
+    "torch.neg(r)], True, 1, 0., False, True, False)\n"
     "return torch.cat([torch.flatten(y), torch.flatten(a), torch.flatten(d)])",
     44,
     { 0.1507709f,   -0.1543651f, -0.02230716f, 0.08146589f, -0.05650754f, 0.04041514f, 0.03753221f,
@@ -331,7 +344,8 @@ static const struct
     SL_ERROR_FORMAT },
   { "return torch.as_strided(x, [24], [2])", "sizes and strides reach beyond the tensor",
     SL_ERROR_SHAPE },
-  { "a, b, c, = torch._native_batch_norm_legit(x, None, None, torch.zeros([2]), torch.ones([2]), True, 0.1, 0.001)\n"
+  { "a, b, c, = torch._native_batch_norm_legit(x, None, None, torch.zeros([2]), torch.ones([2]), "
+    "True, 0.1, 0.001)\n"
     "return a",
     "the model is in training; call model.eval() before it is exported", SL_ERROR_SHAPE },
   { "return torch.scatter(x, 3, torch.zeros([1, 2, 3, 4], dtype=4), x, \"most\")",
@@ -339,12 +353,14 @@ static const struct
     SL_ERROR_UNSUPPORTED },
   { "return torch.tril_indices(100000, 2)",
     "a matrix of 100000 by 2 elements; expected at most 65536 elements", SL_ERROR_LIMIT },
-  { "a, b, c, = torch.lstm(torch.reshape(x, [3, 2, 4]), [x, x], [x], True, 1, 0., False, False, False)\n"
+  { "a, b, c, = torch.lstm(torch.reshape(x, [3, 2, 4]), [x, x], [x], True, 1, 0., False, False, "
+    "False)\n"
     "return a",
     "aten::lstm: 1 tensors of weights for 1 layers; expected 4", SL_ERROR_UNSUPPORTED },
   { "return torch.index_put(x, [], x)",
     "aten::index_put: no indices, or elements of more than 8 dimensions", SL_ERROR_UNSUPPORTED },
-  { "return torch.convolution(x, torch.ones([1, 1, 1, 1, 1, 1]), None, [1], [0], [1], False, [0], 1)",
+  { "return torch.convolution(x, torch.ones([1, 1, 1, 1, 1, 1]), None, [1], [0], [1], False, [0], "
+    "1)",
     "weights of 6 dimensions; only convolutions along 1, 2 or 3 dimensions are supported",
     SL_ERROR_UNSUPPORTED },
   { "return torch.roll(x, [1, 2])", "aten::roll: 2 shifts for 0 dimensions", SL_ERROR_UNSUPPORTED },

@@ -76,7 +76,8 @@ test_loops (void)
     SL_ERROR_LIMIT, "");
   refuse_program (
     "",
-    "    y = x\n    for i in range(1000000):\n      y = torch.add(torch.size(x, 0), 1)\n    return x\n",
+    "    y = x\n    for i in range(1000000):\n      y = torch.add(torch.size(x, 0), 1)\n"
+    "    return x\n",
     SL_ERROR_LIMIT, "values take more than");
 }
 
@@ -92,12 +93,13 @@ test_growth (void)
   refuse_program ("", "    a = torch.mul([0], 1099511627776)\n    return x\n", SL_ERROR_LIMIT, "");
   refuse_program (
     "",
-    "    a = annotate(List[int], [])\n    for i in range(9000000):\n      _0 = torch.append(a, i)\n    return x\n",
+    "    a = annotate(List[int], [])\n    for i in range(9000000):\n      _0 = torch.append(a, i)\n"
+    "    return x\n",
     SL_ERROR_LIMIT, "");
-  refuse_program (
-    "",
-    "    a = annotate(Dict[int, int], {})\n    for i in range(9000000):\n      torch._set_item(a, i, i)\n    return x\n",
-    SL_ERROR_LIMIT, "");
+  refuse_program ("",
+                  "    a = annotate(Dict[int, int], {})\n    for i in range(9000000):\n"
+                  "      torch._set_item(a, i, i)\n    return x\n",
+                  SL_ERROR_LIMIT, "");
 }
 
 /* Each write through a stepped slice tells all places of what it is a part of. */
@@ -159,7 +161,8 @@ test_nested (void)
   static const char *const uses[] = {
     "    b = str(a)\n    return torch.add(x, torch.len(b))\n",
     "    b = torch.format(\"{}\", a)\n    return torch.add(x, torch.len(b))\n",
-    "    c = annotate(List[Any], [])\n    for i in range(60):\n      c = [c, c]\n    return torch.add(x, int(torch.eq(a, c)))\n",
+    "    c = annotate(List[Any], [])\n    for i in range(60):\n      c = [c, c]\n"
+    "    return torch.add(x, int(torch.eq(a, c)))\n",
     "    return torch.tensor(a)\n",
     "    return a\n",
     "    return torch.stack(a)\n",
@@ -181,7 +184,8 @@ test_tensors (void)
     "    return torch.arange(1099511627776)\n",
     "    return torch.repeat(x, [4096, 4096, 64, 64])\n",
     "    return torch.add(torch.expand(torch.zeros([1]), [65536, 65536]), 1)\n",
-    "    y = torch.zeros([64, 64])\n    for i in range(40):\n      y = torch.cat([y, y], 0)\n    return y\n",
+    "    y = torch.zeros([64, 64])\n    for i in range(40):\n      y = torch.cat([y, y], 0)\n"
+    "    return y\n",
     "    y = x\n    for i in range(40):\n      y = torch.cat([y, y], 0)\n    return y\n",
     "    return torch.upsample_nearest2d(x, [1000000, 1000000], None)\n",
   };

@@ -20,23 +20,27 @@ static const ProgramRow rows[] = {
     16,
     { 1.5f, 7, 4.25f, 7, 9.75f, 7, 9.75f, 7, 6, 3.25f, 6, 3.25f, 6, 8.75f, 6, 6 } },
   { "regions-by-place",
-    "y, r, = ops.torchvision.ps_roi_align(torch.reshape(x, [1, 4, 2, 3]), torch.tensor([[0., 0., 0., 2.5, 1.5], [0., -1., 0.5, 1., 3.]]), 1., 2, 2, 2)\n"
+    "y, r, = ops.torchvision.ps_roi_align(torch.reshape(x, [1, 4, 2, 3]), torch.tensor([[0., 0., "
+    "0., 2.5, 1.5], [0., -1., 0.5, 1., 3.]]), 1., 2, 2, 2)\n"
     "return y",
     8,
     { -0.807861328f, -0.3828125f, 0.125f, -0.5f, 0.15625f, 0.71875f, 0.0625f, -0.1875f } },
   /* Torchvision 0.21. */
   { "highest-of-regions",
-    "y, i, = ops.torchvision.roi_pool(x, torch.tensor([[0., 0., 0., 2.5, 1.5], [0., -1., 0.5, 1., 3.]]), 1., 2, 2)\n"
+    "y, i, = ops.torchvision.roi_pool(x, torch.tensor([[0., 0., 0., 2.5, 1.5], [0., -1., 0.5, 1., "
+    "3.]]), 1., 2, 2)\n"
     "return y",
     16,
     { 0.5f, 1.25f, 0.75f, 1, 1, 1.25f, 1, 0.5f, 0.25f, 0.75f, -1, 0.75f, 0.75f, 1, 0.75f, 0.75f } },
   { "means-by-place",
-    "y, r, = ops.torchvision.ps_roi_pool(torch.reshape(torch.cat([x, torch.add(x, 1)], 1), [1, 4, 3, 4]), torch.tensor([[0., 0., 0., 3., 3.], [0., 1., 1., 7., 5.]]), 1., 2, 2)\n"
+    "y, r, = ops.torchvision.ps_roi_pool(torch.reshape(torch.cat([x, torch.add(x, 1)], 1), [1, 4, "
+    "3, 4]), torch.tensor([[0., 0., 0., 3., 3.], [0., 1., 1., 7., 5.]]), 1., 2, 2)\n"
     "return y",
     8,
     { -0.3125f, 0.4375f, 0.75f, 1.5f, 0.125f, 0, 0, 0 } },
   { "means-by-place-scaled",
-    "y, r, = ops.torchvision.ps_roi_pool(torch.reshape(torch.cat([x, torch.add(x, 1)], 1), [1, 4, 4, 3]), torch.tensor([[0., 0., 0., 3., 3.], [0., 1., 1., 7., 5.]]), 0.5, 1, 2)\n"
+    "y, r, = ops.torchvision.ps_roi_pool(torch.reshape(torch.cat([x, torch.add(x, 1)], 1), [1, 4, "
+    "4, 3]), torch.tensor([[0., 0., 0., 3., 3.], [0., 1., 1., 7., 5.]]), 0.5, 1, 2)\n"
     "return y",
     8,
     { 0, -0.625f, 1, 0.375f, 0.125f, 0, 1.125f, 0 } },
@@ -48,7 +52,8 @@ static const ProgramRow rows[] = {
     "d = ops.quantized.group_norm(q, 1, w, b, 0.001, 0.05, 100)\n"
     "e = ops.quantized.layer_norm(q, [4], None, None, 0.001, 0.05, 100)\n"
     "f = ops.quantized.softmax(q, 3, 0.005, 3)\n"
-    "return torch.cat([torch.dequantize(c), torch.dequantize(d), torch.dequantize(e), torch.dequantize(f)])",
+    "return torch.cat([torch.dequantize(c), torch.dequantize(d), torch.dequantize(e), "
+    "torch.dequantize(f)])",
     96,
     { -1.75f,
       1.35000002f,
@@ -157,8 +162,10 @@ static const ProgramRow rows[] = {
       9,     3, 9.75f, 15.5f, 7.75f, 9.5f,  8.5f, 15.5f, 9.25f, 3.25f, 7.25f, 15.5f } },
   { "put-where",
     "y = torch.clone(x)\n"
-    "a = torch.index_put_(y, annotate(List[Optional[Tensor]], [torch.gt(y, 0.5)]), torch.tensor(0.5))\n"
-    "b = torch.index_put_(y, annotate(List[Optional[Tensor]], [torch.lt(torch.select(torch.select(y, 3, 0), 2, 0), 0)]), torch.tensor([2.]), True)\n"
+    "a = torch.index_put_(y, annotate(List[Optional[Tensor]], [torch.gt(y, 0.5)]), "
+    "torch.tensor(0.5))\n"
+    "b = torch.index_put_(y, annotate(List[Optional[Tensor]], "
+    "[torch.lt(torch.select(torch.select(y, 3, 0), 2, 0), 0)]), torch.tensor([2.]), True)\n"
     "return y",
     24,
     { 0.75f, 2.5f,  1.5f, 2.5f,  2.25f,  1.25f, 2.5f, 2,  1,    2.5f,   1.75f,  0.75f,
@@ -332,16 +339,19 @@ static const ProgramRow rows[] = {
     { 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0 } },
   { "bucketize",
     "b = torch.tensor([-0.5, 0., 0.5])\n"
-    "return torch.to(torch.add(torch.bucketize(x, b), torch.mul(torch.bucketize(x, b, right=True), 10)), 6)",
+    "return torch.to(torch.add(torch.bucketize(x, b), torch.mul(torch.bucketize(x, b, right=True), "
+    "10)), 6)",
     24,
     { 0, 32, 10, 33, 22, 0, 33, 21, 0, 33, 11, 0, 32, 10, 33, 22, 0, 33, 21, 0, 33, 11, 0, 32 } },
   { "linalg-norm",
-    "return torch.cat([torch.flatten(torch.linalg_norm(x, None, [3])), torch.flatten(torch.linalg_norm(x, 1, [2], True))])",
+    "return torch.cat([torch.flatten(torch.linalg_norm(x, None, [3])), "
+    "torch.flatten(torch.linalg_norm(x, 1, [2], True))])",
     14,
     { 1.9039433f, 1.27475488f, 1.78535712f, 1.45773792f, 1.60078108f, 1.56124949f, 2.5f, 2, 1.75f,
       2.5f, 2, 1.75f, 2.5f, 1.75f } },
   { "diagonals",
-    "return torch.add(torch.diagonal(x, 1, 2, 3), torch.diagonal(torch.transpose(x, 2, 3), -1, 2, 3))",
+    "return torch.add(torch.diagonal(x, 1, 2, 3), torch.diagonal(torch.transpose(x, 2, 3), -1, 2, "
+    "3))",
     6,
     { 1, 2, -2.5f, -1, 0, 1 } },
   { "angles",
@@ -380,8 +390,10 @@ static const ProgramRow rows[] = {
       0.5f,   -0.5f, 1.25f, 0.25f, -0.75f, 1,      0, -1, 0.75f, -0.25f, -1.25f, 0.5f } },
   { "quantized-transposed",
     "q = torch.quantize_per_tensor(x, 0.0099999997764825821, 120, 13)\n"
-    "w = torch.quantize_per_tensor(torch.reshape(torch.linspace(-1., 1., 36, dtype=6), [2, 2, 3, 3]), 0.0078125, 0, 12)\n"
-    "p = ops.quantized.conv_transpose2d_prepack(w, torch.tensor([0.5, -0.25]), [2, 1], [1, 0], [1, 0], [1, 1], 1)\n"
+    "w = torch.quantize_per_tensor(torch.reshape(torch.linspace(-1., 1., 36, dtype=6), [2, 2, 3, "
+    "3]), 0.0078125, 0, 12)\n"
+    "p = ops.quantized.conv_transpose2d_prepack(w, torch.tensor([0.5, -0.25]), [2, 1], [1, 0], [1, "
+    "0], [1, 1], 1)\n"
     "return torch.dequantize(ops.quantized.conv_transpose2d(q, p, 0.019999999552965164, 100))",
     72,
     { 1.5999999f,    1.03999996f,   1.65999997f,    -0.280000001f, 0.340000004f,
@@ -401,7 +413,8 @@ static const ProgramRow rows[] = {
       -0.859999955f, 0.280000001f } },
   { "quantized-transposed-groups",
     "q = torch.quantize_per_tensor(x, 0.0099999997764825821, 120, 13)\n"
-    "w = torch.quantize_per_tensor(torch.reshape(torch.linspace(-1., 1., 8, dtype=6), [2, 1, 2, 2]), 0.0078125, 0, 12)\n"
+    "w = torch.quantize_per_tensor(torch.reshape(torch.linspace(-1., 1., 8, dtype=6), [2, 1, 2, "
+    "2]), 0.0078125, 0, 12)\n"
     "p = ops.quantized.conv_transpose2d_prepack(w, None, [1, 1], [0, 0], [0, 0], [1, 1], 2)\n"
     "return torch.dequantize(ops.quantized.conv_transpose2d(q, p, 0.0099999997764825821, 100))",
     40,
@@ -447,15 +460,18 @@ static const ProgramRow rows[] = {
       0.5f } },
   { "quantized-row",
     "q = torch.quantize_per_tensor(torch.reshape(x, [1, 4, 6]), 0.0099999997764825821, 120, 13)\n"
-    "w = torch.quantize_per_tensor(torch.reshape(torch.linspace(-1., 1., 12, dtype=6), [2, 2, 3]), 0.0078125, 0, 12)\n"
+    "w = torch.quantize_per_tensor(torch.reshape(torch.linspace(-1., 1., 12, dtype=6), [2, 2, 3]), "
+    "0.0078125, 0, 12)\n"
     "p = ops.quantized.conv1d_prepack(w, torch.tensor([0.5, -0.25]), [2], [1], [1], 2)\n"
     "return torch.dequantize(ops.quantized.conv1d_relu(q, p, 0.0099999997764825821, 3))",
     6,
     { 0.889999986f, 0, 0, 0, 0, 0 } },
   { "quantized-transposed-row",
     "q = torch.quantize_per_tensor(torch.reshape(x, [1, 4, 6]), 0.0099999997764825821, 120, 13)\n"
-    "w = torch.quantize_per_tensor(torch.reshape(torch.linspace(-1., 1., 24, dtype=6), [4, 2, 3]), 0.0078125, 0, 12)\n"
-    "p = ops.quantized.conv_transpose1d_prepack(w, torch.tensor([0.5, -0.25]), [2], [1], [1], [1], 1)\n"
+    "w = torch.quantize_per_tensor(torch.reshape(torch.linspace(-1., 1., 24, dtype=6), [4, 2, 3]), "
+    "0.0078125, 0, 12)\n"
+    "p = ops.quantized.conv_transpose1d_prepack(w, torch.tensor([0.5, -0.25]), [2], [1], [1], [1], "
+    "1)\n"
     "return torch.dequantize(ops.quantized.conv_transpose1d(q, p, 0.029999999329447746, 100))",
     24,
     { 1.25999999f,  0.209999993f, -0.659999967f, 0.689999998f,  2.00999999f, 0.299999982f,
@@ -466,9 +482,11 @@ static const ProgramRow rows[] = {
     "a = torch.slice(torch.flatten(x), 0, 0, 4)\n"
     "v = torch.vstack([a, torch.mul(a, 2)])\n"
     "d = torch.dstack([a, torch.mul(a, 2)])\n"
-    "m = torch.dstack([torch.select(torch.squeeze(x, 0), 0, 0), torch.select(torch.squeeze(x, 0), 0, 1)])\n"
+    "m = torch.dstack([torch.select(torch.squeeze(x, 0), 0, 0), torch.select(torch.squeeze(x, 0), "
+    "0, 1)])\n"
     "h, k, = torch.hsplit(a, 2)\n"
-    "return torch.cat([torch.flatten(v), torch.flatten(d), torch.slice(torch.flatten(m), 0, 0, 6), torch.sub(k, h)])",
+    "return torch.cat([torch.flatten(v), torch.flatten(d), torch.slice(torch.flatten(m), 0, 0, 6), "
+    "torch.sub(k, h)])",
     24,
     { -1.25f, 0.5f, -0.5f, 1.25f, -2.5f,  1,    -1,   2.5f,  -1.25f, -2.5f, 0.5f,  1,
       -0.5f,  -1,   1.25f, 2.5f,  -1.25f, 0.5f, 0.5f, -0.5f, -0.5f,  1.25f, 0.75f, 0.75f } },
@@ -530,13 +548,15 @@ static const ProgramRow rows[] = {
     { -1.25f, 7, -0.5f, 7, 0.25f,  7, 1, 7, -1,    7, -0.25f, 7,
       0.5f,   7, 1.25f, 7, -0.75f, 7, 0, 7, 0.75f, 7, -1.25f, 7 } },
   { "places-infinite",
-    "y, i, = torch.max_pool2d_with_indices(torch.log(torch.relu(x)), [2, 2], [2, 2], [1, 1], [1, 1], False)\n"
+    "y, i, = torch.max_pool2d_with_indices(torch.log(torch.relu(x)), [2, 2], [2, 2], [1, 1], [1, "
+    "1], False)\n"
     "return torch.to(i, 6)",
     12,
     { 0, 1, 3, 4, 6, 7, 0, 2, 3, 8, 5, 11 } },
   { "places-nan",
     "n = torch.full_like(x, torch.nan)\n"
-    "y, i, = torch.max_pool2d_with_indices(torch.where(torch.gt(x, 0.4), n, x), [2, 2], [1, 1], [1, 1], [1, 1], False)\n"
+    "y, i, = torch.max_pool2d_with_indices(torch.where(torch.gt(x, 0.4), n, x), [2, 2], [1, 1], "
+    "[1, 1], [1, 1], False)\n"
     "return torch.to(i, 6)",
     40,
     { 0, 1, 1, 3, 3, 4, 1, 6, 6, 3, 4, 9, 9, 6,  7,  8, 9, 9, 10, 11,

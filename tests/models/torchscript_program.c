@@ -13,8 +13,10 @@ static const ProgramRow rows[] = {
   { "arithmetic",
     "return torch.add(torch.mul(x, 2), torch.sub(x, 1.5, 2), alpha=3)",
     24,
-    { -15.25f, -6.5f,  -11.5f, -2.75f, -7.75f,  -12.75f, -4, -9,  -14,    -5.25f,  -10.25f, -15.25f,
-      -6.5f,   -11.5f, -2.75f, -7.75f, -12.75f, -4,      -9, -14, -5.25f, -10.25f, -15.25f, -6.5f } },
+    {
+      -15.25f, -6.5f,  -11.5f, -2.75f, -7.75f,  -12.75f, -4, -9,  -14,    -5.25f,  -10.25f, -15.25f,
+      -6.5f,   -11.5f, -2.75f, -7.75f, -12.75f, -4,      -9, -14, -5.25f, -10.25f, -15.25f, -6.5f,
+    } },
   { "whole-numbers",
     "a = torch.to(torch.mul(x, 4), 4)\n"
     "b = torch.floor_divide(a, 3)\n"
@@ -28,13 +30,15 @@ static const ProgramRow rows[] = {
     { 1.25f, 0.5f, 0.5f,  1.25f, 9,     0.75f, 1, 9, 1,     0.75f, 9,     1.25f,
       0.5f,  0.5f, 1.25f, 9,     0.75f, 1,     9, 1, 0.75f, 9,     1.25f, 0.5f } },
   { "functions",
-    "a = torch.stack([torch.sigmoid(x), torch.tanh(x), torch.exp(x), torch.rsqrt(torch.add(torch.abs(x), 1))])\n"
+    "a = torch.stack([torch.sigmoid(x), torch.tanh(x), torch.exp(x), "
+    "torch.rsqrt(torch.add(torch.abs(x), 1))])\n"
     "return torch.select(torch.sum(a, [2, 4]), 1, 0)",
     12,
     { 4.3394766f, 3.9348776f, 3.5708055f, 1.0932024f, -0.26378506f, -1.2155837f, 13.06172f,
       10.033201f, 8.3812122f, 6.1604137f, 6.5276055f, 6.157649f } },
   { "clamps",
-    "return torch.cat([torch.hardtanh(x, -1., 0.5), torch.clamp(x, -0.59999999999999998, None)], 1)",
+    "return torch.cat([torch.hardtanh(x, -1., 0.5), torch.clamp(x, -0.59999999999999998, None)], "
+    "1)",
     48,
     { -1,
       0.5f,
@@ -240,7 +244,8 @@ static const ProgramRow rows[] = {
   { "quantised-clamps",
     "a = torch.quantize_per_tensor(torch.mul(x, 8), 0.070000000000000007, 100, 13)\n"
     "b = torch.dequantize(torch.hardtanh(a, 0., 6.))\n"
-    "c = torch.mul(torch.dequantize(torch.hardtanh(a)), torch.dequantize(torch.clamp(a, -0.29999999999999999, 0.69999999999999996)))\n"
+    "c = torch.mul(torch.dequantize(torch.hardtanh(a)), torch.dequantize(torch.clamp(a, "
+    "-0.29999999999999999, 0.69999999999999996)))\n"
     "return torch.add(b, c)",
     24,
     { 0.274399996f,
@@ -280,9 +285,12 @@ static const ProgramRow rows[] = {
     "w = torch.view(torch.linspace(-1., 1., 12, dtype=6), [2, 2, 1, 3])\n"
     "m = torch.tensor([0.5, -0.25])\n"
     "v = torch.tensor([2., 0.5])\n"
-    "y = torch.batch_norm(torch.conv2d(x, w, m, [1, 1], [0, 1]), v, m, m, v, False, 0.1, 0.001, True)\n"
-    "d = torch.batch_norm(torch.conv2d(y, torch.view(torch.slice(torch.flatten(w), 0, 0, 6), [2, 1, 1, 3]), None, [1, 1], [0, 0], [1, 1], 2), None, None, m, v, False, 0.1, 0.001, True)\n"
-    "return torch.cat([torch.flatten(y), torch.flatten(d), torch.flatten(torch.sub(torch.conv2d(x, w, m, [1, 1], [0, 1]), y))])",
+    "y = torch.batch_norm(torch.conv2d(x, w, m, [1, 1], [0, 1]), v, m, m, v, False, 0.1, 0.001, "
+    "True)\n"
+    "d = torch.batch_norm(torch.conv2d(y, torch.view(torch.slice(torch.flatten(w), 0, 0, 6), [2, "
+    "1, 1, 3]), None, [1, 1], [0, 0], [1, 1], 2), None, None, m, v, False, 0.1, 0.001, True)\n"
+    "return torch.cat([torch.flatten(y), torch.flatten(d), torch.flatten(torch.sub(torch.conv2d(x, "
+    "w, m, [1, 1], [0, 1]), y))])",
     60,
     { 1.367596f,     1.8495939f,   -0.94599324f,  -1.1387925f,  1.0462642f,   0.21080135f,
       -0.11053055f,  -0.52826202f, 0.72493219f,   1.0462641f,   1.4318624f,   2.9099891f,
@@ -297,7 +305,8 @@ static const ProgramRow rows[] = {
   { "groups",
     "a = torch.group_norm(x, 2, torch.tensor([1.5, 2.]), None, 0.001)\n"
     "b = torch.layer_norm(x, [3, 4], None, None, 0.001)\n"
-    "return torch.add(a, torch.mul(torch.instance_norm(x, None, torch.tensor([3., 4.]), None, None, True, 0.1, 0.001, True), b))",
+    "return torch.add(a, torch.mul(torch.instance_norm(x, None, torch.tensor([3., 4.]), None, "
+    "None, True, 0.1, 0.001, True), b))",
     24,
     { -4.2989035f,  3.7917643f,  -1.9132973f, 9.9637508f,  2.0950432f,   -2.888803f,
       7.7261181f,   0.57862592f, -3.6840053f, 5.6687889f,  -0.75748754f, -4.2989035f,
@@ -305,7 +314,8 @@ static const ProgramRow rows[] = {
       -0.32171658f, -6.2863493f, 6.3650289f,  -2.1290565f, -7.2505388f,  3.9253259f } },
   { "transposed",
     "w = torch.view(torch.linspace(-1., 1., 8, dtype=6), [2, 1, 2, 2])\n"
-    "return torch.prelu(torch.conv_transpose2d(x, w, None, [1, 2], [1, 0], [0, 1], 2), torch.tensor([0.25, 0.5]))",
+    "return torch.prelu(torch.conv_transpose2d(x, w, None, [1, 2], [1, 0], [0, 1], 2), "
+    "torch.tensor([0.25, 0.5]))",
     36,
     { 0.28571427f,   -1.4901161e-08f, 0.53571427f,
       0.46428573f,   -0.19642857f,    -0.1607143f,
@@ -389,7 +399,8 @@ static const ProgramRow rows[] = {
     { 0, 0,  0,    0,    0.5f,  -1.5f, 3.5f,  -0.5f, -2,   1.5f,  -0.5f, 5,
       1, -1, 4.5f, 0.5f, -1.5f, 2,     -0.5f, 5,     1.5f, -0.5f, 5,     1.5f } },
   { "long-range",
-    "a = torch.arange(10, 400010, 2, dtype=6, layout=0, device=torch.device(\"cpu\"), pin_memory=False)\n"
+    "a = torch.arange(10, 400010, 2, dtype=6, layout=0, device=torch.device(\"cpu\"), "
+    "pin_memory=False)\n"
     "return torch.add(torch.mul(torch.sum(x), 0), torch.slice(a, 0, 199998, 200000))",
     2,
     { 400006, 400008 } },
@@ -453,11 +464,13 @@ test_outputs (void)
     (const char *[]){ "boxes float32[3,4,5]", "boxes.1 float32[1,3,6,7]", NULL });
   expect_outputs (
     "x: Tensor,\n    y: Optional[Tensor]=None) -> Tensor",
-    "head = __torch__.Head(self.factor)\nif torch.__is__(y, None):\n  z = (head).forward(x, )\nelse:\n  z = x\nreturn z",
+    "head = __torch__.Head(self.factor)\nif torch.__is__(y, None):\n  z = (head).forward(x, )\n"
+    "else:\n  z = x\nreturn z",
     more, "2,2", (const char *[]){ "output float32[2,2]", NULL });
   expect_outputs (
     "x: Tensor) -> Tensor",
-    "m = __torch__.Mode.LOUD\nif torch.eq(m.value, \"loud\"):\n  y = torch.flatten(x)\nelse:\n  y = x\nreturn y",
+    "m = __torch__.Mode.LOUD\nif torch.eq(m.value, \"loud\"):\n  y = torch.flatten(x)\nelse:\n"
+    "  y = x\nreturn y",
     "class Mode(Enum):\n  QUIET = \"quiet\"\n  LOUD = \"loud\"\n", "2,2",
     (const char *[]){ "output float32[4]", NULL });
   expect_outputs ("x: Tensor) -> Tensor", "a = torch.quantize_per_tensor(x, 0.5, 3, 13)\nreturn a",
@@ -469,8 +482,10 @@ static void
 test_folded (void)
 {
   static const char body[] =
-    "w = torch.view(torch.linspace(-1., 1., 12, dtype=6), [2, 2, 1, 3])\nm = torch.tensor([0.5, -0.25])\n"
-    "return torch.relu_(torch.batch_norm(torch.conv2d(x, w), m, m, m, torch.tensor([1., 2.]), False, 0.1, 0.001))";
+    "w = torch.view(torch.linspace(-1., 1., 12, dtype=6), [2, 2, 1, 3])\n"
+    "m = torch.tensor([0.5, -0.25])\n"
+    "return torch.relu_(torch.batch_norm(torch.conv2d(x, w), m, m, m, torch.tensor([1., 2.]), "
+    "False, 0.1, 0.001))";
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) model =
     load_program ("x: Tensor) -> Tensor", body, NULL, PROGRAM_SHAPE, &error);
@@ -490,19 +505,25 @@ test_two_stage (void)
   static const char signature[] = "x: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]";
   static const char body[] =
     "r = torch.tensor([[1.5, 2.25, 9.75, 13.5]])\n"
-    "m = __torch__.torchvision.models.detection.roi_heads.paste_masks_in_image(torch.slice(x, 1, 0, 1), r, [40, 60], )\n"
-    "e = __torch__.torchvision.models.detection.roi_heads._onnx_paste_masks_in_image_loop(torch.pad(m, [1, 1, 1, 1]), r, 40, 60, )\n"
+    "m = __torch__.torchvision.models.detection.roi_heads.paste_masks_in_image(torch.slice(x, 1, "
+    "0, 1), r, [40, 60], )\n"
+    "e = __torch__.torchvision.models.detection.roi_heads._onnx_paste_masks_in_image_loop(torch.pad"
+    "(m, [1, 1, 1, 1]), r, 40, 60, )\n"
     "a, b, = __torch__.torchvision.models.detection.roi_heads.heatmaps_to_keypoints(x, r, )\n"
-    "c, d, = __torch__.torchvision.models.detection.roi_heads._onnx_heatmaps_to_keypoints_loop(x, r, r, r, r, r, r, r, 2, )\n"
+    "c, d, = __torch__.torchvision.models.detection.roi_heads._onnx_heatmaps_to_keypoints_loop(x, "
+    "r, r, r, r, r, r, r, 2, )\n"
     "return (m, e, a, b, torch.permute(c, [0, 2, 1]))";
   static const char more[] =
-    "def paste_masks_in_image(masks: Tensor,\n    boxes: Tensor,\n    img_shape: Tuple[int, int],\n    padding: int=1) -> Tensor:\n"
+    "def paste_masks_in_image(masks: Tensor,\n    boxes: Tensor,\n    img_shape: Tuple[int, int],\n"
+    "    padding: int=1) -> Tensor:\n"
     "  return ops.prim.RaiseException(\"steps\")\n"
-    "def _onnx_paste_masks_in_image_loop(masks: Tensor,\n    boxes: Tensor,\n    im_h: Tensor,\n    im_w: Tensor) -> Tensor:\n"
+    "def _onnx_paste_masks_in_image_loop(masks: Tensor,\n    boxes: Tensor,\n    im_h: Tensor,\n"
+    "    im_w: Tensor) -> Tensor:\n"
     "  return ops.prim.RaiseException(\"steps\")\n"
     "def heatmaps_to_keypoints(maps: Tensor,\n    rois: Tensor) -> Tuple[Tensor, Tensor]:\n"
     "  return ops.prim.RaiseException(\"steps\")\n"
-    "def _onnx_heatmaps_to_keypoints_loop(maps: Tensor,\n    rois: Tensor,\n    a: Tensor,\n    b: Tensor,\n    c: Tensor,\n"
+    "def _onnx_heatmaps_to_keypoints_loop(maps: Tensor,\n    rois: Tensor,\n    a: Tensor,\n"
+    "    b: Tensor,\n    c: Tensor,\n"
     "    d: Tensor,\n    e: Tensor,\n    f: Tensor,\n    g: int) -> Tuple[Tensor, Tensor]:\n"
     "  return ops.prim.RaiseException(\"steps\")\n";
   static const gfloat points[6] = { 9.291667f, 2.71875f, 1, 6.541667f, 2.71875f, 1 },
@@ -539,10 +560,12 @@ test_own_names (void)
 {
   static const char *const bodies[] = {
     "return __torch__.heatmaps_to_keypoints(x, x, )",
-    "y, i, = torch.max_pool2d_with_indices(torch.upsample_nearest2d(x, [56, 56]), [56, 56])\nreturn y"
+    "y, i, = torch.max_pool2d_with_indices(torch.upsample_nearest2d(x, [56, 56]), [56, 56])\n"
+    "return y"
   };
   static const char more[] =
-    "def heatmaps_to_keypoints(maps: Tensor,\n    rois: Tensor) -> Tensor:\n  return torch.add(maps, rois)\n";
+    "def heatmaps_to_keypoints(maps: Tensor,\n    rois: Tensor) -> Tensor:\n"
+    "  return torch.add(maps, rois)\n";
   for (guint i = 0; i < G_N_ELEMENTS (bodies); i++) {
     g_autoptr (GError) error = NULL;
     g_autoptr (SlModel) model =
@@ -564,7 +587,8 @@ typedef struct
 
 static const Refusal refusals[] = {
   { "return torch.fft_fft(x)", SL_ERROR_UNSUPPORTED,
-    "code/__torch__.py:5: 'return torch.fft_fft(x)': aten::fft_fft: this operator is not supported" },
+    "code/__torch__.py:5: 'return torch.fft_fft(x)': aten::fft_fft: this operator is not "
+    "supported" },
   { "y = x\nreturn torch.relu(z)", SL_ERROR_FORMAT,
     "code/__torch__.py:6: 'return torch.relu(z)': nothing is called 'z' here" },
   { "return self.weight", SL_ERROR_FORMAT, "an object of __torch__.Net has no attribute 'weight'" },
@@ -592,7 +616,8 @@ static const Refusal refusals[] = {
     "aten::conv2d: an argument is of type int; expected Tensor" },
   { "if torch.gt(torch.sum(x), 0):\n  y = x\nelse:\n  y = torch.neg(x)\nreturn y",
     SL_ERROR_UNSUPPORTED,
-    "code/__torch__.py:5: 'if torch.gt(torch.sum(x), 0):': a number is needed that depends on the picture" },
+    "code/__torch__.py:5: 'if torch.gt(torch.sum(x), 0):': a number is needed that depends on the "
+    "picture" },
   { "ops.prim.RaiseException(torch.format(\"expected {}D\", 3), \"builtins.ValueError\")\nreturn x",
     SL_ERROR_SHAPE, "the model's own code refuses this input: expected 3D" },
   { "return torch.view(x, [5, -1])", SL_ERROR_SHAPE,

@@ -115,7 +115,8 @@ test_errors (void)
           "its custom options have 8 bytes; expected padding and two strides, 12");
   refuse (
     padding, 12, 4, SL_ERROR_FORMAT,
-    "state padding 3 and strides 2 and 2; expected 1 (SAME) or 2 (VALID), and strides from 1 to 32767");
+    "state padding 3 and strides 2 and 2; expected 1 (SAME) or 2 (VALID), and strides from 1 to "
+    "32767");
   refuse (none, 12, 4, SL_ERROR_FORMAT, "strides 0 and 2");
   refuse (vast, 12, 4, SL_ERROR_FORMAT, "strides 2 and 65536");
   refuse (good, 12, 3, SL_ERROR_SHAPE, "expected data and weights of 4 dimensions and a bias");

@@ -9,11 +9,16 @@
 #include "tests/support/program.h"
 
 static const char *const good[] = {
-  "{'description': 'Some \\'model\\'', 'stride': 32, 'task': 'detect', 'imgsz': [224, 320], 'names': {0: 'person', 1: \"bird's\"}}",
-  "{\"task\": \"detect\", \"stride\": 32, \"imgsz\": [224, 320],\n \"names\": {\"0\": \"person\", \"1\": \"bird's\"}, \"nms\": false}\n",
-  "{\"names\": [\"person\", \"bird's\"], \"task\": \"detect\", \"stride\": 32, \"imgsz\": [224, 320], \"v\": -1.5e+3}",
-  "{\"names\": [\"p\\u0065rson\", \"bird\\x27s\"], \"task\": \"detect\", \"stride\": \"32\", \"imgsz\": (224, 320),}",
-  "{'a': {'b': 0, 'c': [1, (2, 3), {}]}, 'x': None, 'stride': 32, 'task': 'detect', 'imgsz': [224, 320], 'names': ['person', \"bird's\"]}",
+  "{'description': 'Some \\'model\\'', 'stride': 32, 'task': 'detect', 'imgsz': [224, 320], "
+  "'names': {0: 'person', 1: \"bird's\"}}",
+  "{\"task\": \"detect\", \"stride\": 32, \"imgsz\": [224, 320],\n"
+  " \"names\": {\"0\": \"person\", \"1\": \"bird's\"}, \"nms\": false}\n",
+  "{\"names\": [\"person\", \"bird's\"], \"task\": \"detect\", \"stride\": 32, \"imgsz\": [224, "
+  "320], \"v\": -1.5e+3}",
+  "{\"names\": [\"p\\u0065rson\", \"bird\\x27s\"], \"task\": \"detect\", \"stride\": \"32\", "
+  "\"imgsz\": (224, 320),}",
+  "{'a': {'b': 0, 'c': [1, (2, 3), {}]}, 'x': None, 'stride': 32, 'task': 'detect', 'imgsz': [224, "
+  "320], 'names': ['person', \"bird's\"]}",
 };
 
 static void

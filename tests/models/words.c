@@ -264,9 +264,9 @@ test_embeddings_refused (void)
 }
 
 static const char tokenizer[] =
-  "{\"pre_tokenizer\":{\"type\":\"Whitespace\"},\"padding\":{\"strategy\":{\"Fixed\":8},\"pad_id\":0},"
-  "\"truncation\":{\"max_length\":8},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"?\","
-  "\"vocab\":{\"?\":0,\"cat\":1,\"dog\":2,\"red\":3,\".\":4,\"!\":5}}}";
+  "{\"pre_tokenizer\":{\"type\":\"Whitespace\"},\"padding\":{\"strategy\":{\"Fixed\":8},"
+  "\"pad_id\":0},\"truncation\":{\"max_length\":8},\"model\":{\"type\":\"WordPiece\","
+  "\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"cat\":1,\"dog\":2,\"red\":3,\".\":4,\"!\":5}}}";
 
 /* (transfer full): the path of a model whose first numbers are the tokens that it is given: one row
  * of them, plus their types, or @n rows. */

@@ -215,7 +215,8 @@ static const Row rows[] = {
     SL_DTYPE_F32,
     0,
     1,
-    "the permutation, input 1, must be a constant of at most 8 int32 or int64; got variable int32[2]",
+    "the permutation, input 1, must be a constant of at most 8 int32 or int64; got variable "
+    "int32[2]",
     { { 0 } } },
   { SL_OP_TRANSPOSE,
     { U8 (2, 3), CONSTANT (1, 0) },
@@ -518,16 +519,16 @@ static const Row rows[] = {
     SL_DTYPE_U8,
     0.5f,
     1,
-    "is uint8[1,2,3]; expected float32 or int8: convert the model with dynamic range quantisation, which keeps weights of 8 bits, or "
-    "without any",
+    "is uint8[1,2,3]; expected float32 or int8: convert the model with dynamic range quantisation, "
+    "which keeps weights of 8 bits, or without any",
     { { 0 } } },
   { SL_OP_CONV_2D,
     { F32 (1, 4, 4, 2), F32 (3, 1, 1, 2) },
     SL_DTYPE_F32,
     0,
     1,
-    "weights 't' is float32[3,1,1,2] that is computed or given for each run; expected a constant in the file: export the model for inference, with "
-    "its weights frozen",
+    "weights 't' is float32[3,1,1,2] that is computed or given for each run; expected a constant "
+    "in the file: export the model for inference, with its weights frozen",
     { .window = { .stride_w = 1, .stride_h = 1, .dilation_w = 1, .dilation_h = 1 } } },
 };
 

@@ -201,9 +201,11 @@ test_refused (void)
   static const char *const texts[] = {
     [SHAPES] = "the picture decides about output 0, whose two values have other shapes or types",
     [COUNT] =
-      "the trip count, input 0, depends on the picture; expected a constant: the work of a frame must be bounded",
+      "the trip count, input 0, depends on the picture; expected a constant: the work of a frame "
+      "must be bounded",
     [CONDITION] =
-      "the number of its iterations depends on the picture; expected a constant trip count of at most 64",
+      "the number of its iterations depends on the picture; expected a constant trip count of at "
+      "most 64",
     [MANY] = "the number of its iterations is too high; at most 1024",
     [SCAN] = "its body does not fit its 2 inputs, of which 9223372036854775807 are sequences",
     [MISSING] = "its optional value is not there",

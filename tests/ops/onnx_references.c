@@ -38,7 +38,8 @@ static const Case cases[] = {
   { "int16_qdq21", 1e-6, NULL },
   { "loop_rt_trip", 0, "the trip count, input 0, depends on the picture; expected a constant" },
   { "loop_while", 0,
-    "the number of its iterations depends on the picture; expected a constant trip count of at most 64" },
+    "the number of its iterations depends on the picture; expected a constant trip count of at "
+    "most 64" },
   { "matmulnbits4", 1e-5, NULL },
   { "matmulnbits8", 1e-5, NULL },
   { "maxpool3d", 0, NULL },

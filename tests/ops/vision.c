@@ -634,7 +634,8 @@ test_integer_lstm (void)
   static const IntegerLstm bad[] = {
     { .cell_scale = 0.001f,
       .refused =
-        "the scale of its cell state, input 19, is 0.001; expected a power of two from 2^-15 to 1" },
+        "the scale of its cell state, input 19, is 0.001; expected a power of two from 2^-15 to "
+        "1" },
     { .cell_scale = 0, .refused = "input 19, is 0; expected a power of two" },
     { .cell_scale = 4, .refused = "input 19, is 4; expected a power of two" },
     { .cell_scale = 0.25f, .without_bias = TRUE, .refused = "input 12 is missing" },

@@ -23,11 +23,12 @@ static void
 test_overrides (void)
 {
   g_autoptr (GError) error = NULL;
-  GstElement *pipeline = build (
-    "[pipeline]\nname=cam\nlaunch=videotestsrc name=s ! capsfilter name=c ! queue name=q ! fakesink name=f\n"
-    "[element s]\npattern=ball\nnum-buffers=3\n[element c]\ncaps=video/x-raw,width=64\n"
-    "[element q]\nmax-size-time=123\nleaky=downstream\n[element f]\nsync=true\n",
-    NULL, NULL, &error);
+  GstElement *pipeline =
+    build ("[pipeline]\nname=cam\nlaunch=videotestsrc name=s ! capsfilter name=c ! queue name=q ! "
+           "fakesink name=f\n"
+           "[element s]\npattern=ball\nnum-buffers=3\n[element c]\ncaps=video/x-raw,width=64\n"
+           "[element q]\nmax-size-time=123\nleaky=downstream\n[element f]\nsync=true\n",
+           NULL, NULL, &error);
   g_assert_no_error (error);
   g_assert_true (GST_IS_PIPELINE (pipeline));
   g_assert_cmpstr (GST_OBJECT_NAME (pipeline), ==, "cam");
@@ -69,7 +70,8 @@ test_numbers (void)
   for (guint round = 0; round < 3; round++) {
     g_autoptr (GError) error = NULL;
     GstElement *pipeline = build (
-      "[pipeline]\nlaunch=fakesrc ! identity ! identity ! identity name=identity1 ! identity name=mine7 ! fakesink\n"
+      "[pipeline]\nlaunch=fakesrc ! identity ! identity ! identity name=identity1 ! identity "
+      "name=mine7 ! fakesink\n"
       "[element identity2]\nsleep-time=7\n",
       NULL, NULL, &error);
     g_assert_no_error (error);
@@ -131,16 +133,19 @@ static const struct
   { "[pipeline]\nname=x\nlaunch=videotestsr ! fakesink\n",
     "t.pipeline:3: [pipeline] launch: no element \"videotestsr\"; did you mean 'videotestsrc'?" },
   { "[pipeline]\nlaunch=qqqqqqqqqqqqqqq ! fakesink\n",
-    "t.pipeline:2: [pipeline] launch: no element \"qqqqqqqqqqqqqqq\"; is its GStreamer plugin installed?" },
+    "t.pipeline:2: [pipeline] launch: no element \"qqqqqqqqqqqqqqq\"; is its GStreamer plugin "
+    "installed?" },
   { "[pipeline]\nlaunch=fakesrc nope=1 ! fakesink\n",
     "t.pipeline:2: [pipeline] launch: no property \"nope\" in element \"fakesrc" },
   { "[pipeline]\nlaunch=fakesrc num-bufers=1 ! fakesink\n",
-    "t.pipeline:2: [pipeline] launch: no property \"num-bufers\" in element \"fakesrc\"; did you mean 'num-buffers'?" },
+    "t.pipeline:2: [pipeline] launch: no property \"num-bufers\" in element \"fakesrc\"; did you "
+    "mean 'num-buffers'?" },
   { "[pipeline]\nlaunch=fakesrc zzzzzzzzz=1 ! fakesink\n",
-    "t.pipeline:2: [pipeline] launch: no property \"zzzzzzzzz\" in element \"fakesrc\"; all of them: gst-inspect-1.0 fakesrc" },
+    "t.pipeline:2: [pipeline] launch: no property \"zzzzzzzzz\" in element \"fakesrc\"; all of "
+    "them: gst-inspect-1.0 fakesrc" },
   { "[pipeline]\nlaunch=fakesrc ! ! fakesink\n",
-    "t.pipeline:2: [pipeline] launch: syntax error; expected ELEMENT PROPERTY=VALUE ... ! ELEMENT ..., with one '!' "
-    "between two elements and none at the ends" },
+    "t.pipeline:2: [pipeline] launch: syntax error; expected ELEMENT PROPERTY=VALUE ... ! ELEMENT "
+    "..., with one '!' between two elements and none at the ends" },
   { "[pipeline]\nlaunch=fakesink ! fakesrc\n",
     "t.pipeline:2: [pipeline] launch: could not link fakesink" },
   { ELEMENTS "[element x]\na=1\n",

@@ -98,8 +98,8 @@ test_mistakes (void)
     const char *launch, *groups, *message;
   } cases[] = {
     { "fakesrc ! fakesink", PUBLISH,
-      "gate.pipeline:3: [publish]: the launch line has no slrestream, and no slanalyze, sltrack, slread or slpredict with something "
-      "behind that one could stand in between" },
+      "gate.pipeline:3: [publish]: the launch line has no slrestream, and no slanalyze, sltrack, "
+      "slread or slpredict with something behind that one could stand in between" },
     { "fakesrc ! sltrack ! fakesink", "[publish]\nrstp=:1/x\n",
       "gate.pipeline:4: [publish] rstp: slrestream has no such property; did you mean 'rtsp'?" },
     { "fakesrc ! sltrack ! fakesink", "[publsih]\nrtsp=:1/x\n",
@@ -122,14 +122,18 @@ test_strict (void)
   } cases[] = {
     { "slcamera uri=test:// ! slpredict ! fakesink",
       "privacy=strict\n" PUBLISH "[redact]\nhold=1\n", NULL },
-    { "slcamera uri=test:// ! slpredict ! tee name=t ! slrestream name=out ! fakesink t. ! slredact ! fakesink",
+    { "slcamera uri=test:// ! slpredict ! tee name=t ! slrestream name=out ! fakesink t. ! "
+      "slredact ! fakesink",
       "privacy=strict\n" PUBLISH,
-      "gate.pipeline:2: [pipeline] privacy=strict: expected slredact before every element that shows pictures, but out (slrestream) "
-      "streams the open picture, or the camera's own at its pad encoded: put slredact before it, or remove it" },
-    { "slcamera name=c uri=test:// c.src ! slpredict ! slredact ! slrestream name=out ! fakesink c.encoded ! out.encoded",
+      "gate.pipeline:2: [pipeline] privacy=strict: expected slredact before every element that "
+      "shows pictures, but out (slrestream) streams the open picture, or the camera's own at its "
+      "pad encoded: put slredact before it, or remove it" },
+    { "slcamera name=c uri=test:// c.src ! slpredict ! slredact ! slrestream name=out ! fakesink "
+      "c.encoded ! out.encoded",
       "privacy=strict\n" PUBLISH,
-      "gate.pipeline:2: [pipeline] privacy=strict: expected slredact before every element that shows pictures, but out (slrestream) "
-      "streams the open picture, or the camera's own at its pad encoded: put slredact before it, or remove it" },
+      "gate.pipeline:2: [pipeline] privacy=strict: expected slredact before every element that "
+      "shows pictures, but out (slrestream) streams the open picture, or the camera's own at its "
+      "pad encoded: put slredact before it, or remove it" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;

@@ -75,12 +75,14 @@ test_mistakes (void)
     const char *text, *message;
   } cases[] = {
     { "[pipeline]\nlaunch=fakesrc ! fakesink\n" RECORD,
-      "gate.pipeline:3: [record]: the launch line has no slrecord, and no slanalyze, sltrack, slread or slpredict with something behind that one could "
-      "stand in between" },
+      "gate.pipeline:3: [record]: the launch line has no slrecord, and no slanalyze, sltrack, "
+      "slread or slpredict with something behind that one could stand in between" },
     { "[pipeline]\nlaunch=fakesrc ! slrecord ! slrecord ! fakesink\n" RECORD,
-      "gate.pipeline:3: [record]: the launch line has several slrecord; expected one, or properties of each in [element NAME]" },
+      "gate.pipeline:3: [record]: the launch line has several slrecord; expected one, or "
+      "properties of each in [element NAME]" },
     { "[pipeline]\nlaunch=fakesrc ! sltrack ! fakesink\n[record]\nlocatoin=/srv\n",
-      "gate.pipeline:4: [record] locatoin: slrecord has no such property; did you mean 'location'?" },
+      "gate.pipeline:4: [record] locatoin: slrecord has no such property; did you mean "
+      "'location'?" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;

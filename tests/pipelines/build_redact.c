@@ -91,13 +91,14 @@ test_strict (void)
     { STRICT "decodebin ! slredact ! tee name=t ! filesink t. ! queue ! slrecord ! fakesink",
       NULL },
     { STRICT
-      "fakesrc ! slpredict ! tee name=t ! capsfilter caps=application/x-json ! filesink t. ! slredact ! fakesink",
+      "fakesrc ! slpredict ! tee name=t ! capsfilter caps=application/x-json ! filesink t. ! "
+      "slredact ! fakesink",
       NULL },
     { STRICT
       "fakesrc ! tee name=t ! queue ! slredact ! filesink name=a t. ! queue ! filesink name=b",
-      "gate.pipeline:3: [pipeline] privacy=strict: expected slredact before every element that shows "
-      "pictures, but b (filesink) shows the open picture or passes it on: put slredact before it, or "
-      "remove it" },
+      "gate.pipeline:3: [pipeline] privacy=strict: expected slredact before every element that "
+      "shows pictures, but b (filesink) shows the open picture or passes it on: put slredact "
+      "before it, or remove it" },
     { STRICT "decodebin ! filesink name=f slredact", "but f (filesink) shows the open picture" },
     { STRICT "fakesrc ! slrecord name=r ! slredact ! filesink",
       "but r (slrecord) records the open picture" },

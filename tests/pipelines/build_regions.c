@@ -63,11 +63,15 @@ test_mistakes (void)
     const char *text, *message;
   } cases[] = {
     { "[pipeline]\nlaunch=fakesrc ! fakesink\n" ZONE,
-      "t.pipeline:4: [zone NAME], [line NAME] and [mask NAME]: the launch line has no slanalyze; expected one behind sltrack" },
+      "t.pipeline:4: [zone NAME], [line NAME] and [mask NAME]: the launch line has no slanalyze; "
+      "expected one behind sltrack" },
     { "[pipeline]\nlaunch=fakesrc ! slanalyze ! slanalyze ! fakesink\n" ZONE,
-      "t.pipeline:4: [zone NAME], [line NAME] and [mask NAME]: the launch line has several slanalyze; expected one, or regions= of each in [element NAME]" },
-    { "[pipeline]\nlaunch=fakesrc ! slanalyze name=a ! fakesink\n[element a]\nregions=[line x] points=0,0 1,1\n" ZONE,
-      "t.pipeline:6: [zone NAME], [line NAME] and [mask NAME]: slanalyze has regions=, too; expected one of both" },
+      "t.pipeline:4: [zone NAME], [line NAME] and [mask NAME]: the launch line has several "
+      "slanalyze; expected one, or regions= of each in [element NAME]" },
+    { "[pipeline]\nlaunch=fakesrc ! slanalyze name=a ! fakesink\n[element a]\n"
+      "regions=[line x] points=0,0 1,1\n" ZONE,
+      "t.pipeline:6: [zone NAME], [line NAME] and [mask NAME]: slanalyze has regions=, too; "
+      "expected one of both" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;

@@ -124,8 +124,10 @@ static void
 test_parameters (void)
 {
   const char *text =
-    "[parameters]\nhost=camera\nuri=rtsp://${host}/$${x}$\n[parameter n]\ntype=integer\ndefault=4\nminimum=1\nmaximum=8\n"
-    "description=Threads\n[pipeline]\nname=cam-${host}\nlaunch=src location=${uri} ! q n=${n}\n[element q]\ntext=${host} ${n}\n";
+    "[parameters]\nhost=camera\nuri=rtsp://${host}/$${x}$\n[parameter n]\ntype=integer\ndefault=4\n"
+    "minimum=1\nmaximum=8\n"
+    "description=Threads\n[pipeline]\nname=cam-${host}\nlaunch=src location=${uri} ! q n=${n}\n"
+    "[element q]\ntext=${host} ${n}\n";
   g_autoptr (GError) error = NULL;
   g_autoptr (GHashTable) given = values ("host", "a b");
   g_autoptr (SlDescription) d = parse (text, NULL, &error);
@@ -263,8 +265,8 @@ static const struct
     "[zone NAME], [line NAME] or [mask NAME]" },
   { "[htpt]\nlisten=a\n", "t.pipeline:2: [htpt] listen: unknown group; did you mean [http]?" },
   { MINIMAL "[http]\nport=80\n",
-    "t.pipeline:4: [http] port: unknown key; expected one of listen, password-file, certificate, private-key, "
-    "users, role, audit, proxy, stall, frame-rate, width, viewers" },
+    "t.pipeline:4: [http] port: unknown key; expected one of listen, password-file, certificate, "
+    "private-key, users, role, audit, proxy, stall, frame-rate, width, viewers" },
   { MINIMAL "[http]\nstall=0s\n",
     "t.pipeline:4: [http] stall: expected a time longer than 0, such as 2s, got '0s'" },
   { MINIMAL "[http]\nframe-rate=1000\n",
@@ -276,40 +278,49 @@ static const struct
   { "[pipeline]\nlauch=a\n",
     "t.pipeline:2: [pipeline] lauch: unknown key; did you mean 'launch'?" },
   { "[pipeline]\nzzzzzz=a\n",
-    "t.pipeline:2: [pipeline] zzzzzz: unknown key; expected one of include, name, description, launch, restart, "
-    "backoff-min, backoff-max, watchdog, start-timeout, black-box, state, privacy" },
+    "t.pipeline:2: [pipeline] zzzzzz: unknown key; expected one of include, name, description, "
+    "launch, restart, backoff-min, backoff-max, watchdog, start-timeout, black-box, state, "
+    "privacy" },
   { MINIMAL "restart=never\n",
     "t.pipeline:3: [pipeline] restart: expected no, on-failure or always, got 'never'" },
   { MINIMAL "watchdog=5 parsecs\n",
-    "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got '5 parsecs'" },
+    "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, "
+    "got '5 parsecs'" },
   { MINIMAL "watchdog=-1\n",
-    "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got '-1'" },
+    "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, "
+    "got '-1'" },
   { MINIMAL "watchdog=25h\n",
-    "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got '25h'" },
+    "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, "
+    "got '25h'" },
   { MINIMAL "backoff-min=2s\nbackoff-max=1s\n",
     "t.pipeline: [pipeline] backoff-min: 2000 ms is more than backoff-max, 1000 ms" },
   { "[pipeline]\nlaunch=a ${b\n",
     "t.pipeline:2: [pipeline] launch: expected '}' behind '${' (write '$${' for '${' itself)" },
   { "[pipeline]\nlaunch=a ${b c}\n",
-    "t.pipeline:2: [pipeline] launch: expected a parameter's name (letters, digits, _ and -) in '${...}', got 'b c'" },
+    "t.pipeline:2: [pipeline] launch: expected a parameter's name (letters, digits, _ and -) in "
+    "'${...}', got 'b c'" },
   { "[pipeline]\nlaunch=a ${b}\n",
     "t.pipeline:2: [pipeline] launch: unknown parameter 'b'; the description declares none" },
   { "[parameters]\nsource=1\n[pipeline]\nlaunch=a ${sorce}\n",
     "t.pipeline:4: [pipeline] launch: unknown parameter 'sorce'; did you mean 'source'?" },
   { "[parameters]\n1x=1\n" MINIMAL,
-    "t.pipeline:2: [parameters] 1x: '1x' is no name for a parameter; expected letters, digits, _ and -, at most 64" },
+    "t.pipeline:2: [parameters] 1x: '1x' is no name for a parameter; expected letters, digits, _ "
+    "and -, at most 64" },
   { "[parameters]\na=${b}\nb=${a}\n" MINIMAL,
     "t.pipeline:2: [parameters] a: t.pipeline:3: [parameters] b: ${a} stands for itself" },
   { "[parameter a]\ntype=int\n" MINIMAL,
-    "t.pipeline:2: [parameter a] type: expected string, integer, number, boolean or path, got 'int'" },
+    "t.pipeline:2: [parameter a] type: expected string, integer, number, boolean or path, got "
+    "'int'" },
   { "[parameter a]\ndefalt=1\n" MINIMAL,
     "t.pipeline:2: [parameter a] defalt: unknown key; did you mean 'default'?" },
   { "[parameter a]\ntype=integer\n" MINIMAL,
     "t.pipeline:2: parameter a has no default and no value: give one with --set a=VALUE" },
   { "[parameter a]\nenvironment=DOOR\n" MINIMAL,
-    "t.pipeline:2: parameter a has no default and no value: give one with --set a=VALUE, or in the environment as DOOR" },
+    "t.pipeline:2: parameter a has no default and no value: give one with --set a=VALUE, or in the "
+    "environment as DOOR" },
   { "[parameter a]\nenvironment=1 x\n" MINIMAL,
-    "t.pipeline:2: [parameter a] environment: expected the name of a variable (letters, digits and _), got '1 x'" },
+    "t.pipeline:2: [parameter a] environment: expected the name of a variable (letters, digits and "
+    "_), got '1 x'" },
   { "[parameter a]\ntype=integer\ndefault=1.5\n" MINIMAL,
     "t.pipeline:3: [parameter a] default: expected an integer, got '1.5'" },
   { "[parameter a]\ntype=number\ndefault=x\n" MINIMAL,
@@ -333,12 +344,14 @@ static const struct
   { "[parameter a]\nminimum=x\n" MINIMAL,
     "t.pipeline:2: [parameter a] minimum: expected a number, got 'x'" },
   { "[parameter a]\nminimum=1\ndefault=1\n" MINIMAL,
-    "t.pipeline:2: [parameter a] minimum: only for type=integer and type=number; this parameter is a string" },
+    "t.pipeline:2: [parameter a] minimum: only for type=integer and type=number; this parameter is "
+    "a string" },
   { "[parameters]\na=x\\\\\n[pipeline]\nlaunch=b p=${a} ! c\n",
-    "t.pipeline:4: [pipeline] launch: ${a}: ends with a backslash; a launch line cannot hold that, state it in [element NAME]" },
+    "t.pipeline:4: [pipeline] launch: ${a}: ends with a backslash; a launch line cannot hold that, "
+    "state it in [element NAME]" },
   { "[parameters]\na=file:///x\n[pipeline]\nlaunch=b ! ${a}\n",
-    "t.pipeline:4: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ and -), got 'file:///x': in this place a parameter chooses "
-    "the element, nothing more" },
+    "t.pipeline:4: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ "
+    "and -), got 'file:///x': in this place a parameter chooses the element, nothing more" },
   { "[parameters]\na=x\ty\n[pipeline]\nlaunch=b p=${a} ! c\n",
     "t.pipeline:4: [pipeline] launch: ${a}: control character 0x09; a launch line cannot hold it" },
   { "[zne a]\npoints=0,0 1,1\n" MINIMAL,
@@ -346,7 +359,8 @@ static const struct
   { "[zone a]\npoint=0,0 1,1\n" MINIMAL,
     "t.pipeline:2: [zone a] point: unknown key of a zone; did you mean 'points'?" },
   { "[line a]\npoints=0,0 1,2\n" MINIMAL,
-    "t.pipeline:2: [line a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '2' in '0,0 1,2'" },
+    "t.pipeline:2: [line a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 "
+    "0.5,0.2 0.5,0.9, got '2' in '0,0 1,2'" },
   { MINIMAL "[zone a]\nclasses=x\n",
     "t.pipeline:3: [zone a] points: expected at least 3 corners x,y of 0..1, got 0" },
   { MINIMAL "[zone a]\npoints=0,0 1,0 1,1\n\n[zone b]\nclasses=x\npoints=0,0 1,1\n",
@@ -354,7 +368,8 @@ static const struct
   { MINIMAL "[zone door]\n",
     "t.pipeline:3: [zone door] points: expected at least 3 corners x,y of 0..1, got 0" },
   { MINIMAL "[zone a;b]\npoints=0,0 1,0 1,1\n",
-    "t.pipeline:3: [zone a;b]: expected a name of 1 to 64 bytes of UTF-8 without ';' behind 'zone'" },
+    "t.pipeline:3: [zone a;b]: expected a name of 1 to 64 bytes of UTF-8 without ';' behind "
+    "'zone'" },
   { "[zone a]\nclasses=x;y\n" MINIMAL,
     "t.pipeline:2: [zone a] classes: expected a value without ';', got 'x;y'" },
   { "[pipeline]\ninclude=\n",
@@ -388,7 +403,8 @@ takes (const char *launch, const char *value)
   if (d == NULL)
     g_assert_nonnull (strstr (
       error->message,
-      "t.pipeline:2: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ and -), got '"));
+      "t.pipeline:2: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ "
+      "and -), got '"));
   return d != NULL;
 }
 
@@ -445,10 +461,12 @@ test_secrets (void)
   } rows[] = {
     { "[pipeline]\nmqtt://joe:hush@h/t\n",
       "t.pipeline:2: expected KEY=VALUE, [GROUP] or # comment, got 'mqtt://joe:***@h/t'" },
-    { "[pipeline]\nlaunch mqtt://joe:hush-is-very-long-and-goes-on-beyond-sixty-characters-of-the-line@h/t\n",
+    { "[pipeline]\nlaunch mqtt://joe:hush-is-very-long-and-goes-on-beyond-sixty-characters-of-the-l"
+      "ine@h/t\n",
       "t.pipeline:2: expected KEY=VALUE, [GROUP] or # comment, got 'launch mqtt://joe:***@h/t'" },
     { "[pipeline]\nwatchdog=mqtt://joe:a hush@h/t\nlaunch=a\n",
-      "t.pipeline:2: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got 'mqtt://joe:***@h/t'" },
+      "t.pipeline:2: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, "
+      "got 'mqtt://joe:***@h/t'" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     expect (rows[i].text, NULL, NULL, rows[i].message);
@@ -638,7 +656,8 @@ test_many_elements (void)
       if (d == NULL)
         g_assert_cmpstr (
           error->message, ==,
-          "t.pipeline:2: [pipeline] launch: more than 1000 elements, caps among them; expected several descriptions");
+          "t.pipeline:2: [pipeline] launch: more than 1000 elements, caps among them; expected "
+          "several descriptions");
     }
 }
 
@@ -648,8 +667,10 @@ static void
 test_mutations (void)
 {
   static const char whole[] =
-    "[parameters]\nsource=videotestsrc\nuri=${source}/x\n[parameter w]\ntype=integer\nminimum=1\nmaximum=9\n"
-    "default=4\n[parameter c]\nchoices=a;b\ndefault=a\n[pipeline]\nname=n\ndescription=d \xc3\xa4\nlaunch=${source} \\\n"
+    "[parameters]\nsource=videotestsrc\nuri=${source}/x\n[parameter w]\ntype=integer\nminimum=1\n"
+    "maximum=9\n"
+    "default=4\n[parameter c]\nchoices=a;b\ndefault=a\n[pipeline]\nname=n\ndescription=d \xc3\xa4\n"
+    "launch=${source} \\\n"
     "  ! a w=${w} x=\"${uri}\" \\\n# c\n ! b $${\nrestart=always\nbackoff-min=1s\nwatchdog=2min\n"
     "[element a]\nx=1\ny=${c}\n";
   static const char salt[] = "[]=#$${}\\\n\r\t\"'!;, \0\377\200ab0-.";

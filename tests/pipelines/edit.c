@@ -205,18 +205,15 @@ static void
 test_changes (void)
 {
   expect (HEAD DOOR WAY, change_nothing, HEAD DOOR WAY);
-  expect (
-    HEAD DOOR WAY, move_first,
-    HEAD
-    "\n# The door to the street.\n[zone door]\npoints=0.1,0.1 0.75,0.1 0.5,0.9\nclasses=person\n" WAY);
-  expect (
-    HEAD DOOR WAY, rename_first,
-    HEAD
-    "\n# The door to the street.\n[zone Ausgang Süd]\npoints=0.1,0.1 0.5,0.1 0.5,0.9\nclasses=person\n" WAY);
-  expect (
-    HEAD DOOR WAY, rename_and_move,
-    HEAD
-    "\n# The door to the street.\n[zone exit]\npoints=0.1,0.1 0.75,0.1 0.5,0.9\nclasses=person\n" WAY);
+  expect (HEAD DOOR WAY, move_first,
+          HEAD "\n# The door to the street.\n[zone door]\npoints=0.1,0.1 0.75,0.1 0.5,0.9\n"
+               "classes=person\n" WAY);
+  expect (HEAD DOOR WAY, rename_first,
+          HEAD "\n# The door to the street.\n[zone Ausgang Süd]\npoints=0.1,0.1 0.5,0.1 0.5,0.9\n"
+               "classes=person\n" WAY);
+  expect (HEAD DOOR WAY, rename_and_move,
+          HEAD "\n# The door to the street.\n[zone exit]\npoints=0.1,0.1 0.75,0.1 0.5,0.9\n"
+               "classes=person\n" WAY);
   expect (HEAD DOOR WAY, remove_first, HEAD WAY);
   expect (HEAD DOOR WAY, remove_last, HEAD DOOR);
   expect (HEAD DOOR WAY "\n[element a]\nb=c\n", remove_last, HEAD DOOR "\n[element a]\nb=c\n");
@@ -238,12 +235,13 @@ test_additions (void)
     HEAD
     "\n[zone till]\npoints=0.25,0.5 1,0 1,0.1235\nclasses=!dog\nanchor=centre\ndwell-after=90s\n"
     "left-behind-after=2min\nempty-after=1500ms\n");
-  expect (
-    "[pipeline]\nlaunch=fakesrc ! slanalyze ! fakesink", add_mask,
-    "[pipeline]\nlaunch=fakesrc ! slanalyze ! fakesink\n\n[mask poster]\npoints=0.25,0.5 1,0 1,0.1235\n");
+  expect ("[pipeline]\nlaunch=fakesrc ! slanalyze ! fakesink", add_mask,
+          "[pipeline]\nlaunch=fakesrc ! slanalyze ! fakesink\n\n[mask poster]\n"
+          "points=0.25,0.5 1,0 1,0.1235\n");
   expect (
     "[zone a]\npoints=0,0 1,0 1,1\n[pipeline]\nlaunch=fakesink\n", add_mask,
-    "[zone a]\npoints=0,0 1,0 1,1\n\n[mask poster]\npoints=0.25,0.5 1,0 1,0.1235\n\n[pipeline]\nlaunch=fakesink\n");
+    "[zone a]\npoints=0,0 1,0 1,1\n\n[mask poster]\npoints=0.25,0.5 1,0 1,0.1235\n\n[pipeline]\n"
+    "launch=fakesink\n");
 }
 
 /* Line ends of other systems, blanks, values over several lines with comments between. */
@@ -253,20 +251,22 @@ test_styles (void)
   expect ("[pipeline]\r\nlaunch=fakesink\r\n\r\n[zone a]\r\n  points = 0,0 1,0 1,1\r\n",
           change_nothing,
           "[pipeline]\r\nlaunch=fakesink\r\n\r\n[zone a]\r\n  points = 0,0 1,0 1,1\r\n");
-  expect (
-    "[pipeline]\r\nlaunch=fakesink\r\n\r\n[zone a]\r\n  points = 0,0 1,0 1,1\r\n", add_mask,
-    "[pipeline]\r\nlaunch=fakesink\r\n\r\n[zone a]\r\n  points = 0,0 1,0 1,1\r\n\r\n[mask poster]\r\n"
-    "points=0.25,0.5 1,0 1,0.1235\r\n");
+  expect ("[pipeline]\r\nlaunch=fakesink\r\n\r\n[zone a]\r\n  points = 0,0 1,0 1,1\r\n", add_mask,
+          "[pipeline]\r\nlaunch=fakesink\r\n\r\n[zone a]\r\n  points = 0,0 1,0 1,1\r\n\r\n"
+          "[mask poster]\r\n"
+          "points=0.25,0.5 1,0 1,0.1235\r\n");
   expect ("[pipeline]\r\nlaunch=fakesink\r\n\r\n[zone a]\r\n  points = 0,0 1,0 1,1", move_first,
           "[pipeline]\r\nlaunch=fakesink\r\n\r\n[zone a]\r\n  points = 0,0 0.75,0 1,1");
   expect (
-    "[pipeline]\nlaunch=fakesink\n[zone a]\npoints=0,0 \\\n# right above\n  1,0 \\\n  1,1\nclasses=b\n",
+    "[pipeline]\nlaunch=fakesink\n[zone a]\npoints=0,0 \\\n# right above\n  1,0 \\\n  1,1\n"
+    "classes=b\n",
     move_first,
     "[pipeline]\nlaunch=fakesink\n[zone a]\npoints=0,0 0.75,0 1,1\n# right above\nclasses=b\n");
   expect (
     "[pipeline]\nlaunch=fakesink\n\n[parameters]\nzone=0,0 1,0 1,1\n\n[zone a]\npoints=${zone}\n",
     move_first,
-    "[pipeline]\nlaunch=fakesink\n\n[parameters]\nzone=0,0 1,0 1,1\n\n[zone a]\npoints=0,0 0.75,0 1,1\n");
+    "[pipeline]\nlaunch=fakesink\n\n[parameters]\nzone=0,0 1,0 1,1\n\n[zone a]\n"
+    "points=0,0 0.75,0 1,1\n");
 }
 
 /* A group is changed where it stands, and a key where the last one of its name stands. */
@@ -290,7 +290,8 @@ test_files (void)
   g_assert_cmpstr (own, ==, "[pipeline]\ninclude=zones.conf\nlaunch=fakesink\n");
   g_assert_cmpstr (
     zones, ==,
-    "# ours\n\n# The door to the street.\n[zone door]\npoints=0.1,0.1 0.75,0.1 0.5,0.9\nclasses=person\n" WAY);
+    "# ours\n\n# The door to the street.\n[zone door]\npoints=0.1,0.1 0.75,0.1 0.5,0.9\n"
+    "classes=person\n" WAY);
   g_assert_cmpstr (site, ==, "[zone door]\nclasses=bus\n");
   /* The name is in two files. */
   g_autoptr (SlEdit) again = open_edit (&fixture);
@@ -329,7 +330,8 @@ test_shared (void)
   move_first (regions);
   g_assert_false (sl_edit_set_regions (edit, regions, &error));
   g_autofree char *expected = g_strdup_printf (
-    "%s: the pipeline yard has this file, too: expected a file of this pipeline alone; move its zones, lines and masks into %s",
+    "%s: the pipeline yard has this file, too: expected a file of this pipeline alone; move its "
+    "zones, lines and masks into %s",
     shared, fixture.path);
   g_assert_cmpstr (error->message, ==, expected);
 }
@@ -382,7 +384,8 @@ test_wrong_points (void)
   g_assert_error (error, SL_ERROR, SL_ERROR_ARGUMENT);
   g_assert_true (g_str_has_suffix (
     error->message,
-    "door.pipeline:11: [zone bow] points: sides 1 and 3 cross; expected corners in the order around the zone"));
+    "door.pipeline:11: [zone bow] points: sides 1 and 3 cross; expected corners in the order "
+    "around the zone"));
 }
 
 /* What was changed on the disk since is neither seen as saved nor lost. */

@@ -13,8 +13,9 @@
 
 #define SECOND G_USEC_PER_SEC
 #define CHAIN "slnormalize ! slinfer model=${model} ! slpostprocess name=results"
-#define BLUE \
-  "videotestsrc pattern=blue num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48,framerate=100/1 ! "
+#define BLUE                                                                              \
+  "videotestsrc pattern=blue num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48," \
+  "framerate=100/1 ! "
 
 static GHashTable *
 parameters (const char *model)
@@ -227,8 +228,8 @@ static void
 test_failure (void)
 {
   g_autoptr (SlPipeline) pipeline = new_pipeline (
-    "videotestsrc pattern=blue num-buffers=20 ! video/x-raw,format=RGB ! identity name=fragile error-after=5 ! " CHAIN
-    " ! fakesink");
+    "videotestsrc pattern=blue num-buffers=20 ! video/x-raw,format=RGB ! identity name=fragile "
+    "error-after=5 ! " CHAIN " ! fakesink");
   GError *error = NULL;
   Heard heard;
   listen (&heard, pipeline, NULL);
@@ -281,8 +282,8 @@ test_starts_again (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (GHashTable) table = parameters ("brightest_channel.tflite");
   g_autoptr (SlPipeline) pipeline = sl_pipeline_new_from_string (
-    "[pipeline]\nrestart=always\nbackoff-min=1ms\nlaunch=videotestsrc ! video/x-raw,format=RGB ! identity error-after=5 ! " CHAIN
-    " ! fakesink\n[parameter model]\ntype=path\n",
+    "[pipeline]\nrestart=always\nbackoff-min=1ms\nlaunch=videotestsrc ! video/x-raw,format=RGB ! "
+    "identity error-after=5 ! " CHAIN " ! fakesink\n[parameter model]\ntype=path\n",
     table, &error);
   g_assert_no_error (error);
   Restarter restarter = { loop, 0 };
@@ -629,7 +630,8 @@ test_file (void)
 {
   const char *text =
     "[pipeline]\n"
-    "launch=videotestsrc pattern=blue num-buffers=3 ! video/x-raw,format=RGB ! slnormalize ! slinfer model=${model} !\\\n"
+    "launch=videotestsrc pattern=blue num-buffers=3 ! video/x-raw,format=RGB ! slnormalize ! "
+    "slinfer model=${model} !\\\n"
     "  slpostprocess name=results ! fakesink\n"
     "[parameters]\n"
     "model=\n"

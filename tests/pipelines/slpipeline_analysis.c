@@ -75,8 +75,9 @@ new_analysis (const char *regions)
   g_autoptr (GHashTable) table = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
   g_autoptr (GError) error = NULL;
   g_autofree char *launch = g_strdup_printf (
-    "appsrc name=source block=true ! slnormalize ! slinfer model=${model} ! slpostprocess ! sltrack ! slanalyze name=analyze patience=0.1 "
-    "relink=-1 interval=0.4 regions=\"%s\" ! fakesink",
+    "appsrc name=source block=true ! slnormalize ! slinfer model=${model} ! slpostprocess ! "
+    "sltrack ! slanalyze name=analyze patience=0.1 relink=-1 interval=0.4 regions=\"%s\" ! "
+    "fakesink",
     regions);
   g_hash_table_insert (table, (gpointer) "model", tiny_model ("one_box.tflite"));
   SlPipeline *pipeline = sl_pipeline_new_from_string (launch, table, &error);
@@ -90,7 +91,8 @@ static void
 test_analysis_events (void)
 {
   g_autoptr (SlPipeline) pipeline = new_analysis (
-    "[zone left] points=0,0.5 0.5,0.5 0.5,1 0,1; dwell-after=200ms; empty-after=200ms; [line way] points=0,0.5 1,0.5");
+    "[zone left] points=0,0.5 0.5,0.5 0.5,1 0,1; dwell-after=200ms; empty-after=200ms; [line way] "
+    "points=0,0.5 1,0.5");
   Analysed heard = { .all = g_string_new (NULL) };
   g_signal_connect (pipeline, "analysis-event", G_CALLBACK (hear_event), &heard);
   g_signal_connect (pipeline, "analysis-event::left", G_CALLBACK (hear_left), &heard);
@@ -98,7 +100,8 @@ test_analysis_events (void)
   run_analysis (pipeline, 1, &heard);
   g_assert_cmpstr (
     heard.all->str, ==,
-    "entered left blue 1 -1.00;dwell left blue 1 0.20;interval - - 0 -1.00;left left blue 1 0.36;empty left - 0 0.20;");
+    "entered left blue 1 -1.00;dwell left blue 1 0.20;interval - - 0 -1.00;left left blue 1 "
+    "0.36;empty left - 0 0.20;");
   g_assert_cmpuint (heard.left, ==, 1);
   g_string_free (heard.all, TRUE);
 }

@@ -14,8 +14,9 @@
 #endif
 
 #define N_FRAMES 5
-#define LAUNCH \
-  "videotestsrc num-buffers=5 ! video/x-raw,format=RGB,width=64,height=48,framerate=25/1 ! identity name=detector ! sltrack ! fakesink"
+#define LAUNCH                                                                               \
+  "videotestsrc num-buffers=5 ! video/x-raw,format=RGB,width=64,height=48,framerate=25/1 ! " \
+  "identity name=detector ! sltrack ! fakesink"
 
 static void
 add_region (GstBuffer *frame)

@@ -72,12 +72,15 @@ test_errors (void)
     const char *text, *message;
   } rows[] = {
     { "",
-      "score-calibration, line 1: expected identity, log or inverse-logistic, ',' and the default score, got ''" },
+      "score-calibration, line 1: expected identity, log or inverse-logistic, ',' and the default "
+      "score, got ''" },
     { "root,0\n",
-      "line 1: expected identity, log or inverse-logistic, ',' and the default score, got 'root,0'" },
+      "line 1: expected identity, log or inverse-logistic, ',' and the default score, got "
+      "'root,0'" },
     { "log,x\n1,1,1", "line 1: expected identity" },
     { "log,0\n1,1,1\n1,2\n",
-      "line 3: expected scale,slope,offset or scale,slope,offset,lowest, the scale not below 0, got '1,2'" },
+      "line 3: expected scale,slope,offset or scale,slope,offset,lowest, the scale not below 0, "
+      "got '1,2'" },
     { "log,0\n1,1,1,1,1\n", "line 2: expected scale,slope,offset" },
     { "log,0\n-1,1,1\n", "line 2: expected scale,slope,offset" },
     { "log,0\n1,nan,1\n", "line 2: expected scale,slope,offset" },

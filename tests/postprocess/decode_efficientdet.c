@@ -242,7 +242,8 @@ test_refused (void)
   config = new_config (LAYOUT_ROWS);
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "layers= and feature-maps= of the model; EfficientDet's are decoder=efficientdet, queries without anchors decoder=detr");
+    "layers= and feature-maps= of the model; EfficientDet's are decoder=efficientdet, queries "
+    "without anchors decoder=detr");
   assert_open_fails ("efficientdet,strides=8,16", &config, SL_ERROR_SHAPE,
                      "state strides=, scales= and ratios= of the model");
   assert_open_fails ("efficientdet,preset=tf", &config, SL_ERROR_ARGUMENT, "preset");

@@ -137,7 +137,8 @@ test_coarse (void)
   SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE, 14), 0, 0);
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "no decoder takes the tensors float32[1,8,8,14] unnamed, because maps much smaller than the input may be");
+    "no decoder takes the tensors float32[1,8,8,14] unnamed, because maps much smaller than the "
+    "input may be");
   config.n_labels = 13;
   assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "maps much smaller than the input");
   config.n_labels = 14;
@@ -189,7 +190,8 @@ test_two_of_gray (void)
   config.gray = TRUE;
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "two numbers a pixel of a gray picture may be its colours, which have no decoder, or two classes (decoder=segmentation)");
+    "two numbers a pixel of a gray picture may be its colours, which have no decoder, or two "
+    "classes (decoder=segmentation)");
   config.tensors[0].values = SL_VALUES_SHARES;
   g_autoptr (SlDecoding) shares = open_one (NULL, &config, "segmentation");
   config.tensors[0].values = SL_VALUES_UNKNOWN;
@@ -209,8 +211,8 @@ test_several_masks (void)
   config_add (&config, SL_DTYPE_F32, DIMS (1, 1, SIDE / 2, SIDE / 2), 0, 0);
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "the first of several maps, as large as the input, may be a mask, as U-2-Net and IS-Net give it "
-    "(decoder=segmentation)");
+    "the first of several maps, as large as the input, may be a mask, as U-2-Net and IS-Net give "
+    "it (decoder=segmentation)");
   g_autoptr (SlDecoding) named = open_one ("segmentation", &config, "segmentation");
   g_assert_nonnull (named);
   config = new_config (SL_DTYPE_F32, DIMS (1, 3, SIDE, SIDE), 0, 0);

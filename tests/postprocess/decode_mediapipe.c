@@ -168,7 +168,8 @@ test_refused (void)
   config.input_width = 64;
   assert_open_fails (
     "mediapipe", &config, SL_ERROR_SHAPE,
-    "the strides of MediaPipe's models do not give the 896 rows of the tensors for an input of 64x128; state strides=");
+    "the strides of MediaPipe's models do not give the 896 rows of the tensors for an input of "
+    "64x128; state strides=");
   config = new_config (&forms[2]);
   assert_open_fails ("mediapipe,strides=8", &config, SL_ERROR_SHAPE,
                      "these strides do not give the 896 rows");

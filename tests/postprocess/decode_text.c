@@ -231,7 +231,8 @@ test_refused (void)
     "they may be the characters of a text, step by step: state decoder=text,blank=0");
   assert_open_fails (
     "text", &config, SL_ERROR_ARGUMENT,
-    "which of the 87 classes is no character: state blank=0, as PyTorch and Paddle have it, or blank=86");
+    "which of the 87 classes is no character: state blank=0, as PyTorch and Paddle have it, or "
+    "blank=86");
   assert_open_fails ("text,blank=86", &config, SL_ERROR_LABELS,
                      "give labels with one character a line, or state alphabet=");
   assert_open_fails ("text,blank=87", &config, SL_ERROR_ARGUMENT,

@@ -95,9 +95,8 @@ main (int argc, char **argv)
   void *data[SL_MAX_IO] = { NULL };
   g_autoptr (GError) error = NULL;
   if (n < 6 || n > 5 + SL_MAX_IO) {
-    fprintf (
-      stderr,
-      "usage: decode_tool [--time] DECODER WIDTHxHEIGHT THRESHOLD MAX LABELS DTYPE:SCALE:ZERO_POINT:DIMS:PATH...\n");
+    fprintf (stderr, "usage: decode_tool [--time] DECODER WIDTHxHEIGHT THRESHOLD MAX LABELS "
+                     "DTYPE:SCALE:ZERO_POINT:DIMS:PATH...\n");
     return 2;
   }
   sscanf (args[1], "%dx%d", &config.input_width, &config.input_height);

@@ -104,7 +104,8 @@ test_refused (void)
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 2, 0, 0, SL_VALUES_UNKNOWN);
   assert_open_fails (
     "vector,names=a,b,c", &config, SL_ERROR_ARGUMENT,
-    "decoder parameter names: expected 2 words with ',' between, one a number of the vector, got 3");
+    "decoder parameter names: expected 2 words with ',' between, one a number of the vector, got "
+    "3");
   assert_open_fails ("vector,names=a", &config, SL_ERROR_ARGUMENT,
                      "one a number of the vector, got 1");
   assert_open_fails ("vector,units=a,b,c", &config, SL_ERROR_ARGUMENT,
@@ -134,7 +135,8 @@ test_gallery (void)
 {
   static const gfloat numbers[] = { 3, 4 }, none[] = { 0, 0 }, odd[] = { NAN, 1 };
   g_autofree char *path = write_gallery (
-    "{\"x\": [[5, 0], [-1, 0]], \"y \\u00e9\": [[0, 0.25]], \"back\": [[-3, -4]], \"self\": [[0, -1], [30, 40]]}");
+    "{\"x\": [[5, 0], [-1, 0]], \"y \\u00e9\": [[0, 0.25]], \"back\": [[-3, -4]], \"self\": [[0, "
+    "-1], [30, 40]]}");
   g_autofree char *all = g_strconcat ("vector,threshold=0.3,gallery=", path, NULL),
                   *few = g_strconcat ("vector,gallery=", path, NULL);
   const void *data = numbers, *zero = none, *broken = odd;
@@ -208,11 +210,13 @@ test_bad_gallery (void)
   } cases[] = {
     { "", "line 1: expected an object, but the file ends" },
     { "hello",
-      "line 1: expected an object, got 'hello'; expected a gallery: {\"NAME\": [[NUMBER, ...], ...], ...}" },
+      "line 1: expected an object, got 'hello'; expected a gallery: {\"NAME\": [[NUMBER, ...], "
+      "...], ...}" },
     { "{}", "expected names, got none" },
     { "{\"anna\": []}", "'anna': expected a list of vectors, got none" },
     { "{\"anna\": [[1, 2, 3]]}",
-      "'anna': expected vectors of 2 numbers, as the model's output has, got 3: was it made with another model?" },
+      "'anna': expected vectors of 2 numbers, as the model's output has, got 3: was it made with "
+      "another model?" },
     { "{\"anna\": [[1, 2]],\n\"ben\": [[1]]}",
       "line 2: 'ben': expected vectors of 2 numbers, as the model's output has, got 1" },
     { "{\"anna\": [1, 2]}", "expected a list, got a number" },

@@ -425,7 +425,8 @@ test_errors (void)
       "decoder parameter masks: expected one of no, false, 0, yes, true, 1, got 'perhaps'",
       SL_ERROR_ARGUMENT },
     { "yolo,masks=yes",
-      "expected for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and prototypes",
+      "expected for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and "
+      "prototypes",
       SL_ERROR_SHAPE },
     { "yolo,keypoints=17,3", "are too few for 4 of a box, 51 behind the classes", SL_ERROR_SHAPE },
     { "yolo,boxes=grid,strides=8,16", "64x64 and 2 strides makes 80 rows, the tensors have 84",

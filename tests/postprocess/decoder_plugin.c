@@ -74,17 +74,20 @@ test_refused (void)
     const char *message;
   } cases[] = {
     { "none.so", SL_ERROR_OPEN,
-      "none.so: no such file; expected the path of a decoder plug-in, a shared object (docs/decoder-plugins.md)" },
+      "none.so: no such file; expected the path of a decoder plug-in, a shared object "
+      "(docs/decoder-plugins.md)" },
     { "", SL_ERROR_OPEN, ": not a file; expected the path of a decoder plug-in" },
     { "rowless.so", SL_ERROR_FORMAT,
-      "rowless.so: it exports no 'sightline_decoder'; expected a decoder plug-in, which has that row" },
+      "rowless.so: it exports no 'sightline_decoder'; expected a decoder plug-in, which has that "
+      "row" },
     { "other_abi.so", SL_ERROR_UNSUPPORTED,
       "other_abi.so: expected version 1 of the decoder ABI and a row of at least " },
     { "other_abi.so", SL_ERROR_UNSUPPORTED, " bytes, got version 77 and " },
     { "short.so", SL_ERROR_UNSUPPORTED,
       "got version 1 and 24 bytes: build it with the sightline/decoder_plugin.h of this version" },
     { "nameless.so", SL_ERROR_FORMAT,
-      "nameless.so: its row is wrong: name: expected a-z, 0-9, '-' and '_'; correct 'sightline_decoder'" },
+      "nameless.so: its row is wrong: name: expected a-z, 0-9, '-' and '_'; correct "
+      "'sightline_decoder'" },
     { "good.so,colour=red", SL_ERROR_ARGUMENT,
       "decoder good: no parameter 'colour'; there are: mood" },
     { "good.so,mood=bad", SL_ERROR_SHAPE, "xxxx; it takes any tensors, got float32[1,1]" },

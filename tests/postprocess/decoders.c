@@ -34,17 +34,17 @@ test_no_match (void)
   config_add (&config, SL_DTYPE_F32, DIMS (2, 3, 5, 7, 11), 0, 0);
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "no decoder takes the tensors float32[2,3,5,7,11]; sightline infer gives their numbers, docs/predictions.md lists the "
-    "decoders");
+    "no decoder takes the tensors float32[2,3,5,7,11]; sightline infer gives their numbers, "
+    "docs/predictions.md lists the decoders");
   config = (SlDecoderConfig){
     .threshold = 0.5f, .max_results = 5, .input_width = 192, .input_height = 192
   };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 48, 48, 14), 0, 0);
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "no decoder takes the tensors float32[1,48,48,14] unnamed, because maps much smaller than the input may be classes, "
-    "heat maps of points or a grid of boxes (yolo-raw,anchors=); try decoder=segmentation or decoder=pose; docs/predictions.md lists all "
-    "decoders");
+    "no decoder takes the tensors float32[1,48,48,14] unnamed, because maps much smaller than the "
+    "input may be classes, heat maps of points or a grid of boxes (yolo-raw,anchors=); try "
+    "decoder=segmentation or decoder=pose; docs/predictions.md lists all decoders");
 }
 
 /* Whether the message for the tensors of @dims, up to a rank of 0, names @decoder. */

@@ -660,8 +660,8 @@ test_names_end (void)
       sl_decoding_contradiction (decoding), ==,
       n == 4
         ? NULL
-        : "decoder yolo: a box has class 3, and the labels name 3 classes, 0..2: give the labels file that belongs to "
-          "the model");
+        : "decoder yolo: a box has class 3, and the labels name 3 classes, 0..2: give the labels "
+          "file that belongs to the model");
   }
 }
 

@@ -69,7 +69,8 @@ test_proposals_hold (void)
   static gfloat boxes[100][4], classes[100], confidences[100];
   const gfloat count = 100;
   static const char rest[] =
-    "; expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)";
+    "; expected another decoder (docs/predictions.md lists them; sightline infer gives the "
+    "numbers)";
   SlDecoderConfig config = table_config (DIMS (1, 100, 4));
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
@@ -100,8 +101,8 @@ test_pictures (void)
   SlDecoderConfig config = table_config (DIMS (1, 1, 3 * HEIGHT, 3 * WIDTH));
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "one number a pixel and a whole multiple of the input's size are a gray picture, as super resolution gives it "
-    "(decoder=image,range=0,1); sightline infer");
+    "one number a pixel and a whole multiple of the input's size are a gray picture, as super "
+    "resolution gives it (decoder=image,range=0,1); sightline infer");
   config = table_config (DIMS (1, HEIGHT, WIDTH));
   assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "may be depth (decoder=image,range=frame)");
   config = table_config (DIMS (1, HEIGHT, WIDTH, 7));

@@ -104,7 +104,8 @@ test_fit_doubt (void)
   } rows[] = {
     { NULL,
       { .xx = 4, .yy = 3 },
-      "state decoder=mediapipe where the model is stated (slinfer, or MODEL.modelinfo), or fit=letterbox of slnormalize" },
+      "state decoder=mediapipe where the model is stated (slinfer, or MODEL.modelinfo), or "
+      "fit=letterbox of slnormalize" },
     { NULL, { .xx = 3, .yy = 3.01 }, NULL },
     { NULL,
       { .xy = 3, .yx = -4 },

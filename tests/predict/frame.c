@@ -80,7 +80,8 @@ test_packed_errors (void)
   g_assert_null (sl_frame_new ("RGB", 9, 9, few, &error));
   expect (
     &error, SL_ERROR_SHAPE,
-    "frame RGB 9x9: expected 243 bytes (rows of 27 bytes without padding), got 3: correct format and size, or give offsets and strides");
+    "frame RGB 9x9: expected 243 bytes (rows of 27 bytes without padding), got 3: correct format "
+    "and size, or give offsets and strides");
   g_assert_null (sl_frame_new ("RGB", 5, 2, data, &error));
   expect (&error, SL_ERROR_SHAPE, "expected 30 bytes");
   g_assert_null (sl_frame_new ("RGB", 5, 3, empty, &error));

@@ -150,7 +150,8 @@ test_written (void)
     strstr (json, "\"latency\":{\"age\":100,\"preprocess\":20,\"inference\":60,\"decode\":5}"));
   g_assert_cmpstr (
     text, ==,
-    "sky 0.5\nyaw -12.5 degrees\ncat 0.75 10 20 30 40 12\n  qr-code hello + 52495\n  tabby 0.625\n  unknown 0.5 0 0 100 100\n");
+    "sky 0.5\nyaw -12.5 degrees\ncat 0.75 10 20 30 40 12\n  qr-code hello + 52495\n  tabby 0.625\n"
+    "  unknown 0.5 0 0 100 100\n");
 }
 
 static void

@@ -41,13 +41,17 @@ test_bad_lists (void)
     const char *text, *message;
   } cases[] = {
     { "a,,b",
-      "classes=a,,b: a name is empty; expected class names with ',' between, such as person,car or !dog" },
+      "classes=a,,b: a name is empty; expected class names with ',' between, such as person,car or "
+      "!dog" },
     { "a,",
-      "classes=a,: a name is empty; expected class names with ',' between, such as person,car or !dog" },
+      "classes=a,: a name is empty; expected class names with ',' between, such as person,car or "
+      "!dog" },
     { "!",
-      "classes=!: a name is empty; expected class names with ',' between, such as person,car or !dog" },
+      "classes=!: a name is empty; expected class names with ',' between, such as person,car or "
+      "!dog" },
     { " ",
-      "classes= : a name is empty; expected class names with ',' between, such as person,car or !dog" },
+      "classes= : a name is empty; expected class names with ',' between, such as person,car or "
+      "!dog" },
     { "a,!a", "classes=a,!a: 'a' is both wanted and not (!a): remove one of them" },
     { "!a,a", "classes=!a,a: 'a' is both wanted and not (!a): remove one of them" },
   };
@@ -109,12 +113,14 @@ test_check (void)
          "classes: coco.txt has no class 'zzz'; the nearest are 'car', 'bus', 'cat'");
   check (
     "person", NULL, 0,
-    "classes: coco.txt has no class 'person': its classes have no names; expected numbers from 0 to 65535, or names for them by labels=FILE");
+    "classes: coco.txt has no class 'person': its classes have no names; expected numbers from 0 "
+    "to 65535, or names for them by labels=FILE");
   check ("17", NULL, 0, NULL);
   static const char *const numbers[] = { NULL, NULL };
   check (
     "2", numbers, 2,
-    "classes: coco.txt has no class '2': its classes have no names; expected numbers from 0 to 1, or names for them by labels=FILE");
+    "classes: coco.txt has no class '2': its classes have no names; expected numbers from 0 to 1, "
+    "or names for them by labels=FILE");
 }
 
 TEST_MAIN (int argc, char **argv)

@@ -65,17 +65,18 @@ test_codes (void)
     .timestamp = 0, .width = 9, .height = 9, .n_objects = 2, .objects = read
   };
   g_autofree char *json = json_of (&prediction), *lines = text_of (&prediction);
-  g_assert_cmpstr (
-    lines, ==,
-    "linear 0.5 0 0 1 1\n  ean-13 1\\n\\x1b[2m\\u202e + 52495\nqr 0.5 0 0 1 1\n  qr-code a\\x5c\\x00\\xff\n");
+  g_assert_cmpstr (lines, ==,
+                   "linear 0.5 0 0 1 1\n  ean-13 1\\n\\x1b[2m\\u202e + 52495\nqr 0.5 0 0 1 1\n"
+                   "  qr-code a\\x5c\\x00\\xff\n");
   g_assert_nonnull (strstr (
     json,
-    "\"code\":{\"symbology\":\"ean-13\",\"text\":\"1\\n\\u001b[2m\\u202e\",\"add_on\":\"52495\",\"checked\":true,\"quality\":9,"
-    "\"corners\":[{\"x\":0.25,\"y\":0.5},{\"x\":0.75,\"y\":0.5},{\"x\":0.75,\"y\":1},{\"x\":0.25,\"y\":1}]}}"));
+    "\"code\":{\"symbology\":\"ean-13\",\"text\":\"1\\n\\u001b[2m\\u202e\",\"add_on\":\"52495\","
+    "\"checked\":true,\"quality\":9,\"corners\":[{\"x\":0.25,\"y\":0.5},{\"x\":0.75,\"y\":0.5},"
+    "{\"x\":0.75,\"y\":1},{\"x\":0.25,\"y\":1}]}}"));
   g_assert_nonnull (strstr (
     json,
-    "\"code\":{\"symbology\":\"qr-code\",\"text\":null,\"base64\":\"YVwA/w==\",\"checked\":false,\"quality\":1,"
-    "\"corners\":[{\"x\":0.25,\"y\":-1},"));
+    "\"code\":{\"symbology\":\"qr-code\",\"text\":null,\"base64\":\"YVwA/w==\",\"checked\":false,"
+    "\"quality\":1,\"corners\":[{\"x\":0.25,\"y\":-1},"));
   GString *shortened = g_string_new (NULL);
   sl_code_append_text (shortened, &binary, 2);
   g_assert_cmpstr (shortened->str, ==, "a...\\xff");
@@ -88,13 +89,16 @@ test_json (void)
   g_autofree char *json = json_of (&full);
   g_assert_cmpstr (
     json, ==,
-    "{\"source\":\"a/b \xC3\xA9.bmp\",\"frame\":12,\"timestamp\":400000000,\"resolution\":{\"width\":810,\"height\":1080},\"objects\":["
-    "{\"x\":10,\"y\":20,\"w\":30,\"h\":40,\"roi_type\":\"person\",\"detection\":{\"bounding_box\":{\"x_min\":0.0123457,\"x_max\":0.5,"
-    "\"y_min\":0.1,\"y_max\":1},\"confidence\":0.83,\"label\":\"person\",\"label_id\":0}},"
-    "{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"roi_type\":\"traffic \\\"light\\\"\\\\\",\"detection\":{\"bounding_box\":{\"x_min\":0,"
-    "\"x_max\":1e-07,\"y_min\":0,\"y_max\":0.333333},\"confidence\":1,\"label\":\"traffic \\\"light\\\"\\\\\",\"label_id\":7}}],"
-    "\"labels\":[{\"label\":\"military uniform\",\"label_id\":653,\"confidence\":0.859375},"
-    "{\"label\":\"7\",\"label_id\":-1,\"confidence\":0.25}]}");
+    "{\"source\":\"a/b \xC3\xA9.bmp\",\"frame\":12,\"timestamp\":400000000,"
+    "\"resolution\":{\"width\":810,\"height\":1080},\"objects\":[{\"x\":10,\"y\":20,\"w\":30,"
+    "\"h\":40,\"roi_type\":\"person\",\"detection\":{\"bounding_box\":{\"x_min\":0.0123457,"
+    "\"x_max\":0.5,\"y_min\":0.1,\"y_max\":1},\"confidence\":0.83,\"label\":\"person\","
+    "\"label_id\":0}},{\"x\":0,\"y\":0,\"w\":1,\"h\":1,\"roi_type\":\"traffic "
+    "\\\"light\\\"\\\\\",\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1e-07,\"y_min\":0,"
+    "\"y_max\":0.333333},\"confidence\":1,\"label\":\"traffic "
+    "\\\"light\\\"\\\\\",\"label_id\":7}}],\"labels\":[{\"label\":\"military "
+    "uniform\",\"label_id\":653,\"confidence\":0.859375},{\"label\":\"7\",\"label_id\":-1,"
+    "\"confidence\":0.25}]}");
 }
 
 static void
@@ -104,8 +108,8 @@ test_json_unknown (void)
   g_autofree char *json = json_of (&empty);
   g_assert_cmpstr (
     json, ==,
-    "{\"source\":null,\"frame\":0,\"timestamp\":null,\"resolution\":{\"width\":1,\"height\":1},\"objects\":[],"
-    "\"labels\":[]}");
+    "{\"source\":null,\"frame\":0,\"timestamp\":null,\"resolution\":{\"width\":1,\"height\":1},"
+    "\"objects\":[],\"labels\":[]}");
 }
 
 /* What only some models give comes after what all do. */
@@ -133,13 +137,16 @@ test_json_more (void)
   g_autofree char *json = json_of (&prediction);
   g_assert_cmpstr (
     json, ==,
-    "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":9,\"height\":9},\"objects\":[{\"x\":1,\"y\":2,\"w\":3,"
-    "\"h\":4,\"roi_type\":\"face\",\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},"
-    "\"confidence\":0.5,\"label\":\"face\",\"label_id\":0},\"keypoints\":[{\"name\":\"left\",\"x\":0.25,\"y\":0.5,"
-    "\"confidence\":0.75},{\"name\":\"right\",\"x\":2,\"y\":-1,\"confidence\":0}]}],\"labels\":[],\"mask\":{\"width\":3,"
-    "\"height\":2,\"classes\":[{\"label\":\"cat\",\"label_id\":7,\"fraction\":0.5},{\"label\":\"background\",\"label_id\":0,"
-    "\"fraction\":0.333333}],\"runs\":[0,1,7,3,255,1,0,1]},\"latency\":{\"age\":5000,\"preprocess\":1000,\"inference\":null,"
-    "\"decode\":30},\"worker\":\"shop \\\"1\\\"\"}");
+    "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":9,\"height\":9},"
+    "\"objects\":[{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"face\","
+    "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},"
+    "\"confidence\":0.5,\"label\":\"face\",\"label_id\":0},\"keypoints\":[{\"name\":\"left\","
+    "\"x\":0.25,\"y\":0.5,\"confidence\":0.75},{\"name\":\"right\",\"x\":2,\"y\":-1,"
+    "\"confidence\":0}]}],\"labels\":[],\"mask\":{\"width\":3,\"height\":2,"
+    "\"classes\":[{\"label\":\"cat\",\"label_id\":7,\"fraction\":0.5},{\"label\":\"background\","
+    "\"label_id\":0,\"fraction\":0.333333}],\"runs\":[0,1,7,3,255,1,0,1]},"
+    "\"latency\":{\"age\":5000,\"preprocess\":1000,\"inference\":null,\"decode\":30},"
+    "\"worker\":\"shop \\\"1\\\"\"}");
   g_autofree char *text = text_of (&prediction);
   g_assert_cmpstr (text, ==, "cat 0.5\nface 0.5 1 2 3 4\n");
   prediction.mask.background = SL_NO_BACKGROUND;
@@ -162,11 +169,12 @@ test_tracked (void)
   };
   g_autofree char *json = json_of (&prediction), *text = text_of (&prediction);
   static const char detection[] =
-    "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":0.5,"
-    "\"label\":\"cat\",\"label_id\":0}";
+    "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},"
+    "\"confidence\":0.5,\"label\":\"cat\",\"label_id\":0}";
   g_autofree char *expected = g_strdup_printf (
-    "\"roi_type\":\"cat\",\"id\":12,%s,\"mask\":{\"width\":3,\"height\":2,\"runs\":[2,3,1]}},{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
-    "\"roi_type\":\"cat\",%s,\"mask\":{\"width\":2,\"height\":3,\"runs\":[0,2,4]}}]",
+    "\"roi_type\":\"cat\",\"id\":12,%s,\"mask\":{\"width\":3,\"height\":2,\"runs\":[2,3,1]}},"
+    "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"cat\",%s,\"mask\":{\"width\":2,\"height\":3,"
+    "\"runs\":[0,2,4]}}]",
     detection, detection);
   if (strstr (json, expected) == NULL)
     g_error ("'%s' does not contain '%s'", json, expected);
@@ -187,12 +195,13 @@ test_nested (void)
   };
   const SlPredictionView prediction = { .width = 9, .height = 9, .n_objects = 4, .objects = found };
   g_autofree char *json = json_of (&prediction);
-#define BOX \
-  "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":"
+#define BOX                                                                            \
+  "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1}," \
+  "\"confidence\":"
   g_assert_cmpstr (
     json, ==,
-    "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":9,\"height\":9},\"objects\":["
-    "{\"x\":0,\"y\":0,\"w\":9,\"h\":9,\"roi_type\":\"person\"," BOX
+    "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":9,\"height\":9},"
+    "\"objects\":[{\"x\":0,\"y\":0,\"w\":9,\"h\":9,\"roi_type\":\"person\"," BOX
     "0.5,\"label\":\"person\",\"label_id\":0},\"objects\":["
     "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"face\"," BOX
     "0.75,\"label\":\"face\",\"label_id\":1},\"labels\":["
@@ -206,7 +215,8 @@ test_nested (void)
   g_autofree char *text = text_of (&prediction);
   g_assert_cmpstr (
     text, ==,
-    "person 0.5 0 0 9 9\n  face 0.75 1 2 3 4\n    smiles 0.5\n    30 0.25\n    eye 1 2 2 1 1\ndog 0.5 1 1 2 2\n");
+    "person 0.5 0 0 9 9\n  face 0.75 1 2 3 4\n    smiles 0.5\n    30 0.25\n    eye 1 2 2 1 1\n"
+    "dog 0.5 1 1 2 2\n");
 }
 
 /* Bytes that JSON or UTF-8 forbid. */

@@ -210,7 +210,8 @@ check_ramp (const Picture *from, const Picture *to, const SlResizer *resizer,
         const double expected = ramp (from, c, position), got = get (to, c, x, y);
         if (fabs (got - expected) > tolerance (from, to, map, spec, c, vertical))
           g_error (
-            "%s %dx%d -> %dx%d crop %d,%d %dx%d fit %d turn %d filter %d, component %d at %d,%d: expected %.2f, got %.2f",
+            "%s %dx%d -> %dx%d crop %d,%d %dx%d fit %d turn %d filter %d, component %d at %d,%d: "
+            "expected %.2f, got %.2f",
             to->format->name, from->width, from->height, to->width, to->height, s->crop.x,
             s->crop.y, s->crop.width, s->crop.height, s->fit, s->orientation, s->filter, c, x, y,
             expected, got);

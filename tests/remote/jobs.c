@@ -127,7 +127,8 @@ sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const cha
   va_end (arguments);
   g_assert_cmpstr (
     text, ==,
-    "computing 4 frames at once failed, so each is computed by itself from now on: the device is gone");
+    "computing 4 frames at once failed, so each is computed by itself from now on: the device is "
+    "gone");
   g_assert_cmpstr (pipeline, ==, "m0");
   script.n_told++;
 }

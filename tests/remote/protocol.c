@@ -15,12 +15,15 @@
 #include "tests/support/program.h"
 
 #define MUTANTS 20000
-#define BODY                                                                                                                                                  \
-  "{\"inputs\":[{\"name\":\"in\",\"type\":\"uint8\",\"shape\":[1,2,2,3],\"scale\":0.0078125,\"zero-point\":128,\"values\":\"unknown\",\"classes\":0}],"       \
-  "\"outputs\":[{\"name\":\"out\",\"id\":\"scores\",\"type\":\"float32\",\"shape\":[1,2],\"scale\":0,\"zero-point\":0,\"values\":\"shares\",\"classes\":2}]," \
-  "\"image\":{\"width\":2,\"height\":2,\"channels\":3,\"layout\":\"NHWC\",\"colour\":\"RGB\",\"fit\":\"letterbox\",\"pad-value\":114,"                        \
-  "\"range-known\":true,\"mean\":[127.5,127.5,127.5],\"std\":[127.5,127.5,127.5],\"gain\":[1,1,1],\"offset\":[0,0,0]},"                                       \
-  "\"decoder\":\"labels\",\"decoder-parameters\":{\"top\":\"5\"},\"labels\":[\"cat\",null,\"12 monkeys\"]}"
+#define BODY                                                                                     \
+  "{\"inputs\":[{\"name\":\"in\",\"type\":\"uint8\",\"shape\":[1,2,2,3],\"scale\":0.0078125,"    \
+  "\"zero-point\":128,\"values\":\"unknown\",\"classes\":0}],\"outputs\":[{\"name\":\"out\","    \
+  "\"id\":\"scores\",\"type\":\"float32\",\"shape\":[1,2],\"scale\":0,\"zero-point\":0,"         \
+  "\"values\":\"shares\",\"classes\":2}],\"image\":{\"width\":2,\"height\":2,\"channels\":3,"    \
+  "\"layout\":\"NHWC\",\"colour\":\"RGB\",\"fit\":\"letterbox\",\"pad-value\":114,"              \
+  "\"range-known\":true,\"mean\":[127.5,127.5,127.5],\"std\":[127.5,127.5,127.5],\"gain\":[1,1," \
+  "1],\"offset\":[0,0,0]},\"decoder\":\"labels\",\"decoder-parameters\":{\"top\":\"5\"},"        \
+  "\"labels\":[\"cat\",null,\"12 monkeys\"]}"
 
 /* (transfer full): an announcement of @body with the hash that sha256sum gives. */
 static char *
@@ -203,7 +206,8 @@ test_contract_refused (void)
   assert_refused (damaged, ": the announcement is damaged");
   assert_refused (
     newer,
-    "models/toy/contract: no contract of this version of Sightline: line 1: expected a whole number from 1 to 1, got 2");
+    "models/toy/contract: no contract of this version of Sightline: line 1: expected a whole "
+    "number from 1 to 1, got 2");
   assert_refused (cut, "line 1");
   assert_refused ("{}", "expected the members sightline-contract, hash and contract");
   assert_refused ("", "expected JSON in UTF-8 of at most 33554432 bytes, got 0 bytes");

@@ -28,24 +28,28 @@ test_start_refused (void)
                   *flat = g_strdup_printf ("mqtt://127.0.0.1:%u/toy", pool.port);
   g_autoptr (GSocketListener) listener = g_socket_listener_new (); /* which says nothing */
   const guint silent_port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
-  g_autofree char *
-    silent = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", silent_port),
-   *silence = g_strdup_printf (
-     "models/toy: the broker at 127.0.0.1:%u does not answer: correct the location, or raise contract-timeout",
-     silent_port);
+  g_autofree char
+    *silent = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", silent_port),
+    *silence = g_strdup_printf (
+      "models/toy: the broker at 127.0.0.1:%u does not answer: correct the location, or raise "
+      "contract-timeout",
+      silent_port);
   const struct
   {
     const char *location, *more, *expected;
   } rows[] = {
     { silent, "contract-timeout=300", silence },
     { here, "username=a+b",
-      "user name \"a+b\": expected one without +, # and /, because it is a level of the topic that answers come to" },
+      "user name \"a+b\": expected one without +, # and /, because it is a level of the topic that "
+      "answers come to" },
     { spaced, "contract-timeout=2000",
-      "models/my toy: the broker has no contract of this model: start a worker, sightline serve my_toy=FILE" },
+      "models/my toy: the broker has no contract of this model: start a worker, sightline serve "
+      "my_toy=FILE" },
     { flat, "",
       "topic \"toy\": expected the prefix that the workers serve under and a model's name" },
     { "ftp://a/b", "",
-      "location=ftp://a/b: expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/models/ssd" },
+      "location=ftp://a/b: expected mqtt://[user[:password]@]host[:port]/topic, such as "
+      "mqtt://localhost/models/ssd" },
     { here, "password=a password-file=b", "password and password-file are both set" },
     { here, "ca-file=/none", "ca-file, certificate and private-key are for mqtts://" },
   };

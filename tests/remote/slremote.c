@@ -331,8 +331,8 @@ test_lost (gconstpointer tiles)
     return;
   GPid worker = test_serve (&pool, NULL, NULL);
   g_autofree char *launch = g_strdup_printf (
-    "slnormalize tiles=%s ! slremote name=r location=mqtt://127.0.0.1:%u/models/toy contract-timeout=100000 deadline=300 ! "
-    "slpostprocess decoder=labels",
+    "slnormalize tiles=%s ! slremote name=r location=mqtt://127.0.0.1:%u/models/toy "
+    "contract-timeout=100000 deadline=300 ! slpostprocess decoder=labels",
     (const char *) tiles, pool.port);
   TestLine line = test_line_open (launch, "video/x-raw", caps);
   test_kill (&worker, SIGKILL);

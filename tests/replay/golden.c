@@ -136,7 +136,8 @@ test_differs (void)
   g_assert_false (sl_golden_check (f.model, f.session, &error));
   expect_error (
     &error, SL_ERROR_BACKEND,
-    "model.tflite.golden: this machine computes the model differently: value 2 of output 0 of the self-test: ",
+    "model.tflite.golden: this machine computes the model differently: value 2 of output 0 of the "
+    "self-test: ",
     "expected ", ", got ", "(1 of 4 values differ; expected of ",
     "test its memory and processor; SIGHTLINE_CPU=c tells",
     "make the file anew with sightline check --make-golden", NULL);
@@ -194,7 +195,8 @@ test_wrong_file (void)
   g_assert_false (sl_golden_check (f.model, f.session, &error));
   expect_error (
     &error, SL_ERROR_CONTRACT,
-    "model.tflite.golden: made for another model, another input-shape or other fixed inputs; make it anew with sightline check --make-golden, or delete it: ",
+    "model.tflite.golden: made for another model, another input-shape or other fixed inputs; make "
+    "it anew with sightline check --make-golden, or delete it: ",
     "expected the model that was recorded", NULL);
   make (&f);
   spoil (&f, 0, 1, FALSE);

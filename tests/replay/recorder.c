@@ -645,8 +645,8 @@ test_other_rings (void)
   g_assert_cmpuint (f->failed, ==, 1);
   g_assert_nonnull (strstr (
     f->message,
-    "v.ring: what another process recorded: expected version 1, got 7: start the Sightline that recorded it "
-    "once, or delete the file"));
+    "v.ring: what another process recorded: expected version 1, got 7: start the Sightline that "
+    "recorded it once, or delete the file"));
   g_assert_true (g_file_test (path, G_FILE_TEST_EXISTS) && g_file_test (other, G_FILE_TEST_EXISTS)
                  && g_file_test (empty, G_FILE_TEST_EXISTS));
   g_assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK)

@@ -192,7 +192,8 @@ test_other_model (void)
   g_assert_false (sl_black_box_check_model (info, other, TRUE, &error));
   expect_error (
     &error, SL_ERROR_SHAPE,
-    "model.tflite: expected inputs float32[1,4], float32[1,4], as they were recorded, got int8[1,5,5,4]",
+    "model.tflite: expected inputs float32[1,4], float32[1,4], as they were recorded, got "
+    "int8[1,5,5,4]",
     NULL);
 }
 

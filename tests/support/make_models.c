@@ -4,11 +4,11 @@
  * first look at Sightline without a real model.
  *
  *   brightest_channel.tflite  uint8[1,8,8,3] -> the mean of red, green and blue, named so
- *   many_pixels.tflite        float32[1,1024,1024,3] -> the mean of each channel of every 16th pixel,
- *                             by a convolution that 8 bits can hold
+ *   many_pixels.tflite        float32[1,1024,1024,3] -> the mean of each channel of every 16th
+ *                             pixel, by a convolution that 8 bits can hold
  *   large_tensor.tflite       uint8[1,256,256,3] -> the mean of each channel, by two operators
- *   moving_box.tflite         float32[1,8,8,3] -> one box that moves down with the mean of the pixels,
- *                             over the picture's edges unless that is near to 0.45
+ *   moving_box.tflite         float32[1,8,8,3] -> one box that moves down with the mean of the
+ *                             pixels, over the picture's edges unless that is near to 0.45
  *   one_box.tflite            uint8[1,8,8,3] -> one box over x 0..0.5, y 0.25..0.75 of the picture:
  *                             "green" or "blue",
  *                             whichever is brighter, with that brightness as confidence

@@ -123,7 +123,8 @@ say_head (GOutputStream *out, const char *boundary, const char *type)
     return say (out, odd);
   }
   g_autofree char *head = g_strdup_printf (
-    "HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: multipart/x-mixed-replace; boundary=%s\r\n\r\n",
+    "HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: multipart/x-mixed-replace; "
+    "boundary=%s\r\n\r\n",
     boundary);
   return say (out, head);
 }
@@ -234,9 +235,8 @@ answer (const Options *options, GInputStream *in, GOutputStream *out)
     g_autofree char *code =
       g_base64_encode ((const guchar *) options->login, strlen (options->login));
     if (strstr (request, code) == NULL) {
-      say (
-        out,
-        "HTTP/1.0 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"camera\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      say (out, "HTTP/1.0 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"camera\"\r\n"
+                "Content-Length: 0\r\nConnection: close\r\n\r\n");
       return;
     }
   }
@@ -311,10 +311,12 @@ main (int argc, char **argv)
     { "type", 0, 0, G_OPTION_ARG_STRING, &options.type,
       "Content-Type of the answer; none: without one (multipart/x-mixed-replace)", "TYPE" },
     { "mode", 'm', 0, G_OPTION_ARG_STRING, &options.mode,
-      "ok; stall: frames stop, the connection stays; close; boundary: announces another one than it sends; corrupt: no JPEG decodes; "
-      "snapshot: one picture; liar: wrong Content-Length; silent: never answers; garbage: answers with noise; pixels, scans: a picture that "
-      "is larger than it seems; endless, length, negative, overflow, header, line, unbounded, empty, text, answer, answer-line: without end; "
-      "rtsp-body, rtsp-header, rtsp-line: the same, to a client of RTSP",
+      "ok; stall: frames stop, the connection stays; close; boundary: announces another one than "
+      "it sends; corrupt: no JPEG decodes; snapshot: one picture; liar: wrong Content-Length; "
+      "silent: never answers; garbage: answers with noise; pixels, scans: a picture that is larger "
+      "than it seems; endless, length, negative, overflow, header, line, unbounded, empty, text, "
+      "answer, answer-line: without end; rtsp-body, rtsp-header, rtsp-line: the same, to a client "
+      "of RTSP",
       "MODE" },
     { 0 },
   };

@@ -35,17 +35,22 @@ static const struct
   { "jpeg", "I420", "jpegenc ! rtpjpegpay name=pay0 pt=26" },
   { "raw", "UYVY", "rtpvrawpay name=pay0 pt=96" },
   { "h264", "I420",
-    "openh264enc gop-size=%d bitrate=4000000 max-bitrate=0 rate-control=off qp-max=26 scene-change-detection=false ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
+    "openh264enc gop-size=%d bitrate=4000000 max-bitrate=0 rate-control=off qp-max=26 "
+    "scene-change-detection=false ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
   { "h265", "I420",
-    "x265enc key-int-max=%d speed-preset=ultrafast tune=zerolatency qp=24 option-string=scenecut=0:frame-threads=1:pools=none ! h265parse config-interval=-1 ! rtph265pay name=pay0 pt=96" },
+    "x265enc key-int-max=%d speed-preset=ultrafast tune=zerolatency qp=24 "
+    "option-string=scenecut=0:frame-threads=1:pools=none ! h265parse config-interval=-1 ! "
+    "rtph265pay name=pay0 pt=96" },
   /* Key frames that pictures shown before them follow, which need the group before. */
   /* No key frame but the first: a column of blocks without references goes over the picture, and
      SEI messages say where that begins and ends. */
   { "h264-refresh", "I420",
-    "x264enc intra-refresh=true key-int-max=%d speed-preset=ultrafast tune=zerolatency pass=quant quantizer=12 sliced-threads=false threads=1 ! "
-    "h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
+    "x264enc intra-refresh=true key-int-max=%d speed-preset=ultrafast tune=zerolatency pass=quant "
+    "quantizer=12 sliced-threads=false threads=1 ! h264parse config-interval=-1 ! rtph264pay "
+    "name=pay0 pt=96" },
   { "h265-open", "I420",
-    "x265enc key-int-max=%d speed-preset=ultrafast qp=24 option-string=scenecut=0:open-gop=1:bframes=3:b-adapt=0:frame-threads=1:pools=none:rc-lookahead=5 ! h265parse config-interval=-1 ! "
+    "x265enc key-int-max=%d speed-preset=ultrafast qp=24 option-string=scenecut=0:open-gop=1:bframe"
+    "s=3:b-adapt=0:frame-threads=1:pools=none:rc-lookahead=5 ! h265parse config-interval=-1 ! "
     "rtph265pay name=pay0 pt=96" },
 };
 
@@ -215,7 +220,8 @@ launch_line (const Options *options)
       g_autofree char *encoder = g_strjoinv (gop, chain);
       return g_strdup_printf (
         "( videotestsrc name=source is-live=true pattern=%s ! "
-        "capsfilter name=frames caps=video/x-raw,format=%s,width=%d,height=%d,framerate=%d/1 ! %s )",
+        "capsfilter name=frames caps=video/x-raw,format=%s,width=%d,height=%d,framerate=%d/1 ! %s "
+        ")",
         options->pattern, payloads[i].format, width, height, options->fps, encoder);
     }
   return NULL;
@@ -242,10 +248,10 @@ serve_rtsp (const Options *options)
 {
   g_autofree char *launch = launch_line (options);
   if (launch == NULL) {
-    fprintf (
-      stderr,
-      "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw, h264, h264-refresh, h265 or h265-open\n",
-      options->size, options->payload);
+    fprintf (stderr,
+             "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw, h264, "
+             "h264-refresh, h265 or h265-open\n",
+             options->size, options->payload);
     return -1;
   }
   GstRTSPServer *server = gst_rtsp_server_new ();
@@ -325,8 +331,8 @@ main (int argc, char **argv)
       "WIDTHxHEIGHT" },
     { "fps", 'f', 0, G_OPTION_ARG_INT, &options.fps, "frames a second (15)", "N" },
     { "mode", 'm', 0, G_OPTION_ARG_STRING, &options.mode,
-      "ok; stall: after --after of frames no more come, the connection stays; slow: DESCRIBE is answered after --after; "
-      "silent: connects and never answers; garbage: answers with noise",
+      "ok; stall: after --after of frames no more come, the connection stays; slow: DESCRIBE is "
+      "answered after --after; silent: connects and never answers; garbage: answers with noise",
       "MODE" },
     { "after", 'a', 0, G_OPTION_ARG_INT, &options.after_ms, "for stall and slow (2000)", "MS" },
     { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload,

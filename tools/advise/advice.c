@@ -86,7 +86,8 @@ sl_advice_way_out (const SlAdvice *advice)
   else if (row->plan.most_rate < 1e-3)
     g_string_append_printf (
       text,
-      ": decoding %u cameras alone takes %.2f of %.2f processors; expected fewer cameras, or smaller pictures",
+      ": decoding %u cameras alone takes %.2f of %.2f processors; expected fewer cameras, or "
+      "smaller pictures",
       advice->aim.cameras,
       advice->aim.camera.rate * advice->aim.cameras * advice->aim.decode_ms / 1e3,
       advice->aim.processors * (1 - advice->aim.margin));

@@ -139,10 +139,12 @@ refuse (const char *task, guint here, GError **error)
   if (here == 0)
     return sl_fail_null (
       error, SL_ERROR_OPEN,
-      "no model of the zoo is here; fetch some by sightline get NAME (sightline zoo lists names and tasks), or state --model");
+      "no model of the zoo is here; fetch some by sightline get NAME (sightline zoo lists names "
+      "and tasks), or state --model");
   return sl_fail_null (
     error, SL_ERROR_ARGUMENT,
-    "--task %s: none of the %u models that are here does it; sightline zoo lists names and tasks, sightline get NAME fetches one",
+    "--task %s: none of the %u models that are here does it; sightline zoo lists names and tasks, "
+    "sightline get NAME fetches one",
     task, here);
 }
 

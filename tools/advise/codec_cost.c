@@ -110,7 +110,8 @@ encode (guint codec, const SlAdvisedCamera *camera, const char *file, GError **e
       continue;
     g_autofree char *launch = g_strdup_printf (
       "videotestsrc num-buffers=%d pattern=zone-plate kx2=10 ky2=10 kt=3 ! "
-      "video/x-raw,format=I420,width=%u,height=%u,framerate=15/1 ! %s %s ! %s ! %s ! filesink location=\"%s\"",
+      "video/x-raw,format=I420,width=%u,height=%u,framerate=15/1 ! %s %s ! %s ! %s ! filesink "
+      "location=\"%s\"",
       FRAMES, camera->width / 2 * 2, camera->height / 2 * 2, codecs[codec].encoders[i],
       codecs[codec].settings[i], codecs[codec].parser, codecs[codec].stored, file);
     return play (launch, error);

@@ -166,7 +166,8 @@ sl_bench_batch (const char *path, guint threads, guint batch, const SlModelLoadO
   const gdouble gain = sl_batch_session_times (session, &batch_ms, &single_ms);
   if (!json) {
     printf (
-      "%u threads, %u inputs at once: %.3f ms, %.3f ms each; one by itself: %.3f ms; %.2f times as fast\n",
+      "%u threads, %u inputs at once: %.3f ms, %.3f ms each; one by itself: %.3f ms; %.2f times as "
+      "fast\n",
       sl_session_threads (single), n, batch_ms, batch_ms / n, single_ms, gain);
     return TRUE;
   }

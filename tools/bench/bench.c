@@ -31,9 +31,10 @@ run_bench (int argc, char **argv)
              ? sl_bench_field (argc, argv)
              : SL_EXIT_FAILED;
   if (argc > 1 && (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0)) {
-    printf (
-      "Usage:\n  sightline bench model MODEL      how fast a model runs\n  sightline bench preprocess       how fast frames become "
-      "tensors\n  sightline bench field            everything about this board, as a file to send\n\nEach has --help.\n");
+    printf ("Usage:\n  sightline bench model MODEL      how fast a model runs\n"
+            "  sightline bench preprocess       how fast frames become tensors\n"
+            "  sightline bench field            everything about this board, as a file to send\n\n"
+            "Each has --help.\n");
     return SL_EXIT_OK;
   }
   return sl_options_usage ("bench", "expected 'model MODEL', 'preprocess' or 'field'%s%s",

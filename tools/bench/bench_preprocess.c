@@ -31,8 +31,8 @@ run_bench_preprocess (int argc, char **argv)
   };
   const int status = sl_options_parse (
     "bench preprocess", "", "Measures frames to tensors, beside other ways to the same.",
-    "Times are microseconds on one thread; copy is memcpy() of the frame's bytes; error is the largest "
-    "difference from double precision, of 255.",
+    "Times are microseconds on one thread; copy is memcpy() of the frame's bytes; error is the "
+    "largest difference from double precision, of 255.",
     argc, argv, entries, NULL, &rest);
   if (status >= 0)
     return status;

@@ -41,7 +41,8 @@
 
 static const char tflite_python[] = PYTHON_START
   "    import importlib\n"
-  "    for package, path in (('ai_edge_litert', 'ai_edge_litert.interpreter'), ('tflite_runtime', 'tflite_runtime.interpreter'),\n"
+  "    for package, path in (('ai_edge_litert', 'ai_edge_litert.interpreter'), ('tflite_runtime', "
+  "'tflite_runtime.interpreter'),\n"
   "                          ('tensorflow', 'tensorflow.lite')):\n"
   "        try:\n"
   "            lite, top = importlib.import_module(path), importlib.import_module(package)\n"
@@ -72,7 +73,8 @@ static const char onnx_python[] = PYTHON_START
   "    stated = [[int(d) for d in shape.split('x') if d] for shape in sys.argv[3].split(',')]\n"
   "    def settle(i, shape):\n"
   "        ours = stated[i] if i < len(stated) else []\n"
-  "        fits = len(ours) == len(shape) and all(not isinstance(d, int) or d == o for d, o in zip(shape, ours))\n"
+  "        fits = len(ours) == len(shape) and all(not isinstance(d, int) or d == o for d, o in "
+  "zip(shape, ours))\n"
   "        return ours if fits else [d if isinstance(d, int) else 1 for d in shape]\n"
   "    feed = {}\n"
   "    for i, x in enumerate(s.get_inputs()):\n"
@@ -97,7 +99,8 @@ static const char torch_python[] = PYTHON_START
   "        from torch.jit.mobile import _load_for_lite_interpreter\n"
   "        net = _load_for_lite_interpreter(model)\n"
   "    torch.manual_seed(1)\n"
-  "    feed = [torch.rand([int(d) for d in shape.split('x') if d]) for shape in sys.argv[3].split(',')]\n"
+  "    shapes = sys.argv[3].split(',')\n"
+  "    feed = [torch.rand([int(d) for d in shape.split('x') if d]) for shape in shapes]\n"
   "    with torch.no_grad():\n"
   "        try:\n"
   "            net(*feed)\n"
@@ -122,33 +125,41 @@ static const char exported_python[] = PYTHON_START
   "    torch.set_num_threads(threads)\n"
   "    program = torch.export.load(model)\n"
   "    users = set(program.graph_signature.user_inputs)\n"
-  "    kinds = [n.meta['val'].dtype for n in program.graph.nodes if n.op == 'placeholder' and n.name in users]\n"
+  "    kinds = [n.meta['val'].dtype for n in program.graph.nodes if n.op == 'placeholder' and "
+  "n.name in users]\n"
   "    net = program.module()\n"
   "    torch.manual_seed(1)\n"
-  "    feed = [torch.rand([int(d) for d in shape.split('x') if d]).to(kind) for kind, shape in zip(kinds, sys.argv[3].split(','))]\n"
+  "    feed = [torch.rand([int(d) for d in shape.split('x') if d]).to(kind) for kind, shape in "
+  "zip(kinds, sys.argv[3].split(','))]\n"
   "    with torch.no_grad():\n"
   "        net(*feed)\n"
   "        serve('torch ' + torch.__version__, lambda: net(*feed))\n" PYTHON_END;
 
+/* Halves are the bits of 0.5 to 1. */
 static const char onnx_node[] =
   "const [model, threads, shapes] = process.argv.slice(1);\n"
   "const stated = shapes.split(',').map(s => s.split('x').map(Number));\n"
   "let ort;\n"
-  "try { ort = require('onnxruntime-node'); } catch (e) { console.log('missing'); process.exit(0); }\n"
+  "try { ort = require('onnxruntime-node'); } catch (e) { console.log('missing'); process.exit(0); "
+  "}\n"
   "(async () => {\n"
   "  const s = await ort.InferenceSession.create(model, { intraOpNumThreads: Number(threads) });\n"
   "  const feed = {};\n"
-  "  const unit = v => v / 4294967296, small = v => v >>> 25, half = v => 0x3800 | v >>> 22;\n" /* bits
-                                                                                                   of 0.5 to 1 */
-  "  const kinds = { float32: [Float32Array, unit], float64: [Float64Array, unit], float16: [Uint16Array, half], uint8: [Uint8Array, small],\n"
-  "    int8: [Int8Array, small], int32: [Int32Array, small], int64: [BigInt64Array, v => BigInt(v >>> 31)], bool: [Uint8Array, v => v >>> 31] };\n"
+  "  const unit = v => v / 4294967296, small = v => v >>> 25;\n"
+  "  const half = v => 0x3800 | v >>> 22;\n"
+  "  const kinds = { float32: [Float32Array, unit], float64: [Float64Array, unit], float16: "
+  "[Uint16Array, half], uint8: [Uint8Array, small],\n"
+  "    int8: [Int8Array, small], int32: [Int32Array, small], int64: [BigInt64Array, v => BigInt(v "
+  ">>> 31)], bool: [Uint8Array, v => v >>> 31] };\n"
   "  s.inputNames.forEach((name, i) => {\n"
   "    const m = s.inputMetadata[i], ours = stated[i] || [];\n"
-  "    const fits = ours.length === m.shape.length && m.shape.every((d, k) => typeof d !== 'number' || d === ours[k]);\n"
+  "    const fits = ours.length === m.shape.length && m.shape.every((d, k) => typeof d !== "
+  "'number' || d === ours[k]);\n"
   "    const shape = fits ? ours : m.shape.map(d => typeof d === 'number' ? d : 1);\n"
   "    if (!kinds[m.type]) throw new Error('an input of ' + m.type + ' is not filled here');\n"
   "    const [array, from] = kinds[m.type], data = new array(shape.reduce((a, b) => a * b, 1));\n"
-  "    for (let k = 0, v = 1; k < data.length; k++) { v = (v * 1664525 + 1013904223) >>> 0; data[k] = from(v); }\n"
+  "    for (let k = 0, v = 1; k < data.length; k++) { v = (v * 1664525 + 1013904223) >>> 0; "
+  "data[k] = from(v); }\n"
   "    feed[name] = new ort.Tensor(m.type, data, shape);\n"
   "  });\n"
   "  let version = '';\n"
@@ -156,10 +167,12 @@ static const char onnx_node[] =
   "  console.log('ready onnxruntime-node ' + version);\n"
   "  for await (const line of require('readline').createInterface({ input: process.stdin })) {\n"
   "    const times = [];\n"
-  "    for (let i = 0; i < Number(line); i++) { const at = process.hrtime.bigint(); await s.run(feed); times.push(Number(process.hrtime.bigint() - at) / 1e6); }\n"
+  "    for (let i = 0; i < Number(line); i++) { const at = process.hrtime.bigint(); await "
+  "s.run(feed); times.push(Number(process.hrtime.bigint() - at) / 1e6); }\n"
   "    console.log(times.join('\\n'));\n"
   "  }\n"
-  "})().catch(e => { console.log('failed ' + String(e.message).split(/\\s+/).join(' ')); process.exit(0); });\n";
+  "})().catch(e => { console.log('failed ' + String(e.message).split(/\\s+/).join(' ')); "
+  "process.exit(0); });\n";
 
 /* Ways to a runtime, tried in order. */
 static const struct
@@ -174,17 +187,18 @@ static const struct
   { SL_PEER_EXPORTED, "python3", "-c", exported_python },
 };
 
-#define NO_TORCH                                                                                                                 \
-  "PyTorch is not here: expected the module torch for python3; get it with 'pip install torch', or on Debian with 'apt install " \
-  "python3-torch'"
+#define NO_TORCH                                                                                  \
+  "PyTorch is not here: expected the module torch for python3; get it with 'pip install torch', " \
+  "or on Debian with 'apt install python3-torch'"
 
 static const char *const wanted[] = {
   [SL_PEER_TFLITE] =
-    "TensorFlow Lite is not here: expected the Python module ai_edge_litert, tflite_runtime or tensorflow for python3, with "
-    "numpy; get it with 'pip install ai-edge-litert'",
+    "TensorFlow Lite is not here: expected the Python module ai_edge_litert, tflite_runtime or "
+    "tensorflow for python3, with numpy; get it with 'pip install ai-edge-litert'",
   [SL_PEER_ONNX] =
-    "ONNX Runtime is not here: expected the module onnxruntime for python3, with numpy, or onnxruntime-node for node; get it "
-    "with 'pip install onnxruntime', or 'npm install onnxruntime-node' and NODE_PATH=.../node_modules",
+    "ONNX Runtime is not here: expected the module onnxruntime for python3, with numpy, or "
+    "onnxruntime-node for node; get it with 'pip install onnxruntime', or 'npm install "
+    "onnxruntime-node' and NODE_PATH=.../node_modules",
   [SL_PEER_TORCH] = NO_TORCH,
   [SL_PEER_EXPORTED] = NO_TORCH,
 };

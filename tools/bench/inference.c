@@ -432,8 +432,9 @@ print_profile (const Settings *settings, guint threads, GError **error)
   for (guint i = 0; i < rows->len; i++)
     if (g_array_index (rows, Row, i).least_ns > (double) g_array_index (rows, Row, i).ns) {
       printf (
-        "No share of the peak is told of what is faster: it multiplies less than the model states (Winograd's tiles, weights that are zero), or the "
-        "processor was slower when the peak was measured.\n");
+        "No share of the peak is told of what is faster: it multiplies less than the model states "
+        "(Winograd's tiles, weights that are zero), or the processor was slower when the peak was "
+        "measured.\n");
       break;
     }
   return TRUE;
@@ -625,7 +626,8 @@ sl_bench_model (int argc, char **argv)
     { "backends", 0, 0, G_OPTION_ARG_NONE, &settings.backends,
       "Show every backend that is here: time, processor time, and whether results agree", NULL },
     { "batch", 0, 0, G_OPTION_ARG_STRING, &batch_text,
-      "Show whether N inputs, 2..64, are faster at once than one after the other; auto: which N is best",
+      "Show whether N inputs, 2..64, are faster at once than one after the other; auto: which N is "
+      "best",
       "N" },
     { "html", 0, 0, G_OPTION_ARG_FILENAME, &html, "Write the times as a page, with charts",
       "FILE" },
@@ -635,7 +637,8 @@ sl_bench_model (int argc, char **argv)
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself",
       NULL },
     { "compare", 0, 0, G_OPTION_ARG_NONE, &settings.compare,
-      "Run it in TensorFlow Lite too, in turn, an ONNX model in ONNX Runtime, one of PyTorch in PyTorch, if python3 has that",
+      "Run it in TensorFlow Lite too, in turn, an ONNX model in ONNX Runtime, one of PyTorch in "
+      "PyTorch, if python3 has that",
       NULL },
     { "compare-onnx", 0, 0, G_OPTION_ARG_FILENAME, &onnx,
       "Run FILE in ONNX Runtime too, in turn, if python3 or node has that", "FILE" },

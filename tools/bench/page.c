@@ -29,9 +29,8 @@ static void
 append_table (GString *page, const SlBenchTimes *times, guint n, guint runs)
 {
   g_string_append (
-    page,
-    "<div class=\"scroll\"><table><tr class=\"head\"><th>ms</th><th class=\"n\">min</th><th class=\"n\">median</th>"
-    "<th class=\"n\">p95</th><th class=\"n\">max</th></tr>\n");
+    page, "<div class=\"scroll\"><table><tr class=\"head\"><th>ms</th><th class=\"n\">min</th><th "
+          "class=\"n\">median</th><th class=\"n\">p95</th><th class=\"n\">max</th></tr>\n");
   for (guint i = 0; i < n; i++) {
     g_string_append (page, "<tr>");
     sl_html_append (page, "td", times[i].name);

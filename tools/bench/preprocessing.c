@@ -230,17 +230,17 @@ static void
 print_json (FILE *out, const Run *run, const Figures figures[SUBJECTS], bool cold)
 {
   const Case *test = run->test;
-  fprintf (
-    out,
-    "{\"format\":\"%s\",\"in\":\"%dx%d\",\"out\":\"%dx%d\",\"fit\":\"%s\",\"filter\":\"%s\",\"dtype\":\"%s\",\"layout\":\"%s\",",
-    sl_pixel_format_name (test->format), test->width, test->height, test->tensor, test->tensor,
-    fit_names[test->fit], filter_names[test->filter], type_names[test->type],
-    layout_names[test->layout]);
-  fprintf (
-    out,
-    "\"cache\":\"%s\",\"kernel\":\"%s\",\"min_us\":%.1f,\"median_us\":%.1f,\"p95_us\":%.1f,\"limit_us\":%.1f,\"max_error\":%.3f,",
-    cold ? "cold" : "warm", sl_normalizer_cpu (), figures[OURS].min, figures[OURS].median,
-    figures[OURS].p95, figures[COPY].min, run->error);
+  fprintf (out,
+           "{\"format\":\"%s\",\"in\":\"%dx%d\",\"out\":\"%dx%d\",\"fit\":\"%s\",\"filter\":\"%s\","
+           "\"dtype\":\"%s\",\"layout\":\"%s\",",
+           sl_pixel_format_name (test->format), test->width, test->height, test->tensor,
+           test->tensor, fit_names[test->fit], filter_names[test->filter], type_names[test->type],
+           layout_names[test->layout]);
+  fprintf (out,
+           "\"cache\":\"%s\",\"kernel\":\"%s\",\"min_us\":%.1f,\"median_us\":%.1f,\"p95_us\":%.1f,"
+           "\"limit_us\":%.1f,\"max_error\":%.3f,",
+           cold ? "cold" : "warm", sl_normalizer_cpu (), figures[OURS].min, figures[OURS].median,
+           figures[OURS].p95, figures[COPY].min, run->error);
   fputs ("\"peers\":{\"libyuv\":", out);
   print_peer (out, run->libyuv != NULL, figures[LIBYUV].min);
   fputs (",\"gstreamer\":", out);

@@ -30,7 +30,8 @@ advise_converter (GstElement *element, GArray *findings)
   while (source != NULL && is_converter (source)) {
     sl_findings_add (
       findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (source),
-      "unnecessary before %s, which reads YUV, RGB and gray of any size in one pass; without it a copy of each frame is saved",
+      "unnecessary before %s, which reads YUV, RGB and gray of any size in one pass; without it a "
+      "copy of each frame is saved",
       GST_OBJECT_NAME (element));
     sl_check_go_up (&source, TRUE);
   }
@@ -38,7 +39,8 @@ advise_converter (GstElement *element, GArray *findings)
   if (camera != NULL && sl_check_is (source, "jpegdec") && sl_check_is (camera, "v4l2src"))
     sl_findings_add (
       findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (source),
-      "decoding JPEG often costs more than the model; where %s gives YUV (video/x-raw in place of image/jpeg) take that",
+      "decoding JPEG often costs more than the model; where %s gives YUV (video/x-raw in place of "
+      "image/jpeg) take that",
       GST_OBJECT_NAME (camera));
   gst_clear_object (&camera);
   gst_clear_object (&source);
@@ -201,8 +203,9 @@ check_queue (GstElement *element, GPtrArray *elements, GArray *findings)
            && leads_to_model (element, elements))
     sl_findings_add (
       findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
-      "before a model, behind a camera: when the model is too slow its frames grow old; for the newest frame always set "
-      "max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream");
+      "before a model, behind a camera: when the model is too slow its frames grow old; for the "
+      "newest frame always set max-size-buffers=1 max-size-bytes=0 max-size-time=0 "
+      "leaky=downstream");
 }
 
 static void
@@ -313,7 +316,8 @@ check_recorded (GstElement *element, GArray *findings)
   else if (!g_file_test (location, G_FILE_TEST_IS_DIR) || access (location, W_OK | X_OK) != 0)
     sl_findings_add (
       findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-      "location=%s: expected a folder that this process may write into: make it, or change its owner",
+      "location=%s: expected a folder that this process may write into: make it, or change its "
+      "owner",
       location);
 }
 
@@ -371,12 +375,13 @@ check_links (GstElement *pipeline, GArray *findings)
     if (are_loose (element->srcpads))
       sl_findings_add (
         findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-        "nothing is behind it, so its first frame ends the pipeline with an error; expected '! ELEMENT' and at last a sink, "
-        "such as fakesink");
+        "nothing is behind it, so its first frame ends the pipeline with an error; expected '! "
+        "ELEMENT' and at last a sink, such as fakesink");
     if (!later && are_loose (element->sinkpads))
       sl_findings_add (
         findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-        "nothing is before it, so no frame ever comes; expected a source and '!' before it, such as videotestsrc");
+        "nothing is before it, so no frame ever comes; expected a source and '!' before it, such "
+        "as videotestsrc");
   }
 }
 
@@ -388,7 +393,8 @@ check_decoded (GstElement *element, GPtrArray *elements, GArray *findings)
       return;
   sl_findings_add (
     findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
-    "no slpostprocess in the pipeline: its tensors stay tensors; put slpostprocess behind it for labels and boxes");
+    "no slpostprocess in the pipeline: its tensors stay tensors; put slpostprocess behind it for "
+    "labels and boxes");
 }
 
 /* Rules by factory. */

@@ -26,9 +26,9 @@ report_copies (GstElement *infer, const SlModel *model, GArray *findings)
   const gboolean in_place = strcmp (sl_external_model_name (external), "onnxruntime") == 0;
   sl_findings_add (
     findings, SL_FINDING_FACT, "copies", "%s: %s%s", GST_OBJECT_NAME (infer),
-    in_place
-      ? "ONNX Runtime reads tensors where slnormalize writes them, and writes them where slpostprocess reads them"
-      : "each tensor is copied once into, and once out of, memory of TensorFlow Lite",
+    in_place ? "ONNX Runtime reads tensors where slnormalize writes them, and writes them where "
+               "slpostprocess reads them"
+             : "each tensor is copied once into, and once out of, memory of TensorFlow Lite",
     on_device ? "; what a device needs in memory of its own, its provider or delegate copies" : "");
 }
 

@@ -65,8 +65,8 @@ judge (const gdouble *stages, GstCaps *caps, GstElement *infer, GArray *promises
   if (ms > budget && !promised)
     sl_findings_add (
       findings, SL_FINDING_ADVICE, "budget",
-      "%s: about %.3g of %.3g frames/s will be predicted; more threads, a smaller model, or a leaky queue before slnormalize "
-      "so that those are the newest",
+      "%s: about %.3g of %.3g frames/s will be predicted; more threads, a smaller model, or a "
+      "leaky queue before slnormalize so that those are the newest",
       about, 1000 / ms, 1000 / budget);
 }
 

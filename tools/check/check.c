@@ -147,7 +147,8 @@ run_check (int argc, char **argv)
     SL_RUN_OPTION_SET (options),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { "make-golden", 0, 0, G_OPTION_ARG_FILENAME, &golden,
-      "Instead of FILE: write MODEL.golden beside MODEL, which tests each machine that loads the model",
+      "Instead of FILE: write MODEL.golden beside MODEL, which tests each machine that loads the "
+      "model",
       "MODEL" },
     { NULL },
   };

@@ -67,7 +67,8 @@ check_tracker (GstElement *element, GArray *findings)
   sl_findings_add (
     findings, has_before (element, may_detect) ? SL_FINDING_ADVICE : SL_FINDING_PROBLEM,
     GST_OBJECT_NAME (element),
-    "no model is before it, so there is nothing to track but what elements of others find; put slpredict before it");
+    "no model is before it, so there is nothing to track but what elements of others find; put "
+    "slpredict before it");
 }
 
 static void
@@ -78,8 +79,8 @@ check_analyzer (GstElement *element, GArray *findings)
   sl_findings_add (
     findings, has_before (element, may_detect) ? SL_FINDING_ADVICE : SL_FINDING_PROBLEM,
     GST_OBJECT_NAME (element),
-    "no tracker is before it, which gives objects the numbers that it counts by; put sltrack, or slpredict with track=true, "
-    "before it");
+    "no tracker is before it, which gives objects the numbers that it counts by; put sltrack, or "
+    "slpredict with track=true, before it");
 }
 
 static void
@@ -90,7 +91,8 @@ check_redactor (GstElement *element, GArray *findings)
   if (objects && !has_before (element, is_model))
     sl_findings_add (
       findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-      "no model is before it, so every frame is hidden whole; put slpredict before it, or set objects=false for zones alone");
+      "no model is before it, so every frame is hidden whole; put slpredict before it, or set "
+      "objects=false for zones alone");
 }
 
 /* (transfer full) (nullable): names of the classes of all models; NULL where there is none, or one
@@ -294,7 +296,8 @@ check_displaced (GstElement *user, GHashTable *told, GArray *findings)
         GST_OBJECT_NAME (cropper_of (between->pdata[i]) != NULL
                            ? (gpointer) cropper_of (between->pdata[i])
                            : between->pdata[i]),
-        "behind the model it moves what is in the picture: the boxes that %s gets may not fit any more; put it before the model",
+        "behind the model it moves what is in the picture: the boxes that %s gets may not fit any "
+        "more; put it before the model",
         GST_OBJECT_NAME (user));
   gst_clear_object (&at);
 }

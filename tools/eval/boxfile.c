@@ -70,7 +70,8 @@ parse_yolo (const char *path, const char *text, GArray *boxes, GError **error)
     if (!parse_yolo_line (fields, &named))
       return sl_fail (
         error, SL_ERROR_ARGUMENT,
-        "%s: line %u: expected a class number and four numbers in 0..1, centre x, centre y, width and height, got '%s'",
+        "%s: line %u: expected a class number and four numbers in 0..1, centre x, centre y, width "
+        "and height, got '%s'",
         path, i + 1, lines[i]);
     g_array_append_val (boxes, named);
   }

@@ -45,7 +45,8 @@ read_header (const char *path, const guint8 *data, gsize length, Header *header,
       || 8 % header->depth != 0)
     return fail (
       error, path,
-      "colours of type %u with %u bits; expected a number of at most 8 bits a pixel, gray or with a palette",
+      "colours of type %u with %u bits; expected a number of at most 8 bits a pixel, gray or with "
+      "a palette",
       data[25], header->depth);
   if (data[28] != 0)
     return fail (error, path, "is interlaced; expected rows in their order");

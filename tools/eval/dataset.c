@@ -152,8 +152,8 @@ static gboolean
 add_numbered_pictures (SlDataset *dataset, const char *path, GError **error)
 {
   static const char expected[] =
-    "expected folders named by the classes, pictures named class0017.jpg with the number of their class, or a "
-    "list file with lines 'picture,class'";
+    "expected folders named by the classes, pictures named class0017.jpg with the number of their "
+    "class, or a list file with lines 'picture,class'";
   const GPtrArray *inputs = add_inputs (dataset, path);
   if (is_without_pictures (inputs, path))
     return sl_fail (error, SL_ERROR_OPEN, "%s: has no pictures; %s", path, expected);
@@ -329,8 +329,8 @@ add_boxes (SlDataset *dataset, const char *path, gboolean is_folder, GError **er
     return TRUE;
   return sl_fail (
     error, SL_ERROR_OPEN,
-    "%s: no picture has a file of boxes; expected NAME.txt (YOLO) or NAME.xml (Pascal VOC) beside NAME.jpg, or in labels/ or "
-    "annotations/ beside images/, or in Annotations/ beside JPEGImages/",
+    "%s: no picture has a file of boxes; expected NAME.txt (YOLO) or NAME.xml (Pascal VOC) beside "
+    "NAME.jpg, or in labels/ or annotations/ beside images/, or in Annotations/ beside JPEGImages/",
     path);
 }
 
@@ -431,8 +431,8 @@ add_maps (SlDataset *dataset, const char *path, gboolean is_folder, GError **err
     return add_map_classes (dataset, folder, error) && read_numbers (dataset, error);
   return sl_fail (
     error, SL_ERROR_OPEN,
-    "%s: no picture has a map of classes; expected NAME.png beside NAME.jpg, or in labels/, masks/ or annotations/ beside "
-    "images/, or in SegmentationClass/ beside JPEGImages/",
+    "%s: no picture has a map of classes; expected NAME.png beside NAME.jpg, or in labels/, masks/ "
+    "or annotations/ beside images/, or in SegmentationClass/ beside JPEGImages/",
     path);
 }
 

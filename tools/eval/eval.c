@@ -167,7 +167,8 @@ check_target (const Options *options, const char *option, const char *path, cons
   g_autofree char *shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
   sl_options_usage (
     "eval",
-    "%s: '%s' would be a picture or labels of the data set from then on; expected a name outside of %s, or another ending",
+    "%s: '%s' would be a picture or labels of the data set from then on; expected a name outside "
+    "of %s, or another ending",
     option, shown, options->dataset);
   return FALSE;
 }

@@ -22,7 +22,8 @@ measure (GArray *truth, const char *truth_path, const char *path, gdouble least,
   if (!sl_track_figures (truth, found, figures))
     return sl_fail (
       error, SL_ERROR_LIMIT,
-      "%s: %u objects in the file and %u in %s; expected a product of at most %u: state a higher --threshold",
+      "%s: %u objects in the file and %u in %s; expected a product of at most %u: state a higher "
+      "--threshold",
       path, figures->tracks, figures->objects, truth_path, SL_TRACK_PAIRS_MOST);
   return TRUE;
 }

@@ -199,10 +199,11 @@ append_cell (GString *page, const View *view, guint row, guint column)
   const gdouble share = (gdouble) count / (gdouble) sum, x = view->left + column * size,
                 y = view->top + row * size;
   const gboolean wrong = row != column;
-  g_string_append_printf (
-    page,
-    "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill-opacity=\"%.3f\"><title>",
-    wrong ? "wrong" : "cell", x + 0.5, y + 0.5, size - 1, size - 1, 0.12 + 0.68 * share);
+  g_string_append_printf (page,
+                          "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                          "fill-opacity=\"%.3f\"><title>",
+                          wrong ? "wrong" : "cell", x + 0.5, y + 0.5, size - 1, size - 1,
+                          0.12 + 0.68 * share);
   g_autofree char *hint =
     g_strdup_printf ("%s taken for %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT,
                      view->names[row], view->names[column], count, sum);
@@ -212,7 +213,8 @@ append_cell (GString *page, const View *view, guint row, guint column)
   if (n <= NUMBERED)
     g_string_append_printf (
       page,
-      "<text class=\"number\" pointer-events=\"none\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+      "<text class=\"number\" pointer-events=\"none\" text-anchor=\"middle\" x=\"%.1f\" "
+      "y=\"%.1f\">%s</text>\n",
       x + size / 2, y + size / 2 + 4, number);
 }
 
@@ -256,7 +258,8 @@ sl_matrix_view_append (GString *page, const GArray *matrix, SlClassName name, gc
                 height = view.top + side + 1;
   g_string_append_printf (
     page,
-    "<svg class=\"matrix\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"><title>Confusion matrix</title>\n",
+    "<svg class=\"matrix\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+    "role=\"img\"><title>Confusion matrix</title>\n",
     width, height, width, height);
   g_string_append_printf (page, "<path class=\"grid\" d=\"M%.1f %.1fh%.1fv%.1fh-%.1fz\"/>\n",
                           view.left, view.top, side, side, side);
@@ -267,8 +270,8 @@ sl_matrix_view_append (GString *page, const GArray *matrix, SlClassName name, gc
   g_string_append (page, "</svg>\n");
   if (view.others) {
     g_autofree char *text = g_strdup_printf (
-      "The %d classes with most errors. The others are one row and one column; where these meet are also their confusions "
-      "with one another.",
+      "The %d classes with most errors. The others are one row and one column; where these meet "
+      "are also their confusions with one another.",
       MOST);
     sl_html_append (page, "p", text);
   }

@@ -203,10 +203,10 @@ sl_page_summary_append (GString *page, const SlEvalReport *report)
   g_autofree char *text = g_strdup_printf ("%u pictures, %u thread%s", read, report->threads,
                                            report->threads != 1 ? "s" : "");
   sl_html_append (page, "p", text);
-  g_string_append_printf (
-    page,
-    "<div class=\"scroll\"><table><tr class=\"head\"><th>model</th>%s<th class=\"n\">ms</th></tr>\n",
-    headings[kind]);
+  g_string_append_printf (page,
+                          "<div class=\"scroll\"><table><tr class=\"head\"><th>model</th>%s<th "
+                          "class=\"n\">ms</th></tr>\n",
+                          headings[kind]);
   for (guint i = 0; i < report->contenders->len; i++)
     for (SlMeasure measure = SL_MEASURE_BOXES;
          measure < (kind == SL_TRUTH_OBJECTS ? SL_MEASURES : 1); measure++) {

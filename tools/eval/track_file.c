@@ -85,7 +85,8 @@ read_text_line (File *file, const char *line, guint number, GError **error)
     g_autofree char *shown = sl_printable (line, SL_PRINTABLE_MESSAGE);
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "%s: line %u: expected frame,id,x,y,width,height with frames from 1 on, ids from 0 on and sizes from 0 on, got '%s'",
+      "%s: line %u: expected frame,id,x,y,width,height with frames from 1 on, ids from 0 on and "
+      "sizes from 0 on, got '%s'",
       file->path, number, shown);
   }
   const SlTrackedBox box = { .frame = (guint32) n[0] - 1,

@@ -86,7 +86,8 @@ spend (SlRunsCost *cost, guint64 changes, guint64 steps, GError **error)
   else
     sl_fail (
       error, SL_ERROR_LIMIT,
-      "with this one, outlines and joins of all polygons take more than %d steps; split the file, or leave masks out",
+      "with this one, outlines and joins of all polygons take more than %d steps; split the file, "
+      "or leave masks out",
       SL_RUNS_MAX_STEPS);
   return FALSE;
 }

@@ -188,8 +188,8 @@ judge (SlFinding *finding, SlFit usual)
   const SlReading *close = too_close (finding->readings, other);
   if (most_said (finding->readings) < MIN_SAID && !(best->truth > 0))
     finding->why = g_strdup (
-      "with no reading does what the model says depend on the picture: give other pictures, with what it looks for in them, or its "
-      "decoder and labels");
+      "with no reading does what the model says depend on the picture: give other pictures, with "
+      "what it looks for in them, or its decoder and labels");
   else if (sl_trial_pictures (finding->trial) < FEWEST_PICTURES && isnan (best->truth))
     finding->why = g_strdup_printf (
       "%u %s too few to compare what the model says of different ones: give %u or more, or --truth",
@@ -264,7 +264,8 @@ print_json (const SlFinding *finding, const char *model)
     char number[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
     g_string_append_printf (
       json,
-      "%s{\"values\":\"%s\",\"mean\":[%s],\"std\":[%s],\"colour\":\"%s\",\"fit\":\"%s\",\"score\":%s,\"truth\":%s,\"options\":",
+      "%s{\"values\":\"%s\",\"mean\":[%s],\"std\":[%s],\"colour\":\"%s\",\"fit\":\"%s\","
+      "\"score\":%s,\"truth\":%s,\"options\":",
       i > 0 ? "," : "", reading->convention->name, mean, std, sl_colour_name (reading->colour),
       sl_fit_name (reading->fit), g_ascii_formatd (number, sizeof number, "%.4f", reading->score),
       isnan (reading->truth) ? "null"

@@ -92,7 +92,8 @@ write_info (const Options *options, const SlFinding *finding, const char *model,
   if (options->output == NULL && g_file_test (path, G_FILE_TEST_EXISTS)) {
     g_set_error (
       error, SL_ERROR, SL_ERROR_ARGUMENT,
-      "%s: is there already, and may state more; remove it first, or name another file with --output",
+      "%s: is there already, and may state more; remove it first, or name another file with "
+      "--output",
       path);
     return FALSE;
   }

@@ -204,7 +204,8 @@ sl_drawer_check (const char *path, GError **error)
   else if (kind_of (path) < 0)
     sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "--draw %s: expected a file name that ends in .png or .jpg, for pictures, or .mp4, for a video",
+      "--draw %s: expected a file name that ends in .png or .jpg, for pictures, or .mp4, for a "
+      "video",
       path);
   else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
     sl_fail (error, SL_ERROR_OPEN, "--draw %s: there is no folder %s; make it first", path, folder);

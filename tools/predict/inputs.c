@@ -73,8 +73,9 @@ check_scheme (const char *uri, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_UNSUPPORTED,
-    "GStreamer has no element that reads '%s://'; expected a path, file://, http://, https://, rtsp://, v4l2://, libcamera://, pipewire://, csi:// or test://, and "
-    "for http:// and https:// that their plugins are installed (Debian: gstreamer1.0-plugins-good)",
+    "GStreamer has no element that reads '%s://'; expected a path, file://, http://, https://, "
+    "rtsp://, v4l2://, libcamera://, pipewire://, csi:// or test://, and for http:// and https:// "
+    "that their plugins are installed (Debian: gstreamer1.0-plugins-good)",
     scheme);
 }
 
@@ -216,7 +217,8 @@ add_folder (GPtrArray *inputs, const char *name, const char *path, gboolean recu
   if (inputs->len == before)
     add (inputs, SL_INPUT_FILE, name)->error = g_error_new (
       SL_ERROR, SL_ERROR_OPEN,
-      "the folder has no pictures in it (files named .jpg, .png, .bmp, .gif, .webp, .tif or .ppm)%s; videos are named one by one",
+      "the folder has no pictures in it (files named .jpg, .png, .bmp, .gif, .webp, .tif or "
+      ".ppm)%s; videos are named one by one",
       folders && !recursive
         ? ", and its sub-folders are not searched (sightline predict --recursive does)"
         : "");

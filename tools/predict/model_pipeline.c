@@ -82,13 +82,14 @@ add_reader (SlFramePredictor *predictor, const SlFramePredictorOptions *options,
   if (reader == NULL && reading == SL_READING_YES)
     sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "--read: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or zxing-cpp is "
-      "found (Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)");
+      "--read: there is no element slread; expected it in a plugin file of Sightline, which is "
+      "built where libzbar or zxing-cpp is found (Debian: libzbar-dev, libzxing-dev; meson options "
+      "zbar, zxing)");
   else if (reader == NULL)
     sl_complain (
       "predict",
-      "codes are found and not read: there is no element slread; expected it in a plugin file of Sightline (meson "
-      "devenv finds that of a build folder), or --no-read");
+      "codes are found and not read: there is no element slread; expected it in a plugin file of "
+      "Sightline (meson devenv finds that of a build folder), or --no-read");
   if (reader == NULL)
     return NULL;
   g_object_set (reader, "time-limit", READ_LIMIT, NULL);

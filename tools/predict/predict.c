@@ -48,8 +48,9 @@ typedef struct
   gboolean json, read, no_read, resume, recursive;
 } Options;
 
-#define SOURCES                                                                                                                 \
-  "SOURCE is a picture, a video, a folder (its pictures; --recursive: also those of its sub-folders), a camera (/dev/video0,\n" \
+#define SOURCES                                                                           \
+  "SOURCE is a picture, a video, a folder (its pictures; --recursive: also those of its " \
+  "sub-folders), a camera (/dev/video0,\n"                                                \
   "rtsp://HOST/PATH, test://, http:// with MJPEG) or another URI."
 
 static gboolean
@@ -108,7 +109,8 @@ predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionVie
   if (run->output != NULL && (moving || prediction->frame > 0))
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "--output is for pictures, and this is a video or a camera: predict it to standard output, without --output");
+      "--output is for pictures, and this is a video or a camera: predict it to standard output, "
+      "without --output");
   if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
     return FALSE;
   sl_progress_hide ();
@@ -230,7 +232,8 @@ is_due (Run *run, const SlInput *input, GError **error)
   if (state == SL_OUTPUT_TAKEN)
     sl_fail (
       error, SL_ERROR_ARGUMENT,
-      "--output has another source under this name, which differs in what is not shown: give each an --output of its own");
+      "--output has another source under this name, which differs in what is not shown: give each "
+      "an --output of its own");
   return state == SL_OUTPUT_DUE;
 }
 
@@ -363,7 +366,8 @@ load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
   if (options->model.settings.model == NULL)
     sl_complain (
       "predict",
-      "no --model is given: looking for codes (QR, bar codes) with the model that comes with Sightline");
+      "no --model is given: looking for codes (QR, bar codes) with the model that comes with "
+      "Sightline");
   if (sl_frame_predictor_note (predictor) != NULL)
     tell_note (options->model.settings.model, sl_frame_predictor_note (predictor));
   run->predictor = predictor;
@@ -498,7 +502,8 @@ check_and_predict (Options *options, char **arguments)
   if ((options->style == NULL) != (options->style_model == NULL))
     return sl_options_usage (
       "predict",
-      "--style PICTURE and --style-model FILE: expected both, the picture and the model that makes its style a tensor");
+      "--style PICTURE and --style-model FILE: expected both, the picture and the model that makes "
+      "its style a tensor");
   if (options->redact != NULL && options->draw == NULL)
     return sl_options_usage (
       "predict", "--redact %s: expected --draw FILE, too, for hidden pictures", options->redact);
@@ -569,13 +574,16 @@ run_predict (int argc, char **argv)
     { "gallery", 0, 0, G_OPTION_ARG_FILENAME, &options.gallery,
       "Name each embedding by the most similar entry of this file", "FILE" },
     { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
-      "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; all frames as one video: FILE.mp4",
+      "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; "
+      "all frames as one video: FILE.mp4",
       "FILE" },
     { "redact", 0, 0, G_OPTION_ARG_STRING, &options.redact,
-      "With --draw: hide objects of these classes, and draw nothing: face,person; or all but some: !dog; all objects: ''",
+      "With --draw: hide objects of these classes, and draw nothing: face,person; or all but some: "
+      "!dog; all objects: ''",
       "NAMES" },
     { "tiles", 0, 0, G_OPTION_ARG_STRING, &options.tiles,
-      "Run the model on overlapping tiles, too, to find small objects: 2x2, ..., 8x8 (2x2: five times the model's time)",
+      "Run the model on overlapping tiles, too, to find small objects: 2x2, ..., 8x8 (2x2: five "
+      "times the model's time)",
       "CxR" },
     { "read", 0, 0, G_OPTION_ARG_NONE, &options.read,
       "Read the text of codes that the model finds (default without --model)", NULL },
@@ -585,11 +593,13 @@ run_predict (int argc, char **argv)
     { "style-model", 0, 0, G_OPTION_ARG_FILENAME, &options.style_model,
       "Model that makes input 1 of --model from --style", "FILE" },
     { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter,
-      "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2",
+      "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing "
+      "beyond 2",
       "FILTER" },
     { "frames", 'n', 0, G_OPTION_ARG_STRING, &options.frames_text, "Stop after N frames", "N" },
     { "timeout", 0, 0, G_OPTION_ARG_STRING, &options.timeout_text,
-      "Give up a source after so long without progress of its decoder, 0..86400 (default 10; 0: never)",
+      "Give up a source after so long without progress of its decoder, 0..86400 (default 10; 0: "
+      "never)",
       "SECONDS" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
       "Threads to compute with, 1..64 or auto (0 = auto; default 1)", "N" },

@@ -74,7 +74,8 @@ sl_rows_append (GString *out, const SlPredictionView *prediction, GError **error
       || prediction->outputs.n > 0)
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "--format=csv: the model gives more than objects and labels: take --format=json, which has everything");
+      "--format=csv: the model gives more than objects and labels: take --format=json, which has "
+      "everything");
   for (guint i = 0; i < prediction->n_objects; i++) {
     const SlObjectView *object = &prediction->objects[i];
     begin_row (out, prediction, i, rows);

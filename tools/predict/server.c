@@ -45,8 +45,8 @@ make_flip (GstBin *bin, GError **error)
   if (flip == NULL)
     sl_fail (
       error, SL_ERROR_UNSUPPORTED,
-      "its tag says that it is to be turned upright, and GStreamer has no element 'videoflip': install its good plugins "
-      "(Debian: gstreamer1.0-plugins-good)");
+      "its tag says that it is to be turned upright, and GStreamer has no element 'videoflip': "
+      "install its good plugins (Debian: gstreamer1.0-plugins-good)");
   else
     gst_bin_add (bin, flip);
   return flip;

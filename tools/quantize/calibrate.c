@@ -516,7 +516,8 @@ run (Options *options)
   if (sl_inputs_find_file (inputs, options->output) != NULL)
     return sl_options_usage (
       "calibrate",
-      "--output and --camera are one file, which would be lost; expected another name for --output");
+      "--output and --camera are one file, which would be lost; expected another name for "
+      "--output");
   Job job = { .options = options, .step = 1 };
   const gboolean good =
     calibrate (&job, spawner, camera == NULL ? inputs->pdata[0] : NULL, camera, &said, &error);
@@ -547,7 +548,8 @@ check (Options *options)
     return TRUE;
   sl_options_usage (
     "calibrate",
-    "--camera: '%s' is a folder; expected a camera, a URI or a video (sightline quantize takes folders)",
+    "--camera: '%s' is a folder; expected a camera, a URI or a video (sightline quantize takes "
+    "folders)",
     options->camera);
   return FALSE;
 }
@@ -580,7 +582,8 @@ run_calibrate (int argc, char **argv)
     "calibrate", "[MODEL] [FILE.pipeline]",
     "Quantises a float model to 8 bits with frames of a camera.",
     "A pipeline description states the camera and the model, unless they are given.\n"
-    "The first Ctrl-C ends the watch, and the file is made of the frames so far, if they are enough; a second one ends without a file.",
+    "The first Ctrl-C ends the watch, and the file is made of the frames so far, if they are "
+    "enough; a second one ends without a file.",
     argc, argv, entries, more, &rest);
   if (status < 0) {
     status = SL_EXIT_USAGE;

@@ -69,8 +69,9 @@ sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport
   const gboolean pruned = report->pruned > 0;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "the models agree to %.3f (%s); expected at least %g, so %s is not written; the noisiest node%s is %s '%s' (%.1f dB): %stry "
-    "another --method, or more pictures of what the model will see",
+    "the models agree to %.3f (%s); expected at least %g, so %s is not written; the noisiest "
+    "node%s is %s '%s' (%.1f dB): %stry another --method, or more pictures of what the model will "
+    "see",
     report->agreement, report->measure, making->limit, output, pruned ? " of the pruned model" : "",
     report->worst[0].op, report->worst[0].name, report->worst[0].snr,
     pruned

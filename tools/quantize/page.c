@@ -51,8 +51,8 @@ append_worst (GString *out, const SlQuantizeReport *report)
   if (report->n_worst == 0)
     return;
   g_string_append (
-    out,
-    "<h2>Noisiest layers</h2>\n<div class=\"scroll\"><table><tr class=\"head\"><th>operator</th><th>name</th><th class=\"n\">dB</th><th></th></tr>\n");
+    out, "<h2>Noisiest layers</h2>\n<div class=\"scroll\"><table><tr "
+         "class=\"head\"><th>operator</th><th>name</th><th class=\"n\">dB</th><th></th></tr>\n");
   for (guint i = 0; i < report->n_worst; i++) {
     const SlLayerNoise *one = &report->worst[i];
     g_autofree char *noise = g_strdup_printf ("%.1f", one->snr);

@@ -73,12 +73,12 @@ sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned
 {
   g_autoptr (GString) out = g_string_new ("{\"model\":");
   sl_json_append_string (out, output);
-  g_string_append_printf (
-    out,
-    ",\"calibrated\":%u,\"compared\":%u,\"nodes\":%u,\"quantized_nodes\":%u,\"float_bytes\":%" G_GSIZE_FORMAT
-    ",\"bytes\":%" G_GSIZE_FORMAT ",\"threads\":%u,\"measure\":",
-    learned->pictures, report->compared, report->nodes, report->quantized, report->float_bytes,
-    report->quantized_bytes, threads);
+  g_string_append_printf (out,
+                          ",\"calibrated\":%u,\"compared\":%u,\"nodes\":%u,\"quantized_nodes\":%u,"
+                          "\"float_bytes\":%" G_GSIZE_FORMAT ",\"bytes\":%" G_GSIZE_FORMAT
+                          ",\"threads\":%u,\"measure\":",
+                          learned->pictures, report->compared, report->nodes, report->quantized,
+                          report->float_bytes, report->quantized_bytes, threads);
   sl_json_append_string (out, report->measure);
   sl_json_append_number (out, "agreement", report->agreement, 6);
   sl_json_append_number (out, "float_ms", report->float_ms, 6);

@@ -115,6 +115,7 @@ sl_run_boxes_finish (void)
   if (!sl_recorders_wait (0))
     sl_run_log (
       SL_LOG_WARNING, NULL, "black-box",
-      "black boxes are still being written after %d s; the next start makes them of what was recorded",
+      "black boxes are still being written after %d s; the next start makes them of what was "
+      "recorded",
       FINISH_SECONDS);
 }

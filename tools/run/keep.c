@@ -261,7 +261,8 @@ sl_keep_check (const char *folder, gboolean make, GError **error)
   if (why != NULL)
     sl_fail (
       error, SL_ERROR_OPEN,
-      "state %s: %s; expected a folder that this user can write to: make it, or name another one, or counts do not go on",
+      "state %s: %s; expected a folder that this user can write to: make it, or name another one, "
+      "or counts do not go on",
       folder, why);
   return why == NULL;
 }

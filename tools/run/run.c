@@ -407,27 +407,32 @@ run_run (int argc, char **argv)
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json,
       "Log JSON objects, one a line, to standard error", NULL },
     { "stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
-      "Show frames, drops, latency, processor and memory, as a table on a terminal, else as lines; and a summary at the end",
+      "Show frames, drops, latency, processor and memory, as a table on a terminal, else as lines; "
+      "and a summary at the end",
       NULL },
-    SL_HTTP_OPTIONS (
-      http,
-      "Serve a web page with the live pictures and the state of the pipelines, at http://ADDR:PORT/"),
+    SL_HTTP_OPTIONS (http,
+                     "Serve a web page with the live pictures and the state of the pipelines, at "
+                     "http://ADDR:PORT/"),
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot,
       "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
     { "blackbox", 0, 0, G_OPTION_ARG_FILENAME, &options.black_box,
-      "Record the inputs of models, and write the last ones to FOLDER when a pipeline fails, on SIGUSR1, and after a crash",
+      "Record the inputs of models, and write the last ones to FOLDER when a pipeline fails, on "
+      "SIGUSR1, and after a crash",
       "FOLDER" },
     { "state", 0, 0, G_OPTION_ARG_FILENAME, &options.state,
-      "Keep counts of zones and lines in FOLDER, so that they continue when the program starts again",
+      "Keep counts of zones and lines in FOLDER, so that they continue when the program starts "
+      "again",
       "FOLDER" },
     { "dbus", 0, 0, G_OPTION_ARG_STRING, &options.dbus,
-      "Offer settings at run time as properties of org.sightline.Pipeline on a message bus: session or system",
+      "Offer settings at run time as properties of org.sightline.Pipeline on a message bus: "
+      "session or system",
       "BUS" },
     { NULL },
   };
   int status = sl_options_parse (
     "run", "FILE...", "Runs pipelines from description files and keeps them running.",
-    "SIGTERM and Ctrl-C stop within 2 seconds, or when black boxes are written, SIGHUP reads the files again, SIGUSR1 writes black boxes.",
+    "SIGTERM and Ctrl-C stop within 2 seconds, or when black boxes are written, SIGHUP reads the "
+    "files again, SIGUSR1 writes black boxes.",
     argc, argv, entries, NULL, &files);
   if (status >= 0)
     return status;

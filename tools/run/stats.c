@@ -74,11 +74,12 @@ append_json (GString *out, SlWorker *worker, const SlFigures *figures)
 {
   g_string_append (out, out->str[out->len - 1] == '[' ? "{\"name\":" : ",{\"name\":");
   sl_json_append_string (out, sl_worker_name (worker));
-  g_string_append_printf (
-    out,
-    ",\"state\":\"%s\",\"restarts\":%u,\"fps_in\":%.2f,\"fps_out\":%.2f,\"dropped\":%" G_GUINT64_FORMAT,
-    sl_worker_state_name (sl_worker_state (worker)), sl_worker_restarts (worker), figures->fps_in,
-    figures->fps_out, figures->dropped);
+  g_string_append_printf (out,
+                          ",\"state\":\"%s\",\"restarts\":%u,\"fps_in\":%.2f,\"fps_out\":%.2f,"
+                          "\"dropped\":%" G_GUINT64_FORMAT,
+                          sl_worker_state_name (sl_worker_state (worker)),
+                          sl_worker_restarts (worker), figures->fps_in, figures->fps_out,
+                          figures->dropped);
   if (figures->timed)
     append_json_stages (out, figures->p50, figures->p95);
   g_string_append_c (out, '}');
@@ -172,9 +173,9 @@ append_summary_json (GString *out, SlWorker *worker, const SlWorkerTotals *total
   sl_json_append_string (out, sl_worker_name (worker));
   g_string_append_printf (
     out,
-    ",\"state\":\"%s\",\"restarts\":%u,\"recoveries\":%u,\"running_seconds\":%.1f,\"frames_in\":%" G_GUINT64_FORMAT
-    ",\"frames_out\":%" G_GUINT64_FORMAT ",\"predictions\":%" G_GUINT64_FORMAT
-    ",\"dropped\":%" G_GUINT64_FORMAT ",\"fps_out\":%.2f",
+    ",\"state\":\"%s\",\"restarts\":%u,\"recoveries\":%u,\"running_seconds\":%.1f,"
+    "\"frames_in\":%" G_GUINT64_FORMAT ",\"frames_out\":%" G_GUINT64_FORMAT
+    ",\"predictions\":%" G_GUINT64_FORMAT ",\"dropped\":%" G_GUINT64_FORMAT ",\"fps_out\":%.2f",
     sl_worker_state_name (sl_worker_state (worker)), sl_worker_restarts (worker),
     totals->recoveries, (double) totals->running / G_USEC_PER_SEC, totals->counts.in,
     totals->counts.out, totals->counts.predictions, totals->counts.dropped, mean_rate (totals));

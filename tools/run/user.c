@@ -322,7 +322,8 @@ run_user (int argc, char **argv)
   };
   const int status = sl_options_parse (
     COMMAND, "add|list|remove|password FILE [NAME]",
-    "Manages the file of users of the web console: adds one, lists them, removes one, sets a password.",
+    "Manages the file of users of the web console: adds one, lists them, removes one, sets a "
+    "password.",
     "The password comes from the terminal or from standard input. A program that runs reads the "
     "file again.",
     argc, argv, entries, NULL, &arguments);

@@ -607,7 +607,8 @@ sl_worker_dump (SlWorker *worker, const char *reason)
   else if (n < recording)
     sl_run_log (
       SL_LOG_WARNING, worker->name, "black-box",
-      "%s: black boxes of %u of %u models: the others have not run yet, or several are being written, or nothing could be recorded",
+      "%s: black boxes of %u of %u models: the others have not run yet, or several are being "
+      "written, or nothing could be recorded",
       reason, n, recording);
 }
 

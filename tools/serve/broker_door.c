@@ -264,7 +264,8 @@ heard_contract (SlServeWorker *self, SlServedModel *served, const SlBrokerMessag
       self,
       g_strconcat (
         text,
-        ": serve under another name (NAME=FILE), or take --replace where all workers get the new model",
+        ": serve under another name (NAME=FILE), or take --replace where all workers get the new "
+        "model",
         NULL));
   else
     sl_serve_complain_some (self, served->name, text);
@@ -438,7 +439,8 @@ on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
     fail (
       self,
       g_strdup_printf (
-        "the broker does not let this user announce: %s: check its access control (docs/remote.md has one)",
+        "the broker does not let this user announce: %s: check its access control (docs/remote.md "
+        "has one)",
         reason));
   else if (sent == SL_SENT_REFUSED)
     sl_serve_complain_some (self, self->name, reason);

@@ -8,7 +8,8 @@ open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **erro
 {
   return sl_fail (
     error, SL_ERROR_UNSUPPORTED,
-    "--http: this build takes no pictures by HTTP: expected libsoup 3 and GdkPixbuf when it was made");
+    "--http: this build takes no pictures by HTTP: expected libsoup 3 and GdkPixbuf when it was "
+    "made");
 }
 
 static void

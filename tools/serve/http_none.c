@@ -8,7 +8,8 @@ sl_serve_http_new (const SlHttpOptions *options, const SlServePictures *pictures
 {
   return sl_fail_null (
     error, SL_ERROR_UNSUPPORTED,
-    "--http %s: this build serves no HTTP: expected libsoup 3 when it was made (Debian: libsoup-3.0-dev, meson option http)",
+    "--http %s: this build serves no HTTP: expected libsoup 3 when it was made (Debian: "
+    "libsoup-3.0-dev, meson option http)",
     options->listen);
 }
 

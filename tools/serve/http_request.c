@@ -23,9 +23,9 @@
 #define VISION "/v1/vision/"
 #define CUSTOM VISION "custom/"
 #define FACE VISION "face/"
-#define EXPECTED                                                                                                                \
-  "expected /predict, /v1/vision/detection, /v1/vision/custom/NAME, /v1/vision/custom/list, /v1/vision/scene, /v1/vision/face " \
-  "or /v1/vision/face/recognize, register, list or delete"
+#define EXPECTED                                                                              \
+  "expected /predict, /v1/vision/detection, /v1/vision/custom/NAME, /v1/vision/custom/list, " \
+  "/v1/vision/scene, /v1/vision/face or /v1/vision/face/recognize, register, list or delete"
 
 /* @name: of the model, NULL = the first that finds what is asked for */
 typedef struct

@@ -78,7 +78,8 @@ open_batch (Bench *bench, SlServedModel *served, guint batch, gboolean by_number
   if (first)
     sl_run_log (
       SL_LOG_INFO, served->name, "batch",
-      "up to %u frames that wait are computed at once, in %.3g ms; one alone takes %.3g ms (%.2f times as fast)",
+      "up to %u frames that wait are computed at once, in %.3g ms; one alone takes %.3g ms (%.2f "
+      "times as fast)",
       bench->most, batch_ms, single_ms, gain);
   return TRUE;
 }

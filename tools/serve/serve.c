@@ -91,7 +91,8 @@ parse (Options *o, int argc, char **argv, GStrv *models)
       "such as ipc:///run/sightline/detector",
       "ENDPOINT"),
     { "label-map", 0, 0, G_OPTION_ARG_FILENAME, &o->label_map,
-      "With --zmq: the label map of Frigate, whose class numbers the answers have (default: the model's)",
+      "With --zmq: the label map of Frigate, whose class numbers the answers have (default: the "
+      "model's)",
       "FILE" },
     SL_TEXT_ENTRY ("threshold", &o->threshold_text,
                    "With --zmq: least confidence of an object, 0..1 (default: the decoder's)", "X"),
@@ -116,7 +117,8 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     { "queue", 0, 0, G_OPTION_ARG_STRING, &o->queue_text,
       "Frames that may wait in this worker before others get them, 1..1024 (default 32)", "N" },
     { "batch", 0, 0, G_OPTION_ARG_STRING, &o->batch_text,
-      "Waiting frames that are computed in one run, 1..64, or auto: the fastest number, measured at the start (default 1)",
+      "Waiting frames that are computed in one run, 1..64, or auto: the fastest number, measured "
+      "at the start (default 1)",
       "N" },
     { "replace", 0, 0, G_OPTION_ARG_NONE, &o->replace,
       "Replace the contract of another model at the broker", NULL },
@@ -128,7 +130,8 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     SL_TEXT_ENTRY ("http-body", &o->body_text,
                    "With --http for pictures: bytes of a request, 1..256 MiB (default 16)", "MIB"),
     { "faces", 0, 0, G_OPTION_ARG_FILENAME, &o->faces,
-      "With --http for pictures, a model called face and --gallery: the model whose embeddings tell people apart",
+      "With --http for pictures, a model called face and --gallery: the model whose embeddings "
+      "tell people apart",
       "MODEL" },
     { "gallery", 0, 0, G_OPTION_ARG_FILENAME, &o->gallery,
       "With --faces: the file of the people that clients register; one that is missing is made",
@@ -141,9 +144,10 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     &o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_WORDS);
   const int status = sl_options_parse (
     "serve", "MODEL...",
-    "Runs models for other programs: cameras that send tensors through an MQTT broker (slremote), Frigate (--zmq), or clients that post pictures (--http).",
-    "MODEL is a file, or NAME=FILE; cameras ask for NAME, or for the file's name without its extension. SIGTERM ends it when all that was "
-    "taken is answered.",
+    "Runs models for other programs: cameras that send tensors through an MQTT broker (slremote), "
+    "Frigate (--zmq), or clients that post pictures (--http).",
+    "MODEL is a file, or NAME=FILE; cameras ask for NAME, or for the file's name without its "
+    "extension. SIGTERM ends it when all that was taken is answered.",
     argc, argv, entries, more, models);
   return status;
 }
@@ -185,11 +189,13 @@ check_pictures (Options *o)
       && (o->faces == NULL || o->gallery == NULL || !takes_pictures (o)))
     return sl_options_usage (
       "serve",
-      "--faces MODEL and --gallery FILE go together, with --http ADDR:PORT, without --location and --zmq");
+      "--faces MODEL and --gallery FILE go together, with --http ADDR:PORT, without --location and "
+      "--zmq");
   if (o->key_file != NULL && o->http.password_file != NULL)
     return sl_options_usage (
       "serve",
-      "expected either --api-key-file or --http-password-file, got both: the key is the password of the page, too");
+      "expected either --api-key-file or --http-password-file, got both: the key is the password "
+      "of the page, too");
   if (o->key_file != NULL)
     o->http.password_file = g_strdup (o->key_file);
   return -1;
@@ -204,9 +210,9 @@ check_door (Options *o, guint n_models)
   o->threshold = -1;
   if (o->location == NULL && o->endpoint == NULL && !takes_pictures (o))
     return sl_options_usage (
-      "serve",
-      "expected --location, such as --location " SL_SERVE_EXAMPLE
-      ", --zmq, such as --zmq ipc:///run/sightline/detector, or --http, such as --http 127.0.0.1:5000");
+      "serve", "expected --location, such as --location " SL_SERVE_EXAMPLE
+               ", --zmq, such as --zmq ipc:///run/sightline/detector, or --http, such as --http "
+               "127.0.0.1:5000");
   if (o->location != NULL && o->endpoint != NULL)
     return sl_options_usage ("serve", "expected either --location or --zmq, got both");
   if (!sl_options_integer ("serve", "--zmq-timeout", o->patience_text, 1, 60000, &o->patience_ms)
@@ -395,7 +401,8 @@ drain (SlServeWorker *worker, const Teller *teller)
   if (g_get_monotonic_time () - begun < DRAIN_US)
     sl_run_log (
       SL_LOG_ERROR, NULL, "undrained",
-      "the connection broke before all that was taken was answered: cameras ask other workers, or again");
+      "the connection broke before all that was taken was answered: cameras ask other workers, or "
+      "again");
   else
     sl_run_log (
       SL_LOG_ERROR, NULL, "undrained",

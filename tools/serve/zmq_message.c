@@ -102,7 +102,8 @@ judge_shape (const Raw *raw, SlZmqHeader *header, GError **error)
       g_string_append_printf (shown, "%s%" G_GINT64_FORMAT, i > 0 ? "," : "", raw->dims[i]);
     return sl_fail (
       error, SL_ERROR_FORMAT,
-      "request: shape: expected [1,height,width,3] or [1,3,height,width] of at most %d pixels a side, got [%s%s]",
+      "request: shape: expected [1,height,width,3] or [1,3,height,width] of at most %d pixels a "
+      "side, got [%s%s]",
       SL_MAX_SIDE, shown->str, raw->n_dims > MAX_DIMS ? ",..." : "");
   }
   header->planar = planar;

@@ -95,7 +95,8 @@ nd_check (SlGraph *graph, SlNode *node, GError **error)
                   *c = sl_tensor_describe (updates);
   return sl_node_error (
     error, node, SL_ERROR_SHAPE,
-    "indices %s and updates %s do not fit %s; expected coordinates in the last dimension, and a slice for each",
+    "indices %s and updates %s do not fit %s; expected coordinates in the last dimension, and a "
+    "slice for each",
     b, c, a);
 }
 

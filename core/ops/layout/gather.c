@@ -34,8 +34,8 @@ check_coordinates (const SlNode *node, const SlTensor *data, const SlTensor *ind
   if (batch != 0)
     return sl_node_error (
       error, node, SL_ERROR_SHAPE,
-      "indices %s do not address %s with batch_dims %d; expected as many equal dimensions, then at most %d coordinates in "
-      "the last dimension",
+      "indices %s do not address %s with batch_dims %d; expected as many equal dimensions, then at "
+      "most %d coordinates in the last dimension",
       b, a, batch, MAX ((gint32) data->rank - batch, 0));
   return sl_node_error (
     error, node, SL_ERROR_SHAPE,

@@ -253,7 +253,8 @@ drop_predictions (Step *step, GstBuffer *out)
   if (!step->warned)
     GST_ELEMENT_WARNING (
       step->element, STREAM, FORMAT,
-      ("what a model found does not fit the pictures of %s, which bends them: it is left out; put the model behind it",
+      ("what a model found does not fit the pictures of %s, which bends them: it is left out; put "
+       "the model behind it",
        GST_OBJECT_NAME (step->element)),
       (NULL));
   step->warned = TRUE;

@@ -60,7 +60,8 @@ note_end (Process *process, gboolean was_silent)
   process->resumes = g_get_monotonic_time () + (gint64) rest * 1000;
   if (!process->has_warned)
     g_warning (
-      "codes: %s %s; it is asked again in %.0f s, then more rarely, and codes that it alone reads are not read until it answers",
+      "codes: %s %s; it is asked again in %.0f s, then more rarely, and codes that it alone reads "
+      "are not read until it answers",
       process->program,
       was_silent ? "does not answer" : "ends, or does not start, again and again without an answer",
       rest / 1000.0);

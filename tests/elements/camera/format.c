@@ -8,14 +8,15 @@
 #include "tests/elements/support.h"
 #include "tests/support/program.h"
 
-#define USB                                                                                                             \
-  "image/jpeg, width=1920, height=1080, framerate={30/1, 15/1}; image/jpeg, width=1280, height=720, framerate=30/1; "   \
-  "image/jpeg, width=640, height=480, framerate={30/1, 15/1};"                                                          \
-  "video/x-raw, format=YUY2, width=1920, height=1080, framerate=5/1; video/x-raw, format=YUY2, width=1280, height=720," \
-  "framerate=10/1; video/x-raw, format=YUY2, width=640, height=480, framerate={30/1, 15/1};"                            \
-  "video/x-raw, format=YUY2, width=320, height=240, framerate=30/1"
-#define RANGES \
-  "video/x-raw, format={RGB, NV12}, width=[32, 2592, 2], height=[32, 1944, 2], framerate=[1/1, 90/1]"
+#define USB                                                                                      \
+  "image/jpeg, width=1920, height=1080, framerate={30/1, 15/1}; image/jpeg, width=1280, "        \
+  "height=720, framerate=30/1; image/jpeg, width=640, height=480, framerate={30/1, 15/1};"       \
+  "video/x-raw, format=YUY2, width=1920, height=1080, framerate=5/1; video/x-raw, format=YUY2, " \
+  "width=1280, height=720,framerate=10/1; video/x-raw, format=YUY2, width=640, height=480, "     \
+  "framerate={30/1, 15/1};video/x-raw, format=YUY2, width=320, height=240, framerate=30/1"
+#define RANGES                                                                                   \
+  "video/x-raw, format={RGB, NV12}, width=[32, 2592, 2], height=[32, 1944, 2], framerate=[1/1, " \
+  "90/1]"
 #define ALL "video/x-raw"
 #define YUV "video/x-raw, format={NV12, YUY2, I420}"
 
@@ -51,7 +52,8 @@ static const struct
     { 640, 480, 10 },
     "video/x-raw, format=YUY2, width=640, height=480, framerate=15/1" },
   { "29.97-is-30",
-    "video/x-raw, format=YUY2, width=640, height=480, framerate=30000/1001; image/jpeg, width=640, height=480, framerate=30/1",
+    "video/x-raw, format=YUY2, width=640, height=480, framerate=30000/1001; image/jpeg, width=640, "
+    "height=480, framerate=30/1",
     YUV,
     { 640, 480, 30 },
     "video/x-raw, format=YUY2, width=640, height=480, framerate=30000/1001" },

@@ -41,7 +41,8 @@ static GBytes *
 make_picture (void)
 {
   static const char *const launch =
-    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc ! appsink name=sink";
+    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc ! appsink "
+    "name=sink";
   GBytes *picture = first_buffer (launch, NULL);
   g_assert_nonnull (picture);
   return picture;
@@ -138,7 +139,8 @@ test_cut (void)
   g_autoptr (GBytes) half = joined (NULL, 0, picture, 0, (entropy + n) / 2, NULL, 0);
   g_autoptr (GBytes) taken = sl_camera_jpeg_take (half, LIMIT, NULL);
   g_autoptr (GBytes) frame = first_buffer (
-    "appsrc name=source caps=image/jpeg ! jpegdec ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=sink",
+    "appsrc name=source caps=image/jpeg ! jpegdec ! videoconvert ! video/x-raw,format=GRAY8 ! "
+    "appsink name=sink",
     taken);
   g_assert_nonnull (frame);
   g_assert_cmpuint (g_bytes_get_size (frame), ==, 64 * 48);
@@ -169,8 +171,8 @@ test_sizes (void)
   } cases[] = {
     { 1000, 1000, NULL },
     { 1001, 1000,
-      "a JPEG picture of 1001x1000: expected at most 1000000 pixels (max-pixels), got 1001000; where the camera has such pictures, raise "
-      "max-pixels" },
+      "a JPEG picture of 1001x1000: expected at most 1000000 pixels (max-pixels), got 1001000; "
+      "where the camera has such pictures, raise max-pixels" },
     { 65535, 65535, "got 4294836225;" },
     { 0, 65535, "" },
     { 65535, 0, "" },
@@ -225,7 +227,8 @@ test_scans (void)
     if (scans > 100)
       g_assert_nonnull (strstr (
         error->message,
-        "a JPEG picture: expected at most 100 scans, got 101; no property raises this, no camera makes so many"));
+        "a JPEG picture: expected at most 100 scans, got 101; no property raises this, no camera "
+        "makes so many"));
   }
 }
 

@@ -112,8 +112,8 @@ test_frames (void)
   gst_app_src_end_of_stream (GST_APP_SRC (fed.source));
   expect_error (
     &fed,
-    "a picture of 32000x32000 (video/x-raw): expected at most 67108864 pixels (max-pixels), got 1024000000; where the camera "
-    "has such pictures, raise max-pixels");
+    "a picture of 32000x32000 (video/x-raw): expected at most 67108864 pixels (max-pixels), got "
+    "1024000000; where the camera has such pictures, raise max-pixels");
   fed_clear (&fed);
   test_assert_grown (before);
 }
@@ -125,7 +125,8 @@ test_caps (void)
   Fed fed;
   fed_init (
     &fed,
-    "appsrc name=source caps=image/jpeg,width=65500,height=65500,framerate=30/1,parsed=true ! decodebin ! fakesink");
+    "appsrc name=source caps=image/jpeg,width=65500,height=65500,framerate=30/1,parsed=true ! "
+    "decodebin ! fakesink");
   sl_camera_limit_decoding (GST_BIN (fed.pipeline), &limits);
   gst_element_set_state (fed.pipeline, GST_STATE_PLAYING);
   g_autoptr (GBytes) picture = read_picture (
@@ -135,7 +136,8 @@ test_caps (void)
   gst_app_src_push_buffer (GST_APP_SRC (fed.source), gst_buffer_new_wrapped_bytes (bomb));
   expect_error (
     &fed,
-    "a picture of 65500x65500 (image/jpeg): expected at most 67108864 pixels (max-pixels), got 4290250000;");
+    "a picture of 65500x65500 (image/jpeg): expected at most 67108864 pixels (max-pixels), got "
+    "4290250000;");
   fed_clear (&fed);
 }
 
@@ -159,7 +161,8 @@ test_fragments (void)
   fed_init (
     &fed,
     "appsrc name=source block=true max-buffers=10 format=time "
-    "caps=application/x-rtp,media=video,encoding-name=H264,clock-rate=90000,payload=96 ! decodebin ! fakesink");
+    "caps=application/x-rtp,media=video,encoding-name=H264,clock-rate=90000,payload=96 ! decodebin "
+    "! fakesink");
   sl_camera_limit_decoding (GST_BIN (fed.pipeline), &limits);
   const guint64 before = test_memory ("VmRSS:");
   test_reset_peak ();
@@ -170,8 +173,8 @@ test_fragments (void)
       break;
   expect_error (
     &fed,
-    "a picture of the stream: expected at most 1000000 bytes (max-part-bytes), got 1020000 and no end; where the camera has "
-    "such pictures, raise max-part-bytes");
+    "a picture of the stream: expected at most 1000000 bytes (max-part-bytes), got 1020000 and no "
+    "end; where the camera has such pictures, raise max-part-bytes");
   fed_clear (&fed);
   test_assert_grown (before);
 }

@@ -87,8 +87,9 @@ test_interlaced (void)
   g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL),
                   *path = g_build_filename (dir, "fields.mkv", NULL);
   g_autofree char *launch = g_strdup_printf (
-    "videotestsrc name=source num-buffers=%d ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! "
-    "capssetter caps=\"video/x-raw,interlace-mode=(string)interleaved,field-order=(string)top-field-first\" ! matroskamux ! filesink location=%s",
+    "videotestsrc name=source num-buffers=%d ! video/x-raw,format=I420,width=64,height=48,"
+    "framerate=25/1 ! capssetter caps=\"video/x-raw,interlace-mode=(string)interleaved,"
+    "field-order=(string)top-field-first\" ! matroskamux ! filesink location=%s",
     FILE_FRAMES, path);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
   probe (pipeline, "source", "src", paint_fields, NULL);
@@ -185,7 +186,8 @@ static const struct
 } refusals[] = {
   { "unset", NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0" },
   { "scheme", "ftp://cam/1",
-    "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH, libcamera://NAME, pipewire://NODE, csi://0 or test://" },
+    "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://HOST/PATH, "
+    "http://HOST/PATH, file:///PATH, libcamera://NAME, pipewire://NODE, csi://0 or test://" },
   { "pattern", "test://?pattern=bal",
     "uri=test://?pattern=bal: 'bal' is no pattern: expected one of smpte, snow, black" },
   { "password", "joe:hush@cam/1",
@@ -211,15 +213,20 @@ static const struct
   const char *element, *uri, *message;
 } missing[] = {
   { "v4l2src", "/dev/video0",
-    "element 'v4l2src' is missing, which slcamera needs for v4l2://: install gstreamer1.0-plugins-good" },
+    "element 'v4l2src' is missing, which slcamera needs for v4l2://: install "
+    "gstreamer1.0-plugins-good" },
   { "rtspsrc", "rtsp://127.0.0.1/",
-    "element 'rtspsrc' is missing, which slcamera needs for rtsp://: install gstreamer1.0-plugins-good" },
+    "element 'rtspsrc' is missing, which slcamera needs for rtsp://: install "
+    "gstreamer1.0-plugins-good" },
   { "souphttpsrc", "http://127.0.0.1/",
-    "element 'souphttpsrc' is missing, which slcamera needs for http://: install gstreamer1.0-plugins-good" },
+    "element 'souphttpsrc' is missing, which slcamera needs for http://: install "
+    "gstreamer1.0-plugins-good" },
   { "decodebin", "file:///a.mp4",
-    "element 'decodebin' is missing, which slcamera needs for file://: install gstreamer1.0-plugins-base" },
+    "element 'decodebin' is missing, which slcamera needs for file://: install "
+    "gstreamer1.0-plugins-base" },
   { "videoconvert", "test://",
-    "element 'videoconvert' is missing, which slcamera needs for test://: install gstreamer1.0-plugins-base" },
+    "element 'videoconvert' is missing, which slcamera needs for test://: install "
+    "gstreamer1.0-plugins-base" },
   { "appsrc", "test://",
     "element 'appsrc' is missing, which slcamera needs: install gstreamer1.0-plugins-base" },
 };
@@ -253,8 +260,8 @@ test_impossible (void)
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_text (
     camera, GST_MESSAGE_ERROR,
-    "test://: no format, size and rate are common to the source, slcamera's width, height and framerate, and the caps "
-    "after it");
+    "test://: no format, size and rate are common to the source, slcamera's width, height and "
+    "framerate, and the caps after it");
 }
 
 static void
@@ -346,9 +353,9 @@ expect_file_error (const char *uri, const char *downstream, const char *message)
   test_camera_wait_text (camera, GST_MESSAGE_ERROR, message);
 }
 
-#define UNWANTED_SIZE                                                                                                        \
-  "video.mkv: the picture's format or size is not what the elements after slcamera take: put videoscale behind it, or take " \
-  "the size out of the caps there"
+#define UNWANTED_SIZE                                                                          \
+  "video.mkv: the picture's format or size is not what the elements after slcamera take: put " \
+  "videoscale behind it, or take the size out of the caps there"
 
 static void
 test_file_errors (void)

@@ -221,8 +221,8 @@ test_file (gconstpointer data)
   g_autofree char *path = test_text_file ("encoded", "");
   write_file (path, file->make);
   g_autofree char *line = g_strdup_printf (
-    "slcamera name=c uri=file://%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded "
-    "sync=false",
+    "slcamera name=c uri=file://%s c.src ! appsink name=raw sync=false c.encoded ! appsink "
+    "name=encoded sync=false",
     path);
   g_autoptr (GstElement) pipeline = launch (line);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
@@ -257,7 +257,8 @@ test_loop (void)
   g_autofree char *path = test_text_file ("loop", "");
   write_file (path, file->make);
   g_autofree char *line = g_strdup_printf (
-    "slcamera name=c loop=true uri=file://%s c.src ! fakesink c.encoded ! appsink name=encoded sync=false",
+    "slcamera name=c loop=true uri=file://%s c.src ! fakesink c.encoded ! appsink name=encoded "
+    "sync=false",
     path);
   g_autoptr (GstElement) pipeline = launch (line);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
@@ -395,7 +396,8 @@ test_crowded (void)
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_text (
     camera, GST_MESSAGE_WARNING,
-    "rtsp://127.0.0.1:*: encoded: what takes its frames is too slow: they are left out, each time up to the next key frame");
+    "rtsp://127.0.0.1:*: encoded: what takes its frames is too slow: they are left out, each time "
+    "up to the next key frame");
   test_camera_wait_frames (camera, 10);
   gst_pad_remove_probe (pad, held);
   GstClockTime last = 0;

@@ -84,12 +84,15 @@ static const struct
   { "close", "--mode close --frames 3", FAST, "the camera ended the stream" },
   { "corrupt", "--mode corrupt", HASTY, "connected, but no frame within 0.4 s" },
   { "snapshot", "--mode snapshot", FAST,
-    "the server answers image/jpeg, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address" },
+    "the server answers image/jpeg, expected multipart/x-mixed-replace (MJPEG): use the camera's "
+    "MJPEG address" },
   { "page", "--mode close --type text/html", FAST,
-    "the server answers text/html, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address" },
+    "the server answers text/html, expected multipart/x-mixed-replace (MJPEG): use the camera's "
+    "MJPEG address" },
   { "silent", "--mode silent", HASTY, "connected, but no frame within 0.4 s" },
   { "garbage", "--mode garbage", FAST,
-    "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
+    "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property "
+    "raises" },
   { "login", "--login joe:right", FAST,
     "the camera refuses user name and password: set user= and password=" },
 };
@@ -143,8 +146,8 @@ test_missing (void)
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_text (
     camera, GST_MESSAGE_WARNING,
-    "http://127.0.0.1:*: Not Found (Not Found (404), URL: http://127.0.0.1:*/video); trying again in 0.? s, and so on "
-    "until it works");
+    "http://127.0.0.1:*: Not Found (Not Found (404), URL: http://127.0.0.1:*/video); trying again "
+    "in 0.? s, and so on until it works");
   test_server_kill (&server);
 }
 
@@ -155,36 +158,50 @@ static const struct
   const char *mode, *properties, *reason;
 } attacks[] = {
   { "endless", FAST,
-    "a part of the MJPEG stream: expected at most 33554432 bytes (max-part-bytes), got 33554441 and no end; where the camera has such pictures, raise max-part-bytes" },
+    "a part of the MJPEG stream: expected at most 33554432 bytes (max-part-bytes), got 33554441 "
+    "and no end; where the camera has such pictures, raise max-part-bytes" },
   { "length", FAST,
-    "a part of the MJPEG stream: expected at most 33554432 bytes (max-part-bytes), its Content-Length is 4294967306; where the camera has such pictures, raise max-part-bytes" },
+    "a part of the MJPEG stream: expected at most 33554432 bytes (max-part-bytes), its "
+    "Content-Length is 4294967306; where the camera has such pictures, raise max-part-bytes" },
   { "negative", FAST " max-part-bytes=2000000",
-    "a part of the MJPEG stream: expected at most 2000000 bytes (max-part-bytes), got 2000009 and no end; where the camera has such pictures, raise max-part-bytes" },
+    "a part of the MJPEG stream: expected at most 2000000 bytes (max-part-bytes), got 2000009 and "
+    "no end; where the camera has such pictures, raise max-part-bytes" },
   { "overflow", FAST " max-part-bytes=2000000",
-    "a part of the MJPEG stream: expected at most 2000000 bytes (max-part-bytes), got 2000009 and no end; where the camera has such pictures, raise max-part-bytes" },
+    "a part of the MJPEG stream: expected at most 2000000 bytes (max-part-bytes), got 2000009 and "
+    "no end; where the camera has such pictures, raise max-part-bytes" },
   { "header", FAST,
-    "a part of the MJPEG stream: expected a header of at most 65536 bytes, got * and no end; no property raises this, no camera sends so much" },
+    "a part of the MJPEG stream: expected a header of at most 65536 bytes, got * and no end; no "
+    "property raises this, no camera sends so much" },
   { "line", FAST,
-    "a part of the MJPEG stream: expected a header of at most 65536 bytes, got * and no end; no property raises this, no camera sends so much" },
+    "a part of the MJPEG stream: expected a header of at most 65536 bytes, got * and no end; no "
+    "property raises this, no camera sends so much" },
   { "unbounded", FAST,
-    "the MJPEG stream: expected a boundary, a line that begins with --, got * bytes without one; is this the camera's MJPEG address?" },
+    "the MJPEG stream: expected a boundary, a line that begins with --, got * bytes without one; "
+    "is this the camera's MJPEG address?" },
   { "empty", FAST,
-    "the MJPEG stream: expected JPEG pictures, got 101 parts in a row without one; is this the camera's MJPEG address?" },
+    "the MJPEG stream: expected JPEG pictures, got 101 parts in a row without one; is this the "
+    "camera's MJPEG address?" },
   { "text", FAST,
-    "the MJPEG stream: expected JPEG pictures, got 101 parts in a row without one; is this the camera's MJPEG address?" },
+    "the MJPEG stream: expected JPEG pictures, got 101 parts in a row without one; is this the "
+    "camera's MJPEG address?" },
   { "answer", FAST,
-    "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
+    "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property "
+    "raises" },
   { "answer-line", FAST,
-    "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
+    "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property "
+    "raises" },
   { "pixels", FAST,
-    "a JPEG picture of 65500x65500: expected at most 67108864 pixels (max-pixels), got 4290250000; where the camera has such pictures, raise "
-    "max-pixels" },
+    "a JPEG picture of 65500x65500: expected at most 67108864 pixels (max-pixels), got 4290250000; "
+    "where the camera has such pictures, raise max-pixels" },
   { "scans", FAST,
-    "a JPEG picture: expected at most 100 scans, got 201; no property raises this, no camera makes so many" },
+    "a JPEG picture: expected at most 100 scans, got 201; no property raises this, no camera makes "
+    "so many" },
   { "ok --size 640x480", FAST " max-pixels=300000",
-    "a JPEG picture of 640x480: expected at most 300000 pixels (max-pixels), got 307200; where the camera has such pictures, raise max-pixels" },
+    "a JPEG picture of 640x480: expected at most 300000 pixels (max-pixels), got 307200; where the "
+    "camera has such pictures, raise max-pixels" },
   { "ok --size 640x480", FAST " max-part-bytes=1024",
-    "a part of the MJPEG stream: expected at most 1024 bytes (max-part-bytes), its Content-Length is *; where the camera has such pictures, raise max-part-bytes" },
+    "a part of the MJPEG stream: expected at most 1024 bytes (max-part-bytes), its Content-Length "
+    "is *; where the camera has such pictures, raise max-part-bytes" },
 };
 
 /* The connection is given up and made again, and memory stays within twice the bound of a part and
@@ -296,8 +313,8 @@ test_certificates (void)
     test_camera_play (strict, GST_STATE_PLAYING);
     test_camera_expect (
       strict, "reconnecting",
-      "this machine does not trust the camera's certificate: install the authority that signed it, use the name it is made "
-      "for, or set tls-verify=false for a camera that signed its own");
+      "this machine does not trust the camera's certificate: install the authority that signed it, "
+      "use the name it is made for, or set tls-verify=false for a camera that signed its own");
     test_camera_stop (strict);
     g_autoptr (TestCamera) lenient = test_camera_new (uri, HASTY " tls-verify=false", NULL);
     test_camera_play (lenient, GST_STATE_PLAYING);

@@ -132,7 +132,8 @@ test_told (void)
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_text (
     camera, GST_MESSAGE_WARNING,
-    "rtsp://*: * frames left out: they lack data, or follow one that does, up to the next key frame; protocols=tcp loses no packets");
+    "rtsp://*: * frames left out: they lack data, or follow one that does, up to the next key "
+    "frame; protocols=tcp loses no packets");
   test_camera_stop (camera);
   g_autoptr (TestCamera) before = test_camera_new (server.uri, "protocols=tcp", NULL);
   test_camera_play (before, GST_STATE_PLAYING);
@@ -165,8 +166,8 @@ test_others (gconstpointer data)
     return;
   g_autoptr (TestCamera) before = join_before (&server);
   g_autofree char *launch = g_strdup_printf (
-    "rtspsrc name=source latency=50 location=%s %s decodebin name=decoder ! queue ! slnormalize name=normalize ! "
-    "fakesink name=sink sync=false",
+    "rtspsrc name=source latency=50 location=%s %s decodebin name=decoder ! queue ! slnormalize "
+    "name=normalize ! fakesink name=sink sync=false",
     server.uri, stream->properties);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
   g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
@@ -210,7 +211,8 @@ test_no_key (void)
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_text (
     camera, GST_MESSAGE_WARNING,
-    "rtsp://*: no whole frame for ?.? s: those that came lack data, or have no key frame before them; set a shorter key frame interval in the camera; trying again in *");
+    "rtsp://*: no whole frame for ?.? s: those that came lack data, or have no key frame before "
+    "them; set a shorter key frame interval in the camera; trying again in *");
   g_assert_cmpint (g_get_monotonic_time () - start, >=, 4 * 300 * 1000);
   g_assert_cmpuint (camera->frames, ==, 0);
   test_server_kill (&server);
@@ -242,8 +244,8 @@ test_slow (void)
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_text (
     camera, GST_MESSAGE_WARNING,
-    "rtsp://*: this machine decodes slower than the camera sends: frames are left out, each time up to the next key frame; set a smaller "
-    "picture or rate in the camera");
+    "rtsp://*: this machine decodes slower than the camera sends: frames are left out, each time "
+    "up to the next key frame; set a smaller picture or rate in the camera");
   g_assert_cmpuint (damaged_of (camera), >, 0);
   test_server_kill (&server);
 }

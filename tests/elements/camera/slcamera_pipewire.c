@@ -15,12 +15,17 @@
 #include "tests/support/program.h"
 
 static const char configuration[] =
-  "context.properties = { core.daemon = true core.name = pipewire-0 mem.allow-mlock = false support.dbus = false }\n"
-  "context.spa-libs = { support.* = support/libspa-support videotestsrc = videotestsrc/libspa-videotestsrc }\n"
-  "context.modules = [ { name = libpipewire-module-protocol-native } { name = libpipewire-module-spa-node-factory }\n"
-  "  { name = libpipewire-module-client-node } { name = libpipewire-module-metadata } { name = libpipewire-module-access }\n"
+  "context.properties = { core.daemon = true core.name = pipewire-0 mem.allow-mlock = false "
+  "support.dbus = false }\n"
+  "context.spa-libs = { support.* = support/libspa-support videotestsrc = "
+  "videotestsrc/libspa-videotestsrc }\n"
+  "context.modules = [ { name = libpipewire-module-protocol-native } { name = "
+  "libpipewire-module-spa-node-factory }\n"
+  "  { name = libpipewire-module-client-node } { name = libpipewire-module-metadata } { name = "
+  "libpipewire-module-access }\n"
   "  { name = libpipewire-module-adapter } { name = libpipewire-module-link-factory } ]\n"
-  "context.objects = [ { factory = spa-node-factory args = { factory.name = videotestsrc node.name = test-camera\n"
+  "context.objects = [ { factory = spa-node-factory args = { factory.name = videotestsrc node.name "
+  "= test-camera\n"
   "  media.class = Video/Source } } ]\n";
 
 static gboolean

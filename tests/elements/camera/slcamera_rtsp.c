@@ -272,14 +272,14 @@ static const struct
   const char *name, *mode, *properties, *reason;
 } limits[] = {
   { "bytes", "--size 320x240 --payload jpeg", FAST " max-part-bytes=1024",
-    "a picture of the stream: expected at most 1024 bytes (max-part-bytes), got * and no end; where the camera has such pictures, raise "
-    "max-part-bytes" },
+    "a picture of the stream: expected at most 1024 bytes (max-part-bytes), got * and no end; "
+    "where the camera has such pictures, raise max-part-bytes" },
   { "pixels", "--size 320x240 --payload jpeg", FAST " max-pixels=76799",
-    "a picture of 320x240 (image/jpeg): expected at most 76799 pixels (max-pixels), got 76800; where the camera has such pictures, raise "
-    "max-pixels" },
+    "a picture of 320x240 (image/jpeg): expected at most 76799 pixels (max-pixels), got 76800; "
+    "where the camera has such pictures, raise max-pixels" },
   { "raw", "--size 320x240 --payload raw", FAST " max-pixels=76799",
-    "a picture of 320x240 (video/x-raw): expected at most 76799 pixels (max-pixels), got 76800; where the camera has such pictures, raise "
-    "max-pixels" },
+    "a picture of 320x240 (video/x-raw): expected at most 76799 pixels (max-pixels), got 76800; "
+    "where the camera has such pictures, raise max-pixels" },
 };
 
 /* What is above a limit is told, and another attempt follows. */
@@ -319,8 +319,9 @@ test_attack (gconstpointer mode)
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_text (
     camera, GST_MESSAGE_WARNING,
-    "rtsp://127.0.0.1:*: the RTSP connection: expected a packet within 265536 bytes (max-part-bytes and 65536), got * without "
-    "one; where the camera has such pictures, raise max-part-bytes; trying again in 0.? s, and so on until it works");
+    "rtsp://127.0.0.1:*: the RTSP connection: expected a packet within 265536 bytes "
+    "(max-part-bytes and 65536), got * without one; where the camera has such pictures, raise "
+    "max-part-bytes; trying again in 0.? s, and so on until it works");
   for (guint n = 0; n < 3; n++)
     gst_structure_free (test_camera_wait (camera, "connecting"));
   test_camera_stop (camera);

@@ -255,11 +255,13 @@ test_refused (void)
     const char *uri, *message;
   } cases[] = {
     { "pipewire://40?exposure=5000",
-      "uri=pipewire://40?exposure=5000: exposure: pipewiresrc has no property for it here: expected width=, height= or framerate=" },
+      "uri=pipewire://40?exposure=5000: exposure: pipewiresrc has no property for it here: "
+      "expected width=, height= or framerate=" },
     { "v4l2:///dev/video0?exposure=5000",
       "exposure: v4l2src has no property for it: expected width=, height= or framerate=" },
     { "libcamera://?zoom=2",
-      "'zoom=2' is no option of a camera: expected width=PIXELS, height=PIXELS, framerate=NUMBER or exposure=MICROSECONDS" },
+      "'zoom=2' is no option of a camera: expected width=PIXELS, height=PIXELS, framerate=NUMBER "
+      "or exposure=MICROSECONDS" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (TestCamera) camera = test_camera_new (cases[i].uri, NULL, NULL);
@@ -277,15 +279,20 @@ test_missing (void)
     const char *element, *uri, *message;
   } cases[] = {
     { "pipewiresrc", "pipewire://40",
-      "element 'pipewiresrc' is missing, which slcamera needs for pipewire://: install gstreamer1.0-pipewire" },
+      "element 'pipewiresrc' is missing, which slcamera needs for pipewire://: install "
+      "gstreamer1.0-pipewire" },
     { "nvvidconv", "csi://0",
-      "element 'nvvidconv' is missing, which slcamera needs for csi://: install nvidia-l4t-gstreamer" },
+      "element 'nvvidconv' is missing, which slcamera needs for csi://: install "
+      "nvidia-l4t-gstreamer" },
     { "nvarguscamerasrc", "csi://1",
-      "uri=csi://1: libcamera knows cameras by their names: expected csi://0, the first, or libcamera://NAME" },
+      "uri=csi://1: libcamera knows cameras by their names: expected csi://0, the first, or "
+      "libcamera://NAME" },
     { "libcamerasrc", "libcamera://",
-      "element 'libcamerasrc' is missing, which slcamera needs for libcamera://: install gstreamer1.0-libcamera" },
+      "element 'libcamerasrc' is missing, which slcamera needs for libcamera://: install "
+      "gstreamer1.0-libcamera" },
     { "libcamerasrc", "csi://0",
-      "element 'libcamerasrc' is missing, which slcamera needs for csi://: install gstreamer1.0-libcamera" },
+      "element 'libcamerasrc' is missing, which slcamera needs for csi://: install "
+      "gstreamer1.0-libcamera" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     GstPluginFeature *feature = gst_registry_lookup_feature (gst_registry_get (), cases[i].element);

@@ -16,9 +16,10 @@
 
 #define REAL_DEVICE "/dev/video0"
 #define FAST "reconnect-min=50 reconnect-max=60000 stall-timeout=1000"
-#define USB                                                                                                                \
-  "image/jpeg, width=1280, height=720, framerate=30/1; video/x-raw, format=YUY2, width=1280, height=720, framerate=10/1; " \
-  "video/x-raw, format=YUY2, width=640, height=480, framerate=30/1; video/x-raw, format=YUY2, width=320, height=240, framerate=30/1"
+#define USB                                                                                       \
+  "image/jpeg, width=1280, height=720, framerate=30/1; video/x-raw, format=YUY2, width=1280, "    \
+  "height=720, framerate=10/1; video/x-raw, format=YUY2, width=640, height=480, framerate=30/1; " \
+  "video/x-raw, format=YUY2, width=320, height=240, framerate=30/1"
 
 typedef struct
 {
@@ -71,7 +72,8 @@ static GstBuffer *
 make_jpeg (void)
 {
   g_autoptr (GstElement) pipeline = gst_parse_launch (
-    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc ! fakesink name=sink",
+    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! jpegenc ! fakesink "
+    "name=sink",
     NULL);
   g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_autoptr (GstSample) sample = NULL;
@@ -251,7 +253,8 @@ test_errors (void)
   test_camera_play (absent, GST_STATE_PLAYING);
   test_camera_expect (
     absent, "reconnecting",
-    "there is no /dev/video-absent: is the camera plugged in? 'v4l2-ctl --list-devices' lists cameras");
+    "there is no /dev/video-absent: is the camera plugged in? 'v4l2-ctl --list-devices' lists "
+    "cameras");
   g_autofree char *path =
     test_text_file ("video0", "video/x-h264, width=640, height=480, framerate=30/1");
   g_autoptr (TestCamera) strange = camera_for (path, FAST, NULL);

@@ -82,34 +82,39 @@ static const struct
 {
   const char *text, *message;
 } bad[] = {
-  { NULL,
-    "slcamera's uri property is not set: expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH, libcamera://NAME, pipewire://NODE, csi://0 or test://" },
+  { NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0, rtsp://HOST/PATH, "
+          "http://HOST/PATH, file:///PATH, libcamera://NAME, pipewire://NODE, csi://0 or test://" },
   { "", "slcamera's uri property is not set" },
   { "ftp://cam/1",
     "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://" },
   { "rtsp://",
-    "uri=rtsp://: expected rtsp://HOST/PATH or rtsp://USER:PASSWORD@HOST:PORT/PATH, got no host or a wrong port in ''" },
+    "uri=rtsp://: expected rtsp://HOST/PATH or rtsp://USER:PASSWORD@HOST:PORT/PATH, got no host or "
+    "a wrong port in ''" },
   { "http://cam:99999/", "got no host or a wrong port in 'cam:99999'" },
   { "rtsp://joe:hush@:x/1", "in '***'; in a password write '/' as %2F" },
   { "joe:hush@cam/1",
-    "uri=joe:***@cam/1: an address without a scheme: expected v4l2:///dev/video0, rtsp://HOST/PATH" },
+    "uri=joe:***@cam/1: an address without a scheme: expected v4l2:///dev/video0, "
+    "rtsp://HOST/PATH" },
   { "rtsp//joe:hush@cam/1", "uri=rtsp//joe:***@cam/1: an address without a scheme" },
   { "joe:hush@rtsp://cam/1", "uri=joe:***@rtsp://cam/1: slcamera has no scheme 'joe:***@rtsp'" },
   { "rtps://joe:hush@cam/1", "uri=rtps://joe:***@cam/1: slcamera has no scheme 'rtps'" },
   { "v4l2://video0",
-    "uri=v4l2://video0: expected an absolute path after v4l2://, got 'video0': such as uri=v4l2:///dev/video0" },
+    "uri=v4l2://video0: expected an absolute path after v4l2://, got 'video0': such as "
+    "uri=v4l2:///dev/video0" },
   { "csi://left",
-    "uri=csi://left: expected the sensor's number after csi://, 0 to 63, got 'left': such as uri=csi://0" },
+    "uri=csi://left: expected the sensor's number after csi://, 0 to 63, got 'left': such as "
+    "uri=csi://0" },
   { "csi://", "expected the sensor's number after csi://" },
   { "libcamera://?gain=2",
-    "uri=libcamera://?gain=2: 'gain=2' is no option of a camera: expected width=PIXELS, height=PIXELS, "
-    "framerate=NUMBER or exposure=MICROSECONDS" },
+    "uri=libcamera://?gain=2: 'gain=2' is no option of a camera: expected width=PIXELS, "
+    "height=PIXELS, framerate=NUMBER or exposure=MICROSECONDS" },
   { "pipewire://40?width=0", "'width=0' is no option of a camera" },
   { "v4l2:///dev/video0?framerate=fast", "'framerate=fast' is no option of a camera" },
   { "file://",
     "expected an absolute path after file://, got '': such as uri=file:///home/user/video.mp4" },
   { "test://?pattern=ball&speed=2",
-    "'speed=2' is no option of test://: expected pattern=NAME, live=true, live=false or frames=NUMBER" },
+    "'speed=2' is no option of test://: expected pattern=NAME, live=true, live=false or "
+    "frames=NUMBER" },
   { "test://?frames=-1", "'frames=-1' is no option of test://" },
   { "test://?live=maybe", "'live=maybe' is no option of test://" },
 };

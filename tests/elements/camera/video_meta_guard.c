@@ -108,9 +108,9 @@ test_dropped (void)
   g_test_message ("%s", warning->message);
   g_assert_nonnull (strstr (
     warning->message,
-    "frame dropped: expected 32 bytes (GRAY8 6x4), got 101 with a GstVideoMeta of GRAY8 6x4, 1 plane, "
-    "strides 32, offsets 0: plane 0, 4 rows of 6 bytes with stride 32, is not inside its memory of "
-    "101 bytes; the camera or its decoder sends something else than its caps say"));
+    "frame dropped: expected 32 bytes (GRAY8 6x4), got 101 with a GstVideoMeta of GRAY8 6x4, 1 "
+    "plane, strides 32, offsets 0: plane 0, 4 rows of 6 bytes with stride 32, is not inside its "
+    "memory of 101 bytes; the camera or its decoder sends something else than its caps say"));
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
   GstBuffer *passed = gst_harness_push_and_pull (harness, padded_frame ());
   g_assert_cmpuint (gst_buffer_get_size (passed), ==, 8 * HEIGHT);

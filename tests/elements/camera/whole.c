@@ -16,8 +16,9 @@
 #include "tests/elements/support.h"
 #include "tests/support/program.h"
 
-#define H264 \
-  "application/x-rtp,media=video,clock-rate=90000,encoding-name=H264,sprop-parameter-sets=\"Z0LAFQ==,aM4=\""
+#define H264                                                           \
+  "application/x-rtp,media=video,clock-rate=90000,encoding-name=H264," \
+  "sprop-parameter-sets=\"Z0LAFQ==,aM4=\""
 #define H265 "application/x-rtp,media=video,clock-rate=90000,encoding-name=H265,sprop-sps=\"QgE=\""
 
 /* A packet's picture and its payload; the last packet of a picture has the mark. */
@@ -462,7 +463,8 @@ test_encoders (void)
 {
   static const char *const encoders[] = {
     "openh264enc gop-size=5 ! h264parse ! video/x-h264,alignment=au",
-    "x265enc key-int-max=5 tune=zerolatency speed-preset=ultrafast option-string=scenecut=0 ! h265parse ! video/x-h265,alignment=au",
+    "x265enc key-int-max=5 tune=zerolatency speed-preset=ultrafast option-string=scenecut=0 ! "
+    "h265parse ! video/x-h265,alignment=au",
     "avenc_mpeg4 gop-size=5 ! mpeg4videoparse ! video/mpeg"
   };
   static const char *const formats[] = { ",stream-format=byte-stream", ",stream-format=avc",
@@ -480,7 +482,8 @@ test_encoders (void)
         || (strstr (encoder, "h265") != NULL && strstr (format, "avc") != NULL))
       continue;
     g_autofree char *launch = g_strdup_printf (
-      "videotestsrc num-buffers=12 ! video/x-raw,format=I420,width=64,height=64 ! %s%s ! appsink name=sink sync=false",
+      "videotestsrc num-buffers=12 ! video/x-raw,format=I420,width=64,height=64 ! %s%s ! appsink "
+      "name=sink sync=false",
       encoder, format);
     g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
     if (pipeline == NULL)

@@ -85,7 +85,8 @@ static const struct
   { "format", "videoconvert ! video/x-raw,format=NV12 ! identity", 1 },
   { "smaller", "videoscale ! video/x-raw,width=32,height=24 ! identity", 0.5 },
   { "twice",
-    "videoconvert ! video/x-raw,format=I420 ! videoscale ! video/x-raw,width=128,height=96 ! videoconvert ! video/x-raw,format=BGRx ! identity",
+    "videoconvert ! video/x-raw,format=I420 ! videoscale ! video/x-raw,width=128,height=96 ! "
+    "videoconvert ! video/x-raw,format=BGRx ! identity",
     2 },
   { "copied", "tee ! queue ! identity", 1 },
 };
@@ -245,7 +246,8 @@ static const struct
     { 24, 30 },
     { 16, 12 } },
   { "both",
-    "videoflip video-direction=180 ! queue ! videocrop top=10 ! videoscale ! video/x-raw,width=32,height=19 ! identity",
+    "videoflip video-direction=180 ! queue ! videocrop top=10 ! videoscale ! "
+    "video/x-raw,width=32,height=19 ! identity",
     32,
     19,
     { 20, 1, 8, 12 },
@@ -365,7 +367,8 @@ test_bent (void)
   gst_message_parse_warning (message, &warning, NULL);
   g_assert_nonnull (strstr (
     warning->message,
-    "does not fit the pictures of rotate0, which bends them: it is left out; put the model behind it"));
+    "does not fit the pictures of rotate0, which bends them: it is left out; put the model behind "
+    "it"));
   g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
   gst_element_set_bus (harness->element, NULL);
   gst_harness_teardown (harness);

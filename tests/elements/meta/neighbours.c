@@ -121,7 +121,8 @@ test_drawn (void)
   g_autofree char *model = ssd_model (),
                   *labels = test_text_file ("labels.txt", "none\ncat\ndog\n");
   g_autofree char *launch = g_strdup_printf (
-    "onnxinference model-file=%s ! ssdobjectdetector label-file=%s ! sloverlay labels=false scores=false",
+    "onnxinference model-file=%s ! ssdobjectdetector label-file=%s ! sloverlay labels=false "
+    "scores=false",
     model, labels);
   g_autoptr (GstBuffer) out = test_line_run (launch, CAPS, CAPS, gray_frame (102, 0));
   find_drawn (out, 102, drawn);
@@ -263,7 +264,8 @@ test_tensors (void)
   static const char *const chains[] = {
     "slnormalize ! slinfer model=MODEL ! slpostprocess threshold=0.3 labels=LABELS",
     "slnormalize ! slinfer model=MODEL ! sltensorconvert ! ssdobjectdetector label-file=LABELS",
-    "onnxinference model-file=MODEL ! sltensorconvert model=MODEL ! slpostprocess threshold=0.3 labels=LABELS",
+    "onnxinference model-file=MODEL ! sltensorconvert model=MODEL ! slpostprocess threshold=0.3 "
+    "labels=LABELS",
     "onnxinference model-file=MODEL ! ssdobjectdetector label-file=LABELS",
   };
   if (is_missing (elements))
@@ -273,7 +275,8 @@ test_tensors (void)
   g_autofree char *description = g_strconcat (model, ".modelinfo", NULL);
   g_assert_true (g_file_set_contents (
     description,
-    "[modelinfo]\nversion=1.0\n[sightline]\ndecoder=ssd\ndecoder-order=boxes,scores,classes,count\n",
+    "[modelinfo]\nversion=1.0\n[sightline]\ndecoder=ssd\ndecoder-order=boxes,scores,classes,"
+    "count\n",
     -1, NULL));
   SlObjectView first[MAX_FOUND];
   for (guint c = 0; c < G_N_ELEMENTS (chains); c++) {

@@ -250,8 +250,9 @@ test_strangers (void)
  * three classes. */
 #define SIDE 32
 #define K 4
-#define TENSORS \
-  "other/tensors,format=static,num_tensors=2,dimensions=\"1:11:1,4:32:32:1\",types=\"float32,float32\",framerate=25/1"
+#define TENSORS                                                                                \
+  "other/tensors,format=static,num_tensors=2,dimensions=\"1:11:1,4:32:32:1\",types=\"float32," \
+  "float32\",framerate=25/1"
 
 /* @radius of the disc, in cells of the prototypes. */
 static GstBuffer *

@@ -19,8 +19,9 @@
 #define WIDTH 32
 #define HEIGHT 16
 #define RGB_CAPS "video/x-raw,format=RGB,width=32,height=16,framerate=25/1"
-#define SSD_CAPS \
-  "other/tensors,format=static,num_tensors=4,dimensions=\"4:1:1,1:1,1:1,1\",types=\"float32,float32,float32,float32\",framerate=25/1"
+#define SSD_CAPS                                                                              \
+  "other/tensors,format=static,num_tensors=4,dimensions=\"4:1:1,1:1,1:1,1\",types=\"float32," \
+  "float32,float32,float32\",framerate=25/1"
 
 typedef struct
 {
@@ -186,17 +187,16 @@ test_json (void)
   g_assert_nonnull (strstr (
     line,
     "{\"x\":20,\"y\":4,\"w\":8,\"h\":8,\"roi_type\":\"person\",\"detection\":{\"bounding_box\":"
-    "{\"x_min\":0.625,\"x_max\":0.875,\"y_min\":0.25,\"y_max\":0.75},\"confidence\":1,\"label\":\"person\","
-    "\"label_id\":-1},\"labels\":[{\"label\":\"green\",\"label_id\":1,\"confidence\":1,"
-    "\"model\":\"colour.tflite\"}]}"));
+    "{\"x_min\":0.625,\"x_max\":0.875,\"y_min\":0.25,\"y_max\":0.75},\"confidence\":1,"
+    "\"label\":\"person\",\"label_id\":-1},\"labels\":[{\"label\":\"green\",\"label_id\":1,"
+    "\"confidence\":1,\"model\":\"colour.tflite\"}]}"));
   g_assert_nonnull (strstr (
     line, "\"labels\":[{\"label\":\"outdoors\",\"label_id\":7,\"confidence\":0.5}],\"utc\":\""));
   g_assert_null (strstr (line, "red"));
   g_autofree char *empty = test_take_text (gst_harness_pull (fixture.harness));
   g_assert_true (g_str_has_prefix (
-    empty,
-    "{\"source\":null,\"frame\":1,\"timestamp\":1000000000,\"resolution\":{\"width\":32,\"height\":16},"
-    "\"objects\":[],\"labels\":[]"));
+    empty, "{\"source\":null,\"frame\":1,\"timestamp\":1000000000,\"resolution\":{\"width\":32,"
+           "\"height\":16},\"objects\":[],\"labels\":[]"));
   teardown (&fixture);
 }
 
@@ -533,7 +533,8 @@ test_real (void)
   const char *start = g_strrstr_len (json, bus - json, "{\"x\":");
   g_assert_cmpint (sscanf (start, "{\"x\":%u,\"y\":%u,\"w\":%u,\"h\":%u", &x, &y, &w, &h), ==, 4);
   g_autofree char *alone = g_strdup_printf (
-    "%s ! videocrop left=%u top=%u right=%u bottom=%u ! slnormalize ! slinfer model=%s ! slpostprocess top-k=3",
+    "%s ! videocrop left=%u top=%u right=%u bottom=%u ! slnormalize ! slinfer model=%s ! "
+    "slpostprocess top-k=3",
     source, x, y, 810 - x - w, 1080 - y - h, classifier);
   g_autofree char *expected = json_of_pipeline (alone);
   const char *labels = strstr (expected, "\"labels\":["), *said = strstr (bus, "\"labels\":[");

@@ -94,8 +94,9 @@ test_dlstreamer (void)
     PREFIX "\"objects\":[" OBJECT (
       "\"x\":16,\"y\":12,\"w\":32,\"h\":24", "face", "\"id\":9,",
       "\"x_min\":0.25,\"x_max\":0.75,\"y_min\":0.25,\"y_max\":0.75", "0.5",
-      "3") ",\"labels\":[{\"label\":\"happy\",\"label_id\":5,\"confidence\":0.75,\"model\":\"emotions\"},"
-           "{\"label\":\"31\",\"label_id\":-1,\"confidence\":1,\"model\":\"ages\"}]}],\"labels\":[]}");
+      "3") ",\"labels\":[{\"label\":\"happy\",\"label_id\":5,\"confidence\":0.75,"
+           "\"model\":\"emotions\"},{\"label\":\"31\",\"label_id\":-1,\"confidence\":1,"
+           "\"model\":\"ages\"}]}],\"labels\":[]}");
 }
 
 static void
@@ -221,6 +222,15 @@ relate_id (GstBuffer *frame, guint object, guint64 id)
     relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, tracking.id));
 }
 
+#define CAR                                                          \
+  OBJECT ("\"x\":16,\"y\":12,\"w\":32,\"h\":24", "car", "\"id\":7,", \
+          "\"x_min\":0.25,\"x_max\":0.75,\"y_min\":0.25,\"y_max\":0.75", "0.5", "-1")
+#define PLATE                                               \
+  OBJECT ("\"x\":24,\"y\":24,\"w\":8,\"h\":6", "plate", "", \
+          "\"x_min\":0.375,\"x_max\":0.5,\"y_min\":0.5,\"y_max\":0.625", "0.75", "-1")
+#define LABEL(label, confidence) \
+  "{\"label\":\"" label "\",\"label_id\":-1,\"confidence\":" confidence "}"
+
 /* Relations alone: objects with an id, labels related either way, an object inside another, a label
  * of the whole frame. */
 static void
@@ -240,16 +250,9 @@ test_related (void)
   g_autofree char *json = json_of (frame);
   g_assert_cmpstr (
     json, ==,
-    PREFIX "\"objects\":[" OBJECT (
-      "\"x\":16,\"y\":12,\"w\":32,\"h\":24", "car", "\"id\":7,",
-      "\"x_min\":0.25,\"x_max\":0.75,\"y_min\":0.25,\"y_max\":0.75", "0.5",
-      "-1") ",\"labels\":[{\"label\":\"red\",\"label_id\":-1,\"confidence\":0.25}],\"objects\":[" OBJECT ("\"x\":24,\"y\":24,\"w\":8,\"h\":6",
-                                                                                                          "plate",
-                                                                                                          "",
-                                                                                                          "\"x_min\":0.375,\"x_max\":0.5,\"y_min\":0.5,\"y_max\":0.625",
-                                                                                                          "0.75",
-                                                                                                          "-1") ",\"labels\":[{\"label\":\"AB 12\",\"label_id\":-1,\"confidence\":0.5}]}]}],"
-                                                                                                                "\"labels\":[{\"label\":\"street\",\"label_id\":-1,\"confidence\":0.75}]}");
+    PREFIX "\"objects\":[" CAR
+           ",\"labels\":[" LABEL ("red", "0.25") "],\"objects\":[" PLATE ",\"labels\":[" LABEL (
+             "AB 12", "0.5") "]}]}],\"labels\":[" LABEL ("street", "0.75") "]}");
   through_all (frame);
 }
 

@@ -17,8 +17,9 @@
 #include "tests/support/program.h"
 
 #define FRAME_CAPS "video/x-raw,format=RGB,width=400,height=200,framerate=25/1"
-#define POSE_CAPS \
-  "other/tensors,format=static,num_tensors=1,dimensions=(string)3:17:1:1,types=float32,framerate=25/1"
+#define POSE_CAPS                                                                        \
+  "other/tensors,format=static,num_tensors=1,dimensions=(string)3:17:1:1,types=float32," \
+  "framerate=25/1"
 #define MAP_CAPS \
   "other/tensors,format=static,num_tensors=1,dimensions=(string)8:8:1,types=int32,framerate=25/1"
 #define VECTOR_CAPS \

@@ -375,8 +375,9 @@ takes (SlPace *pace, const char *line, gint64 ms)
 
 #define CAT "{\"objects\":[{\"roi_type\":\"cat\",\"id\":1}]}"
 #define NONE "{\"objects\":[]}"
-#define EVENT \
-  "{\"objects\":[],\"analysis\":{\"zones\":[],\"lines\":[],\"inside\":[],\"events\":[{\"event\":\"empty\",\"zone\":\"a\"}]}}"
+#define EVENT                                                              \
+  "{\"objects\":[],\"analysis\":{\"zones\":[],\"lines\":[],\"inside\":[]," \
+  "\"events\":[{\"event\":\"empty\",\"zone\":\"a\"}]}}"
 
 /* Lines a second apart at least, of changes alone, and events in any case. */
 static void

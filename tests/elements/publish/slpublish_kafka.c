@@ -459,7 +459,8 @@ test_tls (void)
   test_wait_listening (port);
   check_warning (
     location, "", "certificate verify failed",
-    ": is its certificate made for this host name, and signed by ca-file or the system's authorities?");
+    ": is its certificate made for this host name, and signed by ca-file or the system's "
+    "authorities?");
   GstBus *bus;
   GstHarness *harness = publish_start (location, with, &bus);
   g_usleep (G_USEC_PER_SEC / 5);

@@ -26,7 +26,8 @@ static const Case cases[] = {
   { "picture", "videotestsrc num-buffers=1 ! jpegenc ! filesink location=%s", "jpegenc",
     "filesrc location=FILE ! decodebin ! slpredict model=MODEL" PUBLISH, 1 },
   { "clip",
-    "videotestsrc num-buffers=30 ! video/x-raw,framerate=30/1 ! jpegenc ! avimux ! filesink location=%s",
+    "videotestsrc num-buffers=30 ! video/x-raw,framerate=30/1 ! jpegenc ! avimux ! filesink "
+    "location=%s",
     "jpegenc and avimux", "filesrc location=FILE ! decodebin ! slpredict model=MODEL" PUBLISH, 30 },
   { "elements", "videotestsrc num-buffers=1 ! jpegenc ! filesink location=%s", "jpegenc",
     "filesrc location=FILE ! decodebin ! slnormalize ! slinfer model=MODEL ! slpostprocess" PUBLISH,
@@ -35,7 +36,8 @@ static const Case cases[] = {
     "videotestsrc is-live=true num-buffers=30 ! slpredict drop=never model=MODEL" PUBLISH, 30 },
   { "empty", NULL, NULL, "fakesrc num-buffers=0" PUBLISH, 0 },
   { "two-sinks", NULL, NULL,
-    "videotestsrc num-buffers=30 ! tee name=t t. ! queue ! fakesink t. ! queue ! slpredict model=MODEL" PUBLISH,
+    "videotestsrc num-buffers=30 ! tee name=t t. ! queue ! fakesink t. ! queue ! slpredict "
+    "model=MODEL" PUBLISH,
     30 },
 };
 

@@ -44,7 +44,8 @@ open_broker (Broker *broker, const char *name, const char *more)
                   *log_name = g_strconcat (name, ".log", NULL);
   broker->log = publish_path (log_name);
   g_autofree char *config = g_strdup_printf (
-    "listener %u 127.0.0.1\npersistence true\npersistence_location %s/\npersistence_file %s.db\nuser root\n"
+    "listener %u 127.0.0.1\npersistence true\npersistence_location %s/\npersistence_file %s.db\n"
+    "user root\n"
     "max_queued_messages 0\nlog_type all\nlog_dest file %s\n%s",
     broker->port, folder, name, broker->log, more);
   broker->config = publish_path (config_name);
@@ -206,15 +207,14 @@ test_counts (void)
   GstHarness *harness =
     publish_start (location, "source=a/b counts=true discovery-prefix=homeassistant", &bus);
   g_free (hear (&broker, "yard/a_b/available online"));
-  publish_push_text (
-    harness,
-    "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"traffic/light\"},{\"roi_type\":\"cat\"}]}");
+  publish_push_text (harness,
+                     "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"traffic/light\"},"
+                     "{\"roi_type\":\"cat\"}]}");
   publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"cat\"}]}");
   publish_push_text (harness, "{\"objects\":[]}");
-  publish_push_text (
-    harness,
-    "{\"objects\":[],\"analysis\":{\"zones\":[{\"name\":\"the door\",\"inside\":3}],\"lines\":[{\"name\":\"a/b\","
-    "\"in\":7,\"out\":0}]}}");
+  publish_push_text (harness,
+                     "{\"objects\":[],\"analysis\":{\"zones\":[{\"name\":\"the "
+                     "door\",\"inside\":3}],\"lines\":[{\"name\":\"a/b\",\"in\":7,\"out\":0}]}}");
   for (guint i = 0; i < 5; i++)
     publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"}]}");
   publish_push_text (harness, "not JSON at all");

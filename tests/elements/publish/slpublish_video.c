@@ -148,19 +148,22 @@ static const Case cases[] = {
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess source=door ! " JSON
     "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO "source=door",
     N_FRAMES,
-    "{\"source\":\"door\",\"frame\":5,\"timestamp\":200000000,\"resolution\":{\"width\":64,\"height\":64},\"objects\":[{\"x\":" },
+    "{\"source\":\"door\",\"frame\":5,\"timestamp\":200000000,\"resolution\":{\"width\":64,"
+    "\"height\":64},\"objects\":[{\"x\":" },
   { "nothing",
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess ! " JSON
     "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO,
     N_FRAMES,
-    "\"frame\":11,\"timestamp\":440000000,\"resolution\":{\"width\":64,\"height\":64},\"objects\":[],\"labels\":[]" },
+    "\"frame\":11,\"timestamp\":440000000,\"resolution\":{\"width\":64,\"height\":64},"
+    "\"objects\":[],\"labels\":[]" },
   { "track",
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess track=true ! " JSON
     "t. ! queue ! slpostprocess track=true ! video/x-raw ! sloverlay ! " VIDEO,
     N_FRAMES, "\"id\":2" },
   { "sltrack",
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess track=true ! " JSON
-    "t. ! queue ! slpostprocess threshold=0.1 ! sltrack ! sloverlay ! tee name=u u. ! queue ! fakesink u. ! queue ! " VIDEO,
+    "t. ! queue ! slpostprocess threshold=0.1 ! sltrack ! sloverlay ! tee name=u u. ! queue ! "
+    "fakesink u. ! queue ! " VIDEO,
     N_FRAMES, "\"id\":2" },
   { "classes",
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess classes=red ! " JSON
@@ -188,8 +191,8 @@ static const Case cases[] = {
     "t. ! queue ! slpredict BOXES inference-interval=3 ! video/x-raw ! sloverlay ! " VIDEO,
     N_FRAMES / 3, "\"frame\":9," },
   { "text",
-    "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess ! text/x-raw ! slpublish location=LINES "
-    "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO "format=text",
+    "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess ! text/x-raw ! slpublish "
+    "location=LINES t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO "format=text",
     2 * NOTHING_FROM - SECOND_FROM, "red 0.9" },
 };
 
@@ -235,8 +238,8 @@ test_analysis (void)
   for (guint i = 0; i < N_FRAMES; i++)
     g_assert_nonnull (strstr (each[i], "Z\",\"zones\":[{\"name\":\"all\",\"inside\":"));
   g_assert_nonnull (strstr (
-    each[0],
-    "\"events\":[{\"event\":\"entered\",\"zone\":\"all\",\"id\":1,\"label\":\"red\"}]},\"utc\":\""));
+    each[0], "\"events\":[{\"event\":\"entered\",\"zone\":\"all\",\"id\":1,\"label\":\"red\"}]},"
+             "\"utc\":\""));
   remove_models (&models);
 }
 
@@ -385,16 +388,17 @@ test_others (void)
   g_autofree char *warning = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
   g_assert_cmpstr (
     warning, ==,
-    "a frame came that no model has looked at: nothing is published for such frames; expected slpredict (or slpostprocess) "
-    "before slpublish");
+    "a frame came that no model has looked at: nothing is published for such frames; expected "
+    "slpredict (or slpostprocess) before slpublish");
   g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
   publish_finish (harness, bus);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
-#define LINE(frame, time)                                                                                                                        \
-  "{\"source\":null,\"frame\":" frame ",\"timestamp\":" time                                                                                     \
-  ",\"resolution\":{\"width\":640,\"height\":480},\"objects\":[{\"x\":64,"                                                                       \
-  "\"y\":48,\"w\":320,\"h\":240,\"roi_type\":\"cat\",\"detection\":{\"bounding_box\":{\"x_min\":0.1,\"x_max\":0.6,\"y_min\":0.1,\"y_max\":0.6}," \
-  "\"confidence\":1,\"label\":\"cat\",\"label_id\":-1}}],\"labels\":[]}\n"
+#define LINE(frame, time)                                                                        \
+  "{\"source\":null,\"frame\":" frame ",\"timestamp\":" time                                     \
+  ",\"resolution\":{\"width\":640,\"height\":480},\"objects\":[{\"x\":64,"                       \
+  "\"y\":48,\"w\":320,\"h\":240,\"roi_type\":\"cat\",\"detection\":{\"bounding_box\":{"          \
+  "\"x_min\":0.1,\"x_max\":0.6,\"y_min\":0.1,\"y_max\":0.6},\"confidence\":1,\"label\":\"cat\"," \
+  "\"label_id\":-1}}],\"labels\":[]}\n"
   g_autofree char *timeless = read_lines (path);
   g_assert_cmpuint (strlen (text) - strlen (timeless), ==,
                     2 * strlen (",\"utc\":\"2026-03-01T16:04:05.678Z\""));
@@ -451,16 +455,19 @@ typedef struct
 
 static const RefusalCase refusal_cases[] = {
   { "jpeg", "", "image/jpeg,width=64,height=64",
-    "the input is image/jpeg, width=(int)64, height=(int)64: expected video/x-raw with width and height and predictions on its frames, "
-    "application/x-json or text/x-raw: encoded video carries no predictions; take the frames after slpredict and before the encoder" },
+    "the input is image/jpeg, width=(int)64, height=(int)64: expected video/x-raw with width and "
+    "height and predictions on its frames, application/x-json or text/x-raw: encoded video carries "
+    "no predictions; take the frames after slpredict and before the encoder" },
   { "h264", "", "video/x-h264",
     "the input is video/x-h264: expected video/x-raw with width and height" },
   { "no-size", "", "video/x-raw,format=RGB",
     "the input is video/x-raw, format=(string)RGB: expected video/x-raw with width and height" },
   { "classes-of-lines", "classes=cat", "application/x-json",
-    "classes=cat: the input is lines, which go out as they are; expected video, or classes= of slpredict or slpostprocess" },
+    "classes=cat: the input is lines, which go out as they are; expected video, or classes= of "
+    "slpredict or slpostprocess" },
   { "counts", "counts=true format=text", CAPS,
-    "counts and discovery-prefix need predictions as JSON, and format is text: expected format=json" },
+    "counts and discovery-prefix need predictions as JSON, and format is text: expected "
+    "format=json" },
 };
 
 static void

@@ -164,7 +164,8 @@ test_wrong_times (void)
   g_autofree char *lost = record_wait_warning (&fixture);
   record_assert_contains (
     lost,
-    ": no key frame came that the clip could begin with: clips are not recorded; tried again at each event");
+    ": no key frame came that the clip could begin with: clips are not recorded; tried again at "
+    "each event");
   g_assert_cmpuint (record_count (fixture.element, "failed"), >=, 1);
   g_assert_cmpuint (record_count (fixture.element, "clips"), ==, 0);
   g_autofree char *files = record_list (fixture.folder);

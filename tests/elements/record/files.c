@@ -391,7 +391,8 @@ test_min_free (void)
   g_autofree char *warning = record_wait_warning (&fixture);
   g_assert_nonnull (strstr (
     warning,
-    ": less than min-free (1000000000.0 MB) is free: clips are not recorded; tried again at each event"));
+    ": less than min-free (1000000000.0 MB) is free: clips are not recorded; tried again at each "
+    "event"));
   gst_element_set_state (fixture.element, GST_STATE_NULL);
   g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT));
   g_assert_cmpuint (record_count (fixture.element, "failed"), ==, 4);
@@ -422,7 +423,8 @@ test_min_free_sacrifice (void)
   g_autofree char *warning = record_wait_warning (&fixture), *left = record_list (folder);
   g_assert_nonnull (strstr (
     warning,
-    ": less than min-free (0.5 MB) was free: 2 of the oldest clips were deleted, and more will be as they are in the way"));
+    ": less than min-free (0.5 MB) was free: 2 of the oldest clips were deleted, and more will be "
+    "as they are in the way"));
   g_assert_cmpstr (left, ==, LAST ".mkv ");
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
@@ -505,8 +507,8 @@ test_made_again (gconstpointer data)
   push_frames (&fixture, &stream, 50, 50, 60);
   g_autofree char *warning = record_wait_warning (&fixture);
   g_autofree char *expected = g_strdup_printf (
-    "location=%s: the folder is not there any more (No such file or directory): make it again: clips are "
-    "not recorded; tried again at each event",
+    "location=%s: the folder is not there any more (No such file or directory): make it again: "
+    "clips are not recorded; tried again at each event",
     gone);
   g_assert_cmpstr (warning, ==, expected);
   g_assert_cmpint (g_mkdir (gone, 0700), ==, 0);

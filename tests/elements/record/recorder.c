@@ -222,7 +222,8 @@ test_no_key (void)
   }
   const SlWriterCounts counts = close_fixture (
     &fixture,
-    "no key frame came that the clip could begin with: clips are not recorded; tried again at each event\n");
+    "no key frame came that the clip could begin with: clips are not recorded; tried again at each "
+    "event\n");
   g_assert_cmpuint (counts.failed, ==, 1);
   g_assert_cmpuint (counts.clips, ==, 0);
 }
@@ -295,7 +296,8 @@ test_both_end (void)
   wait_told (&fixture, 1);
   close_fixture (
     &fixture,
-    "no key frame came that the clip could begin with: clips are not recorded; tried again at each event\n");
+    "no key frame came that the clip could begin with: clips are not recorded; tried again at each "
+    "event\n");
 }
 
 /* The pre-roll does not count for max-length; clips that follow have the times of their frames. */
@@ -318,10 +320,10 @@ test_max_length_times (void)
   }
   wait_told (&fixture, 3);
   g_autofree char *names = record_list (fixture.path);
-  g_assert_cmpstr (
-    names, ==,
-    "door-2020-01-01T00-00-00.000Z-in.json door-2020-01-01T00-00-00.000Z-in.mkv door-2020-01-01T00-00-01.000Z-in.json "
-    "door-2020-01-01T00-00-01.000Z-in.mkv door-2020-01-01T00-00-02.000Z-in.json door-2020-01-01T00-00-02.000Z-in.mkv ");
+  g_assert_cmpstr (names, ==,
+                   "door-2020-01-01T00-00-00.000Z-in.json door-2020-01-01T00-00-00.000Z-in.mkv "
+                   "door-2020-01-01T00-00-01.000Z-in.json door-2020-01-01T00-00-01.000Z-in.mkv "
+                   "door-2020-01-01T00-00-02.000Z-in.json door-2020-01-01T00-00-02.000Z-in.mkv ");
   close_fixture (
     &fixture, "in: 24 frames, cut: (null)\nin: 4 frames, cut: (null)\nin: 3 frames, cut: (null)\n");
 }
@@ -349,8 +351,9 @@ test_taken (void)
   g_autofree char *names = record_list (fixture.path);
   g_assert_cmpstr (
     names, ==,
-    ".door-2020-01-01T00-00-00.002Z-in.json.part door-2020-01-01T00-00-00.000Z-in.json door-2020-01-01T00-00-00.001Z-in.jpg "
-    "door-2020-01-01T00-00-00.003Z-in.json door-2020-01-01T00-00-00.003Z-in.mkv ");
+    ".door-2020-01-01T00-00-00.002Z-in.json.part door-2020-01-01T00-00-00.000Z-in.json "
+    "door-2020-01-01T00-00-00.001Z-in.jpg door-2020-01-01T00-00-00.003Z-in.json "
+    "door-2020-01-01T00-00-00.003Z-in.mkv ");
   close_fixture (&fixture, "in: 1 frames, cut: (null)\n");
 }
 
@@ -374,8 +377,9 @@ test_small_ring (void)
   for (guint i = 12; i < 30; i++)
     push (&fixture, i * 500, (i - 12) % 5 == 0);
   g_autofree char *expected = g_strdup_printf (
-    "ring-size (%.1f MB) is less than a key frame with all before the next one (%.1f MB): clips begin late; set ring-size=%.0f, "
-    "or have the camera send key frames more often than every 2.5 s\n",
+    "ring-size (%.1f MB) is less than a key frame with all before the next one (%.1f MB): clips "
+    "begin late; set ring-size=%.0f, or have the camera send key frames more often than every 2.5 "
+    "s\n",
     (gdouble) (4 * bytes) / 1e6, (gdouble) (5 * bytes) / 1e6,
     (gdouble) (5 * bytes) * (1 + 3 / 2.5) / 1e6 + 1);
   close_fixture (&fixture, expected);

@@ -57,7 +57,8 @@ test_times (void)
   record_assert_contains (notes, "\"event\":\"entered\"");
   record_assert_contains (
     notes,
-    "\"at\":2,\"seconds\":6.24,\"frames\":156,\"format\":\"image/jpeg\",\"width\":64,\"height\":48,\"cut\":null");
+    "\"at\":2,\"seconds\":6.24,\"frames\":156,\"format\":\"image/jpeg\",\"width\":64,\"height\":48,"
+    "\"cut\":null");
   record_assert_contains (notes,
                           "\"n_events\":2,\"events\":[{\"at\":2,\"what\":{\"event\":\"entered\"");
   record_assert_contains (notes, "{\"at\":3.2,\"what\":{\"event\":\"dwell\"");
@@ -246,7 +247,8 @@ test_raw_memory (void)
   record_assert_contains (warning, "video/x-raw(memory:GLMemory)");
   record_assert_contains (
     warning,
-    " cannot be encoded by jpegenc: expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded; nothing is recorded");
+    " cannot be encoded by jpegenc: expected raw video of whole frames in system memory, or the "
+    "camera's own stream at the pad encoded; nothing is recorded");
   g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
   record_close (&fixture);
 }
@@ -342,7 +344,8 @@ test_raw_features (void)
   RecordFixture fixture = record_open ("post-roll=1 encoder=jpegenc", NULL);
   gst_harness_set_src_caps_str (
     fixture.raw,
-    "video/x-raw(memory:SystemMemory,meta:GstVideoOverlayComposition),format=I420,width=64,height=48,framerate=25/1");
+    "video/x-raw(memory:SystemMemory,meta:GstVideoOverlayComposition),format=I420,width=64,"
+    "height=48,framerate=25/1");
   g_signal_emit_by_name (fixture.element, "record", "now");
   for (guint i = 0; i < 20; i++) {
     g_assert_cmpint (
@@ -559,7 +562,8 @@ static const WrongCase wrong_cases[] = {
     "encoder=openh264: unknown; expected one of x264enc, openh264enc, vp8enc, jpegenc", "" },
   { "unset", "on=in", "location is not set: expected the folder that clips are written into", "" },
   { "missing", "location=/nonexistent/clips", "location=/nonexistent/clips",
-    ": No such file or directory; expected a folder that this process may write into: make it, or change its owner" },
+    ": No such file or directory; expected a folder that this process may write into: make it, or "
+    "change its owner" },
   { "file", "location=/dev/null", "location=/dev/null: Not a directory", "expected a folder" },
   { "read-only", "location=/proc/self",
     "location=/proc/self: ", "expected a folder that this process may write into" },

@@ -47,7 +47,8 @@ test_part (void)
   g_autofree char *part = json_of (&trail, 150, 450), *all = json_of (&trail, 0, 1000);
   g_assert_cmpstr (
     part, ==,
-    "{\"labels\":[\"person\",\"cat\"],\"cut\":false,\"frames\":[[0.05,[1,200,0.5,0.25,0.5,0.5,0.5]],[0.15]]}");
+    "{\"labels\":[\"person\",\"cat\"],\"cut\":false,\"frames\":[[0.05,[1,200,0.5,0.25,0.5,0.5,"
+    "0.5]],[0.15]]}");
   g_assert_cmpstr (
     all, ==,
     "{\"labels\":[\"person\",\"cat\"],\"cut\":false,\"frames\":[[0.1,[0,100,0.5,0.25,0.5,0.5,0.5]],"

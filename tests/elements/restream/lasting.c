@@ -85,9 +85,10 @@ play_and_sleep (guint port)
   GSocketConnection *connection =
     g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
   g_assert_nonnull (connection);
-  g_autofree char *setup = g_strdup_printf (
-    "SETUP rtsp://127.0.0.1:%u/door/stream=0 RTSP/1.0\r\nCSeq: 1\r\nTransport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n\r\n",
-    port);
+  g_autofree char *setup =
+    g_strdup_printf ("SETUP rtsp://127.0.0.1:%u/door/stream=0 RTSP/1.0\r\nCSeq: 1\r\n"
+                     "Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n\r\n",
+                     port);
   g_autofree char *answer = ask (connection, setup);
   const char *session = strstr (answer, "Session: ");
   g_assert_nonnull (session);

@@ -142,8 +142,10 @@ test_places (void)
     const char *tried = address ? addresses[i] : paths[i - G_N_ELEMENTS (addresses)];
     const char *said =
       address
-        ? ": expected ADDR:PORT/NAME with an address in numbers, such as :8554/door, 127.0.0.1:8554/door or [::1]:8554/door"
-        : ": expected a path of at most 128 letters, digits, '.', '_' and '-', whose parts do not begin with '.', got '";
+        ? ": expected ADDR:PORT/NAME with an address in numbers, such as :8554/door, "
+          "127.0.0.1:8554/door or [::1]:8554/door"
+        : ": expected a path of at most 128 letters, digits, '.', '_' and '-', whose parts do not "
+          "begin with '.', got '";
     g_autofree char *begin = g_strconcat ("rtsp=", tried, said, NULL);
     g_test_message ("%s", tried);
     g_assert_false (sl_restream_place_parse (&place, tried, &error));

@@ -211,7 +211,8 @@ test_mistakes (void)
   expect_failure (0, "rtsp=8554", "rtsp=8554: expected ADDR:PORT/NAME");
   expect_failure (
     0, "user=nvr",
-    "user is set and password-file is not: expected both, or neither for clients without a password");
+    "user is set and password-file is not: expected both, or neither for clients without a "
+    "password");
   expect_failure (0, "password-file=/none", "password-file is set and user is not: expected both");
   expect_failure (0, "user=nvr password-file=/none", "password-file=");
   expect_failure (0, "encoder=jpgenc", "encoder=jpgenc: unknown; did you mean 'jpegenc'?");
@@ -240,7 +241,8 @@ test_taken (void)
     "rtsp: path /door of port %u belongs to another slrestream; expected another path",
     stream.port);
   g_autofree char *users = g_strdup_printf (
-    "rtsp: port %u has streams with another user or password; expected the same for all streams of a port",
+    "rtsp: port %u has streams with another user or password; expected the same for all streams of "
+    "a port",
     stream.port);
   expect_failure (stream.port, "", path);
   expect_failure (stream.port, user, users);
@@ -311,8 +313,8 @@ test_open_address (void)
   gst_message_parse_error (second, &error, NULL);
   g_assert_cmpstr (
     warning->message, ==,
-    "rtsp: other machines can watch /door without a password: set user and password-file, or an address such as "
-    "127.0.0.1");
+    "rtsp: other machines can watch /door without a password: set user and password-file, or an "
+    "address such as 127.0.0.1");
   g_assert_true (
     g_str_has_prefix (error->message, "rtsp: nothing can listen on 192.0.2.1, port 0: "));
   test_stream_close (&stream);

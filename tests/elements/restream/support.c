@@ -43,7 +43,8 @@ test_stream_new (guint port, const char *properties, const char *camera)
     camera != NULL ? g_strdup_printf ("t. ! queue ! %s ! out.encoded", camera) : g_strdup ("");
   g_autofree char *launch = g_strdup_printf (
     "videotestsrc is-live=true pattern=solid-color foreground-color=0xff808080 ! " CAPS
-    " ! tee name=t ! queue ! identity name=objects ! slrestream name=out rtsp=127.0.0.1:%u/door %s ! fakesink sync=false %s",
+    " ! tee name=t ! queue ! identity name=objects ! slrestream name=out rtsp=127.0.0.1:%u/door %s "
+    "! fakesink sync=false %s",
     port, properties, branch);
   stream.pipeline = gst_object_ref_sink (gst_parse_launch (launch, &error));
   g_assert_no_error (error);

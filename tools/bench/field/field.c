@@ -277,7 +277,8 @@ run_field (Field *field)
     return SL_EXIT_OK;
   return sl_complain (
     "bench field",
-    "wrong results, so kernels are wrong on this processor: %s; please send the file, and meanwhile try a lower SIGHTLINE_CPU",
+    "wrong results, so kernels are wrong on this processor: %s; please send the file, and "
+    "meanwhile try a lower SIGHTLINE_CPU",
     field->wrong->str);
 }
 
@@ -293,7 +294,8 @@ sl_bench_field (int argc, char **argv)
   };
   const int status = sl_options_parse (
     "bench field", "", "Measures this board and prints one JSON object, to be sent.",
-    "It needs no network and no model, and takes up to 3 minutes, seconds with --check. docs/boards.md says what it measures and where to send it.",
+    "It needs no network and no model, and takes up to 3 minutes, seconds with --check. "
+    "docs/boards.md says what it measures and where to send it.",
     argc, argv, entries, NULL, &rest);
   if (status >= 0)
     return status;

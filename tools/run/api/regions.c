@@ -168,7 +168,8 @@ why_not (const SlEdit *edit, const SlApiRequest *request, GstElement *analyzer, 
       description->launch_file, description->launch_line);
   if (description->regions == NULL && stated != NULL)
     return g_strdup_printf (
-      "%s:%u: the regions are in regions= of slanalyze: move them into groups [zone NAME], [line NAME] and [mask NAME]",
+      "%s:%u: the regions are in regions= of slanalyze: move them into groups [zone NAME], [line "
+      "NAME] and [mask NAME]",
       description->launch_file, description->launch_line);
   if (!sl_edit_check_writable (edit, &error))
     return g_strdup (error->message);
@@ -422,7 +423,8 @@ tell_conflict (SlApiRequest *request, Job *job, SlWorker *worker)
   job->status = SOUP_STATUS_CONFLICT;
   describe (
     request, job, worker,
-    "the description was changed on the disk meanwhile, and nothing was saved: take its regions over, and save again");
+    "the description was changed on the disk meanwhile, and nothing was saved: take its regions "
+    "over, and save again");
 }
 
 static void
@@ -472,10 +474,10 @@ find_preview (SlApiRequest *request, gpointer data)
     return;
   job->analyzer = find_analyzer (worker);
   if (job->analyzer == NULL)
-    refuse (
-      job, SOUP_STATUS_SERVICE_UNAVAILABLE,
-      "%s: no slanalyze runs, so there are no tracks: expected one in the launch line, and a pipeline that runs",
-      request->parts[0]);
+    refuse (job, SOUP_STATUS_SERVICE_UNAVAILABLE,
+            "%s: no slanalyze runs, so there are no tracks: expected one in the launch line, and a "
+            "pipeline that runs",
+            request->parts[0]);
 }
 
 static void

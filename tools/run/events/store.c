@@ -26,8 +26,8 @@ static const char schema[] =
   "CREATE TABLE IF NOT EXISTS event (id INTEGER PRIMARY KEY, stem TEXT NOT NULL UNIQUE, pipeline "
   "TEXT NOT NULL, time INTEGER NOT NULL, event TEXT NOT NULL, region TEXT, label TEXT, object "
   "INTEGER, confidence REAL, seconds REAL, format TEXT, clip INTEGER NOT NULL, picture INTEGER NOT "
-  "NULL, kept INTEGER NOT NULL, bytes INTEGER NOT NULL, color TEXT, x REAL, y REAL, w REAL, h REAL, "
-  "text TEXT NOT NULL);"
+  "NULL, kept INTEGER NOT NULL, bytes INTEGER NOT NULL, color TEXT, x REAL, y REAL, w REAL, h "
+  "REAL, text TEXT NOT NULL);"
   "CREATE INDEX IF NOT EXISTS event_time ON event (time, stem);"
   "CREATE INDEX IF NOT EXISTS event_pipeline ON event (pipeline, time, stem);"
   /* The next two have all that counting asks for, so no row is read. */
@@ -65,8 +65,8 @@ static const char schema[] =
   "CREATE TABLE IF NOT EXISTS flow (pipeline TEXT, step INTEGER, start INTEGER, frames INTEGER, "
   "predictions INTEGER, dropped INTEGER, p50 INTEGER, p95 INTEGER, PRIMARY KEY (pipeline, step, "
   "start)) WITHOUT ROWID;"
-  "CREATE TABLE IF NOT EXISTS heat (pipeline TEXT, step INTEGER, start INTEGER, cells BLOB, PRIMARY "
-  "KEY (pipeline, step, start)) WITHOUT ROWID;"
+  "CREATE TABLE IF NOT EXISTS heat (pipeline TEXT, step INTEGER, start INTEGER, cells BLOB, "
+  "PRIMARY KEY (pipeline, step, start)) WITHOUT ROWID;"
   "PRAGMA user_version=1; COMMIT;";
 
 /* A view in the place of a table could make a question endless. */

@@ -155,7 +155,8 @@ sl_auth_check (const SlAuth *auth, SoupServerMessage *message, guint allows)
   if (!auth->guarded && auth->local
       && !is_local_name (g_uri_get_host (soup_server_message_get_uri (message)))) {
     soup_server_message_set_status (message, SOUP_STATUS_FORBIDDEN, NULL);
-    return "expected an address in numbers or localhost as the host: without a password other names are not answered to";
+    return "expected an address in numbers or localhost as the host: without a password other "
+           "names are not answered to";
   }
   return NULL;
 }

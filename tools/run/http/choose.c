@@ -20,7 +20,8 @@ choose_description (const GPtrArray *descriptions, gboolean by_option, const SlD
     if (!by_option && g_strcmp0 (description->http.listen, (*chosen)->http.listen) != 0)
       return sl_fail (
         error, SL_ERROR_ARGUMENT,
-        "%s:%u: [http] listen is %s, %s has %s: expected one address for all that run together; state it with --http",
+        "%s:%u: [http] listen is %s, %s has %s: expected one address for all that run together; "
+        "state it with --http",
         description->http.file, description->http.line,
         description->http.listen != NULL ? description->http.listen : "not stated",
         (*chosen)->http.file, (*chosen)->http.listen != NULL ? (*chosen)->http.listen : "none");

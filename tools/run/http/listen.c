@@ -124,7 +124,7 @@ sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *address, GE
     return TRUE;
   return fail (
     error,
-    "other machines reach %s: expected 127.0.0.1 or [::1], a password file (--http-password-file) or TLS (--http-certificate "
-    "and --http-key); sightline serve also takes a key (--api-key-file)",
+    "other machines reach %s: expected 127.0.0.1 or [::1], a password file (--http-password-file) "
+    "or TLS (--http-certificate and --http-key); sightline serve also takes a key (--api-key-file)",
     settings->listen);
 }

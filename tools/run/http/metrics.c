@@ -389,7 +389,8 @@ static const Metric metrics[] = {
   { "sightline_output_connected", "gauge", "Whether lines can be sent.",
     EACH (outputs, SlReportOutput, connected) },
   { "sightline_remote_frames_total", "counter",
-    "Frames of an slremote since the last start, by the result: answered by a worker; lost, as none did; local, computed here.",
+    "Frames of an slremote since the last start, by the result: answered by a worker; lost, as "
+    "none did; local, computed here.",
     write_remote_frames },
   { "sightline_remote_workers", "gauge", "Workers that report to the broker.",
     EACH (remotes, SlReportRemote, workers) },

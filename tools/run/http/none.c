@@ -9,7 +9,8 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
 {
   return sl_fail_null (
     error, SL_ERROR_UNSUPPORTED,
-    "%s: this build serves no HTTP: expected libsoup 3 when it was made (Debian: libsoup-3.0-dev, meson option http)",
+    "%s: this build serves no HTTP: expected libsoup 3 when it was made (Debian: libsoup-3.0-dev, "
+    "meson option http)",
     origin);
 }
 
