@@ -220,20 +220,39 @@ check_ramp (const Picture *from, const Picture *to, const SlResizer *resizer,
 }
 
 static void
-run_ramp (GRand *rand, const Format *format, int width, int height, const SlResizeSpec *spec)
+run_ramp (GRand *rand, const Picture from[2], const SlResizeSpec *spec)
 {
   for (int vertical = 0; vertical < 2; vertical++) {
-    Picture from, to;
-    picture_init (&from, rand, format, width, height);
-    picture_init (&to, rand, format, spec->width, spec->height);
-    fill_ramp (&from, vertical);
-    SlResizer *resizer = resizer_for (&from, spec);
-    g_assert_cmpint (sl_resizer_run (resizer, &from.image, &to.target), ==, SL_RESIZE_OK);
-    check_ramp (&from, &to, resizer, spec, vertical);
+    Picture to;
+    picture_init (&to, rand, from->format, spec->width, spec->height);
+    SlResizer *resizer = resizer_for (&from[vertical], spec);
+    g_assert_cmpint (sl_resizer_run (resizer, &from[vertical].image, &to.target), ==, SL_RESIZE_OK);
+    check_ramp (&from[vertical], &to, resizer, spec, vertical);
     sl_resizer_free (resizer);
-    picture_clear (&from);
     picture_clear (&to);
   }
+}
+
+/* Every fit and filter of two ramps, across and down, whole and with a crop. */
+static void
+run_fits (GRand *rand, const Format *format, int width, int height, SlResizeSpec spec)
+{
+  Picture from[2];
+  for (int vertical = 0; vertical < 2; vertical++) {
+    picture_init (&from[vertical], rand, format, width, height);
+    fill_ramp (&from[vertical], vertical);
+  }
+  for (int fit = SL_FIT_STRETCH; fit <= SL_FIT_CROP; fit++)
+    for (int filter = SL_FILTER_NEAREST; filter <= SL_FILTER_AUTO; filter++) {
+      spec.fit = (SlFit) fit;
+      spec.filter = (SlFilter) filter;
+      spec.crop = (SlRect){ 0 };
+      run_ramp (rand, from, &spec);
+      spec.crop = (SlRect){ 3, 5, width - 10, height - 8 };
+      run_ramp (rand, from, &spec);
+    }
+  for (int vertical = 0; vertical < 2; vertical++)
+    picture_clear (&from[vertical]);
 }
 
 /* Every orientation x fit x filter, at even sizes, odd ones, and with a crop, reducing and
@@ -248,18 +267,11 @@ test_geometry (gconstpointer data)
   g_autoptr (GRand) rand = g_rand_new_with_seed (7);
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
     for (int turn = SL_ORIENTATION_IDENTITY; turn <= SL_ORIENTATION_UR_LL; turn++)
-      for (int fit = SL_FIT_STRETCH; fit <= SL_FIT_CROP; fit++)
-        for (int filter = SL_FILTER_NEAREST; filter <= SL_FILTER_AUTO; filter++) {
-          SlResizeSpec spec = { .width = sizes[i][2],
+      run_fits (rand, data, sizes[i][0], sizes[i][1],
+                (SlResizeSpec){ .width = sizes[i][2],
                                 .height = sizes[i][3],
-                                .fit = (SlFit) fit,
                                 .orientation = (SlOrientation) turn,
-                                .filter = (SlFilter) filter,
-                                .pad_value = 77 };
-          run_ramp (rand, data, sizes[i][0], sizes[i][1], &spec);
-          spec.crop = (SlRect){ 3, 5, sizes[i][0] - 10, sizes[i][1] - 8 };
-          run_ramp (rand, data, sizes[i][0], sizes[i][1], &spec);
-        }
+                                .pad_value = 77 });
 }
 
 /* Weight of source sample @k in position @i: the overlap for area, a triangle one sample wide for
