@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "pipelines/description/key_text.h"
+
 typedef enum
 {
   LINE_BLANK,
@@ -34,17 +36,6 @@ line_free (gpointer data)
   g_free (line->text);
   g_free (line->name);
   g_free (line);
-}
-
-/* Whether a stripped line goes on in the next one. */
-static gboolean
-goes_on (const char *line)
-{
-  gsize n = 0;
-  const gsize length = strlen (line);
-  while (n < length && line[length - 1 - n] == '\\')
-    n++;
-  return n % 2 == 1;
 }
 
 static SlEditLine *
@@ -81,7 +72,7 @@ take_line (SlEditText *self, char *text, gboolean more)
     line->name = name_of (stripped);
   if (kind == LINE_MORE && comment)
     return TRUE;
-  return (kind == LINE_KEY || kind == LINE_MORE) && goes_on (stripped);
+  return (kind == LINE_KEY || kind == LINE_MORE) && sl_key_text_continues (stripped);
 }
 
 SlEditText *

@@ -66,9 +66,8 @@ next_line (Reader *reader)
   return line;
 }
 
-/* Whether a line goes on in the next one: an odd number of backslashes at its end. */
-static gboolean
-continues (const char *line)
+gboolean
+sl_key_text_continues (const char *line)
 {
   gsize n = 0;
   const gsize length = strlen (line);
@@ -81,7 +80,7 @@ continues (const char *line)
 static char *
 join_lines (Reader *reader, char *line)
 {
-  if (!continues (line))
+  if (!sl_key_text_continues (line))
     return line;
   GString *whole = g_string_new (line);
   g_free (line);
@@ -95,7 +94,7 @@ join_lines (Reader *reader, char *line)
       g_string_truncate (whole, whole->len - 1);
     if (next != NULL && next[0] != '\0')
       g_string_append_printf (whole, " %s", next);
-    more = next != NULL && continues (next);
+    more = next != NULL && sl_key_text_continues (next);
   }
   return g_string_free (whole, FALSE);
 }

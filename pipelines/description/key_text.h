@@ -22,6 +22,9 @@ typedef struct
 
 /** sl_key_entries_new: (transfer full): an empty array of SlKeyEntry that frees them. */
 GArray *sl_key_entries_new (void);
+/** sl_key_text_continues: whether a stripped line goes on in the next one: an odd number of
+ * backslashes is at its end. */
+gboolean sl_key_text_continues (const char *line);
 /** sl_key_text_parse: appends the keys of @length bytes of @text to @entries, in order. FALSE with
  * SL_ERROR_FORMAT or SL_ERROR_LIMIT, the message beginning with @file:line. A key twice in one
  * group is an error, but for those named @repeated (nullable). */

@@ -14,9 +14,8 @@
 
 typedef struct
 {
-  GstHarness *harness;
-  GstElement *infer; /* slpredict or slinfer */
-  GstBus *bus;
+  TestLine line;
+  GstElement *infer;                  /* slpredict or slinfer */
   char *english, *french, *models[3]; /* uint8 of 4x4, uint8 of 8x8, float32 of 6x6 */
 } Fixture;
 
@@ -32,13 +31,9 @@ setup (const char *launch)
   };
   g_autofree char *first =
     g_strdup_printf ("name=it model=%s labels=%s", fixture.models[0], fixture.english);
-  g_autofree char *line = g_strdup_printf (launch, first);
-  fixture.harness = gst_harness_new_parse (line);
-  fixture.bus = test_watch (fixture.harness->element);
-  fixture.infer = gst_bin_get_by_name (GST_BIN (fixture.harness->element), "it");
-  gst_harness_set_live (fixture.harness, FALSE);
-  gst_harness_set_sink_caps_str (fixture.harness, "text/x-raw,format=utf8");
-  gst_harness_set_src_caps_str (fixture.harness, CAPS);
+  g_autofree char *launch_line = g_strdup_printf (launch, first);
+  fixture.line = test_line_open (launch_line, "text/x-raw,format=utf8", CAPS);
+  fixture.infer = gst_bin_get_by_name (GST_BIN (fixture.line.harness->element), "it");
   return fixture;
 }
 
@@ -46,50 +41,18 @@ static void
 teardown (Fixture *fixture)
 {
   gst_object_unref (fixture->infer);
-  test_line_close (fixture->harness, fixture->bus);
+  test_line_close (fixture->line.harness, fixture->line.bus);
   char *files[] = { fixture->english, fixture->french, fixture->models[0], fixture->models[1],
                     fixture->models[2] };
-  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
-    test_remove_file (files[i]);
-    g_free (files[i]);
-  }
-}
-
-/* One green frame in, one word out. */
-static void
-see_green (Fixture *fixture, char word[16])
-{
-  static const guint8 green[3] = { 0, 255, 0 };
-  g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (CAPS, green, 0)), ==,
-                   GST_FLOW_OK);
-  g_autoptr (GstBuffer) out = gst_harness_pull (fixture->harness);
-  g_assert_nonnull (out);
-  memset (word, 0, 16);
-  g_assert_cmpuint (gst_buffer_extract (out, 0, word, 15), >, 0);
+  test_remove_files (files, G_N_ELEMENTS (files));
 }
 
 static void
 assert_green (Fixture *fixture, const char *expected)
 {
   char word[16];
-  see_green (fixture, word);
+  test_see_green (fixture->line.harness, CAPS, word);
   g_assert_cmpstr (word, ==, expected);
-}
-
-/* Frames flow until the answer is @after; before that it is @before, and afterwards it stays. */
-static void
-see_switch (Fixture *fixture, const char *before, const char *after)
-{
-  char word[16];
-  for (;;) {
-    see_green (fixture, word);
-    if (strcmp (word, after) == 0)
-      break;
-    g_assert_cmpstr (word, ==, before);
-    g_usleep (1000);
-  }
-  for (guint i = 0; i < 20; i++)
-    assert_green (fixture, after);
 }
 
 /* The message of the change from model @before to @after. */
@@ -97,7 +60,7 @@ static void
 assert_changed (Fixture *fixture, const char *before, const char *after)
 {
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-    fixture->bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING);
+    fixture->line.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING);
   g_assert_nonnull (message);
   const GstStructure *structure = gst_message_get_structure (message);
   g_assert_true (gst_structure_has_name (structure, "model-changed"));
@@ -116,17 +79,17 @@ static void
 test_switch (gconstpointer chain)
 {
   Fixture fixture = setup (chain);
-  assert_green (&fixture, "green\n");
+  assert_green (&fixture, "green");
   g_object_set (fixture.infer, "model", fixture.models[1], "labels", fixture.french, NULL);
-  see_switch (&fixture, "green\n", "vert\n");
+  test_see_switch (fixture.line.harness, CAPS, "green", "vert");
   assert_changed (&fixture, fixture.models[0], fixture.models[1]);
   g_object_set (fixture.infer, "labels", fixture.english, "mean", "0", "std", "255", "model",
                 fixture.models[2], NULL);
-  see_switch (&fixture, "vert\n", "green\n");
+  test_see_switch (fixture.line.harness, CAPS, "vert", "green");
   assert_changed (&fixture, fixture.models[1], fixture.models[2]);
   g_object_set (fixture.infer, "model", fixture.models[0], "mean", NULL, "std", NULL, "labels",
                 fixture.french, NULL);
-  see_switch (&fixture, "green\n", "vert\n");
+  test_see_switch (fixture.line.harness, CAPS, "green", "vert");
   teardown (&fixture);
 }
 
@@ -135,12 +98,12 @@ static void
 test_same_file (void)
 {
   Fixture fixture = setup (chains[0]);
-  assert_green (&fixture, "green\n");
+  assert_green (&fixture, "green");
   g_object_set (fixture.infer, "model", fixture.models[0], NULL);
   g_autoptr (GstMessage) message = NULL;
   while (message == NULL) {
-    assert_green (&fixture, "green\n");
-    message = gst_bus_timed_pop_filtered (fixture.bus, GST_MSECOND, GST_MESSAGE_ELEMENT);
+    assert_green (&fixture, "green");
+    message = gst_bus_timed_pop_filtered (fixture.line.bus, GST_MSECOND, GST_MESSAGE_ELEMENT);
   }
   g_assert_nonnull (message);
   teardown (&fixture);
@@ -182,7 +145,7 @@ static void
 assert_warning (Fixture *fixture, const char *const has[3])
 {
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-    fixture->bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
+    fixture->line.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
@@ -206,19 +169,19 @@ test_bad (gconstpointer data)
   g_autofree char *file = named ? test_text_file (test->value, "TFL3\nnot a model") : NULL;
   for (guint round = 0; round < 2; round++) {
     g_autofree char *model = NULL, *labels = NULL;
-    assert_green (&fixture, "green\n");
+    assert_green (&fixture, "green");
     gst_util_set_object_arg (G_OBJECT (fixture.infer), test->property,
                              file != NULL          ? file
                              : test->value != NULL ? test->value
                                                    : fixture.models[1]);
     assert_warning (&fixture, test->has);
     for (guint i = 0; i < 5; i++)
-      assert_green (&fixture, "green\n");
+      assert_green (&fixture, "green");
     g_object_get (fixture.infer, "model", &model, "labels", &labels, NULL);
     g_assert_cmpstr (model, ==, fixture.models[0]);
     g_assert_cmpstr (labels, ==, fixture.english);
   }
-  test_assert_no_error (fixture.bus);
+  test_assert_no_error (fixture.line.bus);
   if (file != NULL)
     test_remove_file (file);
   teardown (&fixture);
@@ -230,10 +193,10 @@ test_range (void)
 {
   static const char *const has[3] = { "mean", "std" };
   Fixture fixture = setup (chains[0]);
-  assert_green (&fixture, "green\n");
+  assert_green (&fixture, "green");
   g_object_set (fixture.infer, "model", fixture.models[2], NULL);
   assert_warning (&fixture, has);
-  assert_green (&fixture, "green\n");
+  assert_green (&fixture, "green");
   teardown (&fixture);
 }
 
@@ -284,13 +247,13 @@ test_many (void)
   for (guint i = 0; i < 200; i++) {
     g_object_set (fixture.infer, "model", fixture.models[i % 2], "labels",
                   i % 2 != 0 ? fixture.french : fixture.english, NULL);
-    see_green (&fixture, word);
-    g_assert_true (strcmp (word, "green\n") == 0 || strcmp (word, "vert\n") == 0);
+    test_see_green (fixture.line.harness, CAPS, word);
+    g_assert_true (strcmp (word, "green") == 0 || strcmp (word, "vert") == 0);
   }
-  while (strcmp (word, "vert\n") != 0)
-    see_green (&fixture, word);
-  g_assert_cmpstr (word, ==, "vert\n");
-  test_assert_no_error (fixture.bus);
+  while (strcmp (word, "vert") != 0)
+    test_see_green (fixture.line.harness, CAPS, word);
+  g_assert_cmpstr (word, ==, "vert");
+  test_assert_no_error (fixture.line.bus);
   teardown (&fixture);
 }
 
@@ -317,16 +280,16 @@ test_overwritten (gconstpointer data)
   const gboolean in_place = GPOINTER_TO_INT (data) != 0;
   Fixture fixture = setup (chains[0]);
   g_autofree char *before = g_strdup (fixture.models[0]);
-  assert_green (&fixture, "green\n");
+  assert_green (&fixture, "green");
   if (in_place)
     copy_file ("/dev/null", fixture.models[0], TRUE);
-  assert_green (&fixture, "green\n");
+  assert_green (&fixture, "green");
   copy_file (fixture.models[1], fixture.models[0], in_place);
   for (guint i = 0; i < 5; i++)
-    assert_green (&fixture, "green\n");
+    assert_green (&fixture, "green");
   g_autoptr (GError) error = NULL;
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-    fixture.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
+    fixture.line.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
   g_assert_nonnull (message);
   gst_message_parse_warning (message, &error, NULL);
   g_assert_true (g_str_has_prefix (error->message, before));
@@ -334,11 +297,11 @@ test_overwritten (gconstpointer data)
     error->message,
     ": the file has changed since the model was loaded; the model goes on as it was: set model "
     "again"));
-  assert_green (&fixture, "green\n");
+  assert_green (&fixture, "green");
   g_object_set (fixture.infer, "model", before, "labels", fixture.french, NULL);
-  see_switch (&fixture, "green\n", "vert\n");
+  test_see_switch (fixture.line.harness, CAPS, "green", "vert");
   assert_changed (&fixture, before, before);
-  test_assert_no_error (fixture.bus);
+  test_assert_no_error (fixture.line.bus);
   teardown (&fixture);
 }
 
@@ -347,16 +310,16 @@ static void
 test_overwritten_at_rest (void)
 {
   Fixture fixture = setup (chains[0]);
-  assert_green (&fixture, "green\n");
-  gst_element_set_state (fixture.harness->element, GST_STATE_READY);
+  assert_green (&fixture, "green");
+  gst_element_set_state (fixture.line.harness->element, GST_STATE_READY);
   copy_file ("/dev/null", fixture.models[0], TRUE);
-  g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_PAUSED), ==,
+  g_assert_cmpint (gst_element_set_state (fixture.line.harness->element, GST_STATE_PAUSED), ==,
                    GST_STATE_CHANGE_FAILURE);
-  test_assert_error (fixture.bus, fixture.models[0], "the file is empty", NULL);
+  test_assert_error (fixture.line.bus, fixture.models[0], "the file is empty", NULL);
   copy_file (fixture.models[1], fixture.models[0], FALSE);
-  gst_harness_play (fixture.harness);
-  gst_harness_set_src_caps_str (fixture.harness, CAPS);
-  assert_green (&fixture, "green\n");
+  gst_harness_play (fixture.line.harness);
+  gst_harness_set_src_caps_str (fixture.line.harness, CAPS);
+  assert_green (&fixture, "green");
   teardown (&fixture);
 }
 
@@ -382,8 +345,8 @@ wait_between (GstDebugCategory *category, GstDebugLevel level, const char *file,
   between->armed = FALSE;
   g_object_set (between->fixture->infer, "model", "/nowhere/b.tflite", NULL);
   between->waited = TRUE;
-  g_autoptr (GstMessage) warning =
-    gst_bus_timed_pop_filtered (between->fixture->bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING);
+  g_autoptr (GstMessage) warning = gst_bus_timed_pop_filtered (
+    between->fixture->line.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (warning);
   gst_message_parse_warning (warning, &error, NULL);
@@ -403,9 +366,9 @@ test_twice (void)
   gst_debug_set_threshold_for_name ("slinfer", GST_LEVEL_INFO);
   gst_debug_remove_log_function (gst_debug_log_default);
   gst_debug_add_log_function (wait_between, &between, NULL);
-  assert_green (&fixture, "green\n");
+  assert_green (&fixture, "green");
   g_object_set (fixture.infer, "model", fixture.models[1], "labels", fixture.french, NULL);
-  see_switch (&fixture, "green\n", "vert\n");
+  test_see_switch (fixture.line.harness, CAPS, "green", "vert");
   gst_debug_remove_log_function (wait_between);
   gst_debug_add_log_function (gst_debug_log_default, NULL, NULL);
   gst_debug_set_threshold_for_name ("slinfer", GST_LEVEL_NONE);
@@ -416,7 +379,7 @@ test_twice (void)
   g_assert_cmpstr (labels, ==, fixture.french);
   g_object_set (fixture.infer, "labels", has[0], NULL);
   g_autoptr (GstMessage) warning =
-    gst_bus_timed_pop_filtered (fixture.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING);
+    gst_bus_timed_pop_filtered (fixture.line.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING);
   g_assert_nonnull (warning);
   g_object_get (fixture.infer, "model", &after, NULL);
   g_assert_cmpstr (after, ==, fixture.models[1]);
@@ -430,15 +393,16 @@ test_stop (void)
   Fixture fixture = setup (chains[0]);
   for (guint i = 0; i < 30; i++) {
     const gboolean french = i % 2 == 0;
-    assert_green (&fixture, french ? "green\n" : "vert\n");
+    assert_green (&fixture, french ? "green" : "vert");
     g_object_set (fixture.infer, "model", fixture.models[french ? 1 : 0], "labels",
                   french ? fixture.french : fixture.english, NULL);
     g_usleep (i % 3 * 1000);
-    gst_element_set_state (fixture.harness->element, i % 4 < 2 ? GST_STATE_READY : GST_STATE_NULL);
-    gst_harness_play (fixture.harness);
-    gst_harness_set_src_caps_str (fixture.harness, CAPS);
+    gst_element_set_state (fixture.line.harness->element,
+                           i % 4 < 2 ? GST_STATE_READY : GST_STATE_NULL);
+    gst_harness_play (fixture.line.harness);
+    gst_harness_set_src_caps_str (fixture.line.harness, CAPS);
   }
-  test_assert_no_error (fixture.bus);
+  test_assert_no_error (fixture.line.bus);
   teardown (&fixture);
 }
 

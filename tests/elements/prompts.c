@@ -22,9 +22,8 @@ static const char tokenizer[] =
 
 typedef struct
 {
-  GstHarness *harness;
+  TestLine line;
   GstElement *predict;
-  GstBus *bus;
   char *model, *text, *tokens;
 } Fixture;
 
@@ -130,41 +129,9 @@ static void
 teardown (Fixture *fixture)
 {
   gst_object_unref (fixture->predict);
-  test_line_close (fixture->harness, fixture->bus);
+  test_line_close (fixture->line.harness, fixture->line.bus);
   char *files[] = { fixture->model, fixture->text, fixture->tokens };
-  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
-    test_remove_file (files[i]);
-    g_free (files[i]);
-  }
-}
-
-/* One green frame in, one word out. */
-static void
-see_green (Fixture *fixture, char word[16])
-{
-  static const guint8 green[3] = { 0, 255, 0 };
-  g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (CAPS, green, 0)), ==,
-                   GST_FLOW_OK);
-  g_autoptr (GstBuffer) out = gst_harness_pull (fixture->harness);
-  g_assert_nonnull (out);
-  memset (word, 0, 16);
-  gst_buffer_extract (out, 0, word, 15);
-  word[strcspn (word, "\n")] = '\0';
-}
-
-static void
-see_switch (Fixture *fixture, const char *before, const char *after)
-{
-  char word[16] = "";
-  while (strcmp (word, after) != 0) {
-    see_green (fixture, word);
-    g_assert_true (strcmp (word, before) == 0 || strcmp (word, after) == 0);
-    g_usleep (1000);
-  }
-  for (guint i = 0; i < FRAMES; i++) {
-    see_green (fixture, word);
-    g_assert_cmpstr (word, ==, after);
-  }
+  test_remove_files (files, G_N_ELEMENTS (files));
 }
 
 /* To more classes, to others of the same number, to the same names of other colours. */
@@ -173,15 +140,15 @@ test_change (gconstpointer data)
 {
   Fixture fixture = setup ((Kind) GPOINTER_TO_INT (data));
   char word[16];
-  see_green (&fixture, word);
+  test_see_green (fixture.line.harness, CAPS, word);
   g_assert_cmpstr (word, ==, "gruen");
   g_object_set (fixture.predict, "prompts", "bleu=blue;vert=green;rouge=red", NULL);
-  see_switch (&fixture, "gruen", "vert");
+  test_see_switch (fixture.line.harness, CAPS, "gruen", "vert");
   g_object_set (fixture.predict, "prompts", "azul=blue;verde=green;rojo=red", NULL);
-  see_switch (&fixture, "vert", "verde");
+  test_see_switch (fixture.line.harness, CAPS, "vert", "verde");
   g_object_set (fixture.predict, "prompts", "verde=blue;azul=green;rojo=red", NULL);
-  see_switch (&fixture, "verde", "azul");
-  test_assert_no_error (fixture.bus);
+  test_see_switch (fixture.line.harness, CAPS, "verde", "azul");
+  test_assert_no_error (fixture.line.bus);
   teardown (&fixture);
 }
 
@@ -191,16 +158,16 @@ test_bad (void)
 {
   Fixture fixture = setup (INPUT);
   char word[16];
-  see_green (&fixture, word);
+  test_see_green (fixture.line.harness, CAPS, word);
   g_object_set (fixture.predict, "prompts", "red;;green", NULL);
   g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (fixture.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING);
+    gst_bus_timed_pop_filtered (fixture.line.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING);
   g_autoptr (GError) error = NULL;
   g_autofree char *prompts = NULL;
   gst_message_parse_warning (message, &error, NULL);
   g_assert_nonnull (strstr (error->message, "prompts=red;;green: expected 1 to 1000 classes"));
   for (guint i = 0; i < FRAMES; i++) {
-    see_green (&fixture, word);
+    test_see_green (fixture.line.harness, CAPS, word);
     g_assert_cmpstr (word, ==, "gruen");
   }
   g_object_get (fixture.predict, "prompts", &prompts, NULL);

@@ -258,6 +258,15 @@ test_remove_file (const char *path)
   sl_tflite_remove_temp (path);
 }
 
+void
+test_remove_files (char *const *paths, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    test_remove_file (paths[i]);
+    g_free (paths[i]);
+  }
+}
+
 /* Deeper samples than bytes get the byte in their upper bits; GStreamer counts their offset in a
  * pixel in samples. */
 static void
@@ -401,6 +410,34 @@ test_line_run (const char *launch, const char *sink, const char *src, GstBuffer 
   g_assert_nonnull (out);
   test_line_close (line.harness, line.bus);
   return out;
+}
+
+void
+test_see_green (GstHarness *harness, const char *caps, char word[16])
+{
+  static const guint8 green[3] = { 0, 255, 0 };
+  g_assert_cmpint (gst_harness_push (harness, test_frame (caps, green, 0)), ==, GST_FLOW_OK);
+  g_autoptr (GstBuffer) out = gst_harness_pull (harness);
+  g_assert_nonnull (out);
+  memset (word, 0, 16);
+  g_assert_cmpuint (gst_buffer_extract (out, 0, word, 15), >, 0);
+  g_assert_nonnull (strchr (word, '\n'));
+  *strchr (word, '\n') = '\0';
+}
+
+void
+test_see_switch (GstHarness *harness, const char *caps, const char *before, const char *after)
+{
+  char word[16] = "";
+  while (strcmp (word, after) != 0) {
+    test_see_green (harness, caps, word);
+    g_assert_true (strcmp (word, before) == 0 || strcmp (word, after) == 0);
+    g_usleep (1000);
+  }
+  for (guint i = 0; i < 20; i++) {
+    test_see_green (harness, caps, word);
+    g_assert_cmpstr (word, ==, after);
+  }
 }
 
 char *

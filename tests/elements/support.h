@@ -54,6 +54,8 @@ guint test_reserve_port (void);
 gboolean test_certificate (char **certificate, char **key);
 /** test_remove_file: deletes what the functions above made. */
 void test_remove_file (const char *path);
+/** test_remove_files: the same of @n files, whose names are freed. */
+void test_remove_files (char *const *paths, guint n);
 
 /** test_fill_frame: every pixel's components set to @values (R G B or Y U V). */
 void test_fill_frame (GstBuffer *buffer, const GstVideoInfo *info, const guint8 values[3]);
@@ -89,6 +91,12 @@ void test_line_close (GstHarness *harness, GstBus *bus);
 /** test_line_run: (transfer full): what comes out of a line of its own for @in, without an error.
  */
 GstBuffer *test_line_run (const char *launch, const char *sink, const char *src, GstBuffer *in);
+/** test_see_green: the first line that a text element at the end of @harness makes of a green frame
+ * of caps @caps. */
+void test_see_green (GstHarness *harness, const char *caps, char word[16]);
+/** test_see_switch: green frames flow until that line is @after; before that it is @before, and
+ * afterwards it stays. */
+void test_see_switch (GstHarness *harness, const char *caps, const char *before, const char *after);
 /** test_take_text: the bytes of @buffer, which is taken. */
 char *test_take_text (GstBuffer *buffer);
 
