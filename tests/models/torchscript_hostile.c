@@ -161,8 +161,8 @@ test_nested (void)
   static const char *const uses[] = {
     "    b = str(a)\n    return torch.add(x, torch.len(b))\n",
     "    b = torch.format(\"{}\", a)\n    return torch.add(x, torch.len(b))\n",
-    "    c = annotate(List[Any], [])\n    for i in range(60):\n      c = [c, c]\n"
-    "    return torch.add(x, int(torch.eq(a, c)))\n",
+    ("    c = annotate(List[Any], [])\n    for i in range(60):\n      c = [c, c]\n"
+     "    return torch.add(x, int(torch.eq(a, c)))\n"),
     "    return torch.tensor(a)\n",
     "    return a\n",
     "    return torch.stack(a)\n",
@@ -184,8 +184,8 @@ test_tensors (void)
     "    return torch.arange(1099511627776)\n",
     "    return torch.repeat(x, [4096, 4096, 64, 64])\n",
     "    return torch.add(torch.expand(torch.zeros([1]), [65536, 65536]), 1)\n",
-    "    y = torch.zeros([64, 64])\n    for i in range(40):\n      y = torch.cat([y, y], 0)\n"
-    "    return y\n",
+    ("    y = torch.zeros([64, 64])\n    for i in range(40):\n      y = torch.cat([y, y], 0)\n"
+     "    return y\n"),
     "    y = x\n    for i in range(40):\n      y = torch.cat([y, y], 0)\n    return y\n",
     "    return torch.upsample_nearest2d(x, [1000000, 1000000], None)\n",
   };

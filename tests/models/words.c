@@ -406,6 +406,7 @@ test_memory (void)
   const SlModelSettings s = { .tokenizer = tokens, .prompts = "cat;dog" };
   const gsize before = resident_bytes ();
   g_autoptr (SlModel) model = load (path, &s);
+  g_assert_nonnull (model);
   const gsize after = resident_bytes ();
   g_test_message ("%.1f MB before, %.1f MB after", (double) before / 1e6, (double) after / 1e6);
   g_assert_cmpuint (after, <, before + LEFT_BYTES);

@@ -463,8 +463,8 @@ test_encoders (void)
 {
   static const char *const encoders[] = {
     "openh264enc gop-size=5 ! h264parse ! video/x-h264,alignment=au",
-    "x265enc key-int-max=5 tune=zerolatency speed-preset=ultrafast option-string=scenecut=0 ! "
-    "h265parse ! video/x-h265,alignment=au",
+    ("x265enc key-int-max=5 tune=zerolatency speed-preset=ultrafast option-string=scenecut=0 ! "
+     "h265parse ! video/x-h265,alignment=au"),
     "avenc_mpeg4 gop-size=5 ! mpeg4videoparse ! video/mpeg"
   };
   static const char *const formats[] = { ",stream-format=byte-stream", ",stream-format=avc",
