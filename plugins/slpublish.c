@@ -83,9 +83,13 @@ G_DEFINE_TYPE (SlPublish, sl_publish, GST_TYPE_BASE_SINK)
 
 static const SlProperty properties[] = {
   { "location", "Location",
-    "Where lines go: a path or file:///path (appended to), - (standard output), unix:/path, tcp://host:port, "
-    "mqtt[s]://[user[:password]@]host[:port]/topic, kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, http[s]://host/path (POST), ntfy[s]://host/topic, "
-    "push:/file of subscriptions, exec:/program arguments; {host}, {element} and {source} in a topic stand for names. Reads back without the password",
+    "Where lines go: a path or file:///path (appended to), - (standard output), unix:/path, "
+    "tcp://host:port, "
+    "mqtt[s]://[user[:password]@]host[:port]/topic, "
+    "kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, http[s]://host/path (POST), "
+    "ntfy[s]://host/topic, "
+    "push:/file of subscriptions, exec:/program arguments; {host}, {element} and {source} in a "
+    "topic stand for names. Reads back without the password",
     SL_PROPERTY_STRING, AT (to.location) },
   { "source", "Source",
     "Value of {source} in a topic, such as the camera's name; unset = \"unnamed\". For video also "
@@ -175,7 +179,8 @@ static const SlProperty properties[] = {
     "TOPIC/picture, retained; 0 = none",
     SL_PROPERTY_DOUBLE, AT (picture_interval), 0, DAY, 0 },
   { "control", "Control",
-    "MQTT: settings of the pipeline may be changed at TOPIC/set/NAME, and TOPIC/state/NAME has their values; who may write there is "
+    "MQTT: settings of the pipeline may be changed at TOPIC/set/NAME, and TOPIC/state/NAME has "
+    "their values; who may write there is "
     "up to the broker",
     SL_PROPERTY_BOOL, AT (control) },
   { "enabled", "Enabled",
@@ -209,7 +214,8 @@ static const SlProperty properties[] = {
     "push: whom a push service may ask about the messages: mailto:NAME@HOST or https://HOST",
     SL_PROPERTY_STRING, AT (to.push_subject) },
   { "push-hosts", "Push hosts",
-    "push: HOST or HOST:PORT of own push services, with ',' between, which may have private addresses; unset = none",
+    "push: HOST or HOST:PORT of own push services, with ',' between, which may have private "
+    "addresses; unset = none",
     SL_PROPERTY_STRING, AT (to.push_hosts) },
   { "timeout", "Timeout", "HTTP, exec: seconds that a request or a program may take",
     SL_PROPERTY_INT, AT (to.timeout_s), 1, 300, 10 },

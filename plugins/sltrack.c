@@ -115,33 +115,41 @@ static const SlProperty properties[] = {
   { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that match no object",
     SL_PROPERTY_BOOL, AT (drop_unsure), 0, 0, TRUE, NULL, TRUE },
   { "observation-centred", "Observation-centred",
-    "OC-SORT: after a gap, correct an object's motion by a straight line between its last and its new position; also match "
+    "OC-SORT: after a gap, correct an object's motion by a straight line between its last and its "
+    "new position; also match "
     "objects by the direction of their motion",
     SL_PROPERTY_BOOL, AT (settings.observed), 0, 0, FALSE, NULL, TRUE },
   { "appearance", "Appearance",
-    "Path of a model that makes an embedding of an object's picture, such as appearance=osnet.onnx, or zoo:NAME: objects "
-    "that cross, or come back, keep their ids by it (BoT-SORT). What the file does not say about its input is read from "
+    "Path of a model that makes an embedding of an object's picture, such as "
+    "appearance=osnet.onnx, or zoo:NAME: objects "
+    "that cross, or come back, keep their ids by it (BoT-SORT). What the file does not say about "
+    "its input is read from "
     "MODEL.modelinfo beside it. Frames must be in system memory; unset = motion and overlap alone",
     SL_PROPERTY_STRING, AT (appearance), 0, 0, 0 },
   { "appearance-settings", "Appearance settings",
-    "Settings of that model, as slinfer has them, such as appearance-settings=\"mean=127.5 std=127.5 threads=2\"",
+    "Settings of that model, as slinfer has them, such as appearance-settings=\"mean=127.5 "
+    "std=127.5 threads=2\"",
     SL_PROPERTY_STRING, AT (look_settings), 0, 0, 0 },
   { "appearance-threshold", "Appearance threshold",
-    "Least similarity of two embeddings of one object, 0..1: 0 = the mean similarity of different objects in this stream, 1 = "
+    "Least similarity of two embeddings of one object, 0..1: 0 = the mean similarity of different "
+    "objects in this stream, 1 = "
     "equal embeddings",
     SL_PROPERTY_DOUBLE, AT (settings.look), 0, 1, 0.5, NULL, TRUE },
   { "appearance-interval", "Appearance interval",
-    "Frames after which the model looks again at an object that overlaps no other; it looks at objects in doubt in every frame",
+    "Frames after which the model looks again at an object that overlaps no other; it looks at "
+    "objects in doubt in every frame",
     SL_PROPERTY_INT, AT (settings.look_again), 1, 10000, 15, NULL, TRUE },
   { "appearance-objects", "Most objects for appearance",
     "Most objects of a frame that the model looks at; objects in doubt come first", SL_PROPERTY_INT,
     AT (settings.most_looks), 1, SL_TRACK_MOST, 16, NULL, TRUE },
   { "appearance-memory", "Appearance memory",
-    "Frames that an object may be missing and still be found again by its appearance; max-age or less = no longer than "
+    "Frames that an object may be missing and still be found again by its appearance; max-age or "
+    "less = no longer than "
     "max-age",
     SL_PROPERTY_INT, AT (settings.remember), 0, 100000, 300, NULL, TRUE },
   { "appearance-batch", "Appearance batch",
-    "Most objects in one run of the model; 1 = one after the other, as also where a batch is not faster or not possible",
+    "Most objects in one run of the model; 1 = one after the other, as also where a batch is not "
+    "faster or not possible",
     SL_PROPERTY_INT, AT (batch), 1, 64, 8 },
   { "next-id", "Next id", SL_TRACKING_NEXT_ID_HELP, SL_PROPERTY_INT, AT (next_id), 1, G_MAXINT, 1 },
 };
@@ -205,7 +213,8 @@ check_blank (SlTrack *self, const gfloat *embeddings, guint n)
   self->told_blank = TRUE;
   GST_ELEMENT_WARNING (
     self, STREAM, FAILED,
-    ("appearance=%s: %u of %u embeddings are zeros or not finite; such objects are tracked by motion "
+    ("appearance=%s: %u of %u embeddings are zeros or not finite; such objects are tracked by "
+     "motion "
      "alone. Expected a model for pictures of this kind; mean and std of its input may be wrong",
      sl_embedder_model (self->embedder), blank, n),
     (NULL));
@@ -497,9 +506,12 @@ sl_track_class_init (SlTrackClass *klass)
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline tracker", "Filter/Analyzer/Video",
-    "Tracks objects of any element (ByteTrack, and BoT-SORT with appearance=MODEL): each gets an id that stays the same "
-    "from frame to frame, in a structure \"object_id\" with the field id, as in DL Streamer's elements.",
-    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! sloverlay ! videoconvert ! autovideosink",
+    "Tracks objects of any element (ByteTrack, and BoT-SORT with appearance=MODEL): each gets an "
+    "id that stays the same "
+    "from frame to frame, in a structure \"object_id\" with the field id, as in DL Streamer's "
+    "elements.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! sloverlay ! "
+    "videoconvert ! autovideosink",
     "predictions.md");
   klass->transform_ip = sl_track_transform_ip;
   klass->prepare_output_buffer = sl_track_prepare_output_buffer;

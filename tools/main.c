@@ -130,7 +130,9 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, user, check, replay, tokenize, search or serve (see sightline --help)",
+      "'%s' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, "
+      "quantize, calibrate, fit, eval, bench, backends, run, user, check, replay, tokenize, "
+      "search or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

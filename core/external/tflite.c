@@ -477,7 +477,8 @@ const SlRuntime sl_runtime_tflite = {
   .variable = "SIGHTLINE_TFLITE",
   .libraries = { "libtensorflowlite_c.so", "libtensorflowlite_c.so.2", "libLiteRt.so", NULL },
   .advice =
-    "build its C library (tensorflow/lite/c, target tensorflowlite_c), take the one of npm's tfjs-tflite-node, or LiteRT's libLiteRt.so",
+    "build its C library (tensorflow/lite/c, target tensorflowlite_c), take the one of npm's "
+    "tfjs-tflite-node, or LiteRT's libLiteRt.so",
   .successor = &sl_runtime_litert,
   .resizes = TRUE,
   .open = open_library,

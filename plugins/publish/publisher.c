@@ -138,7 +138,8 @@ find_transport (const char *location, char **plain, GError **error)
   const char *slashes = strstr (shown, "://");
   return sl_fail_null (
     error, SL_ERROR_ARGUMENT,
-    "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic, kafka[s]://host/topic, "
+    "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, "
+    "mqtt[s]://host/topic, kafka[s]://host/topic, "
     "http[s]://host/path, ntfy[s]://host/topic, push:/file or exec:/program, got scheme \"%.*s\"",
     shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
 }

@@ -274,8 +274,8 @@ wait_for_caps (SlRestreamMount *mount)
   if (mount->is_raw)
     refuse (
       GST_RTSP_STS_NOT_FOUND,
-      g_strdup (
-        "Not Found: the camera sends raw frames; the path without /camera has the encoded picture"));
+      g_strdup ("Not Found: the camera sends raw frames; the path without /camera has the encoded "
+                "picture"));
   else
     refuse (GST_RTSP_STS_SERVICE_UNAVAILABLE,
             g_strdup ("Service Unavailable: no frame has come; try again later"));

@@ -26,11 +26,14 @@ static const SlProperty own[] = {
     "frame waits for a stream that has ended, or delivered nothing for a second",
     SL_PROPERTY_INT, AT (batch_timeout), 0, 10000, 10, NULL, TRUE },
   { "promised-rate", "Promised rate",
-    "Frames a second that the model should run on, as a part of the budget that all slinfer elements of the process with a "
-    "promised rate share (docs/budget.md); 0 = no part in it: the model runs whenever a frame comes",
+    "Frames a second that the model should run on, as a part of the budget that all slinfer "
+    "elements of the process with a "
+    "promised rate share (docs/budget.md); 0 = no part in it: the model runs whenever a frame "
+    "comes",
     SL_PROPERTY_DOUBLE, AT (promised_rate), 0, 1000, 0, NULL, TRUE },
   { "priority", "Priority",
-    "With a promised rate: the weight in the budget when there is not enough for all promises, and for what is left",
+    "With a promised rate: the weight in the budget when there is not enough for all promises, "
+    "and for what is left",
     SL_PROPERTY_INT, AT (priority), 1, 10, 1, NULL, TRUE },
   { "black-box", "Black box",
     "Folder for black boxes with the last inputs and outputs of the model, for sightline replay; "

@@ -89,7 +89,8 @@ sl_infer_tell_file_changed (GstElement *element, const char *path)
 {
   GST_ELEMENT_WARNING (
     element, RESOURCE, SETTINGS,
-    ("%s: the file has changed since the model was loaded; the model goes on as it was: set model again, or send SIGHUP "
+    ("%s: the file has changed since the model was loaded; the model goes on as it was: set model "
+     "again, or send SIGHUP "
      "to sightline run, to load the new one",
      path),
     (NULL));

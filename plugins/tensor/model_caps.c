@@ -182,6 +182,7 @@ sl_model_caps_are_video (GstEvent *event, GError **error)
     return FALSE;
   sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)");
+    "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of "
+    "slinfer (and slpostprocess)");
   return TRUE;
 }

@@ -126,8 +126,10 @@ sl_infer_turn_install (GObjectClass *klass, guint id)
     klass, id,
     g_param_spec_boxed (
       "budget", "Budget",
-      "The element's part in the budget, NULL without promised-rate: promised, offered and delivered frames a second (the "
-      "latter two over the last 10 seconds); frames; skipped frames; microseconds of a run (cost), and those that "
+      "The element's part in the budget, NULL without promised-rate: promised, offered and "
+      "delivered frames a second (the "
+      "latter two over the last 10 seconds); frames; skipped frames; microseconds of a run "
+      "(cost), and those that "
       "frames waited for their turn (waited-p50, waited-p99)",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }

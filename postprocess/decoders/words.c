@@ -321,7 +321,8 @@ note (gconstpointer opened)
 const SlDecoder sl_decoder_words = {
   .name = "words",
   .description =
-    "the embedding of a picture, as long as those of the sentences that prompts states, such as float32[1,512]; or logits_per_image[1,sentences]",
+    "the embedding of a picture, as long as those of the sentences that prompts states, such as "
+    "float32[1,512]; or logits_per_image[1,sentences]",
   .params = params,
   .threshold = 0,
   .matches = matches,

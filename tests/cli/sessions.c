@@ -67,7 +67,8 @@ test_hash (void)
     g_assert_null (sl_users_new ("users", &refused));
     g_assert_cmpstr (
       refused->message, ==,
-      "users: no user can log in: this build has no libcrypt, which checks passwords: expected libxcrypt 4.4 when it was made (Debian: libcrypt-dev, meson option crypt)");
+      "users: no user can log in: this build has no libcrypt, which checks passwords: expected "
+      "libxcrypt 4.4 when it was made (Debian: libcrypt-dev, meson option crypt)");
     g_test_skip ("built without libcrypt");
     return;
   }

@@ -31,8 +31,10 @@ open_camera (Camera *camera, const char *source, const char *infer)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *launch = g_strdup_printf (
-    "videotestsrc is-live=true %s ! video/x-raw,format=RGB,width=4,height=4,framerate=200/1 ! slnormalize ! queue "
-    "leaky=downstream max-size-buffers=1 ! slinfer name=i model=%s backend=onnxruntime %s ! fakesink name=s sync=false",
+    "videotestsrc is-live=true %s ! video/x-raw,format=RGB,width=4,height=4,framerate=200/1 ! "
+    "slnormalize ! queue "
+    "leaky=downstream max-size-buffers=1 ! slinfer name=i model=%s backend=onnxruntime %s ! "
+    "fakesink name=s sync=false",
     source, model, infer);
   camera->pipeline = gst_parse_launch (launch, &error);
   g_assert_no_error (error);

@@ -305,7 +305,8 @@ test_other_models (void)
           "expected an embedding of at most 4096 numbers, got 6912");
   refuse (
     "appearance=%s", pair,
-    "decoder vector: expected one tensor of uint8, int8 or float32 with one dimension other than 1 ");
+    "decoder vector: expected one tensor of uint8, int8 or float32 with one dimension other than "
+    "1 ");
   refuse ("appearance=%s", sum, "expected a model that makes an embedding of a picture, got ");
   test_remove_file (longest);
   test_remove_file (pair);
@@ -352,7 +353,8 @@ read_face (guint i)
   if (path == NULL)
     return NULL;
   g_autofree char *launch = g_strdup_printf (
-    "filesrc location=%s ! decodebin ! videoconvert ! videocrop left=%u top=%u right=%u bottom=%u ! videoscale ! "
+    "filesrc location=%s ! decodebin ! videoconvert ! videocrop left=%u top=%u right=%u bottom=%u "
+    "! videoscale ! "
     "capsfilter caps=video/x-raw,format=RGB,width=%d,height=%d ! "
     "appsink name=sink",
     path, faces[i].x, faces[i].y, faces[i].width - faces[i].x - faces[i].side,

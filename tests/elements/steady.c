@@ -176,7 +176,8 @@ test_case (gconstpointer data)
   g_autoptr (GString) launch = g_string_new (NULL);
   g_string_printf (
     launch,
-    "videotestsrc pattern=%s num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48 ! slnormalize name=in %s ! slinfer "
+    "videotestsrc pattern=%s num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48 ! "
+    "slnormalize name=in %s ! slinfer "
     "model=%s/%s ! slpostprocess ! %s ! fakesink name=sink sync=false enable-last-sample=false",
     c->pattern != NULL ? c->pattern : "green", WARM_UP + FRAMES + 1,
     c->objects != NULL ? c->objects : "", models, c->model, c->output);

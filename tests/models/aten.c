@@ -141,7 +141,8 @@ test_refusals (void)
     { "aten::softmax", "aten::softmax: argument 'dim' is missing", 1 },
     { "aten::sigmoid", "aten::sigmoid: 2 arguments; expected at most 1: self", 2 },
     { "aten::cdist",
-      "aten::cdist: this operator is not supported in this format; export the model to TorchScript or ONNX",
+      "aten::cdist: this operator is not supported in this format; export the model to "
+      "TorchScript or ONNX",
       2 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

@@ -231,7 +231,8 @@ test_judge (void)
                     "results differ by 0.04 %, at most 1 %");
   expect_judgement (
     worse, 3, -1,
-    "device=auto: Sightline runs the model: device 0 (cpu, A) takes 7.7 ms, Sightline 8 ms, expected 5 "
+    "device=auto: Sightline runs the model: device 0 (cpu, A) takes 7.7 ms, Sightline 8 ms, "
+    "expected 5 "
     "% less; device 1 (gpu, B) gives results that differ by 1 %, expected at most 1 %; device 2 "
     "(npu, C) does not run it (out of memory)");
   expect_judgement (NULL, 0, -1,

@@ -84,12 +84,15 @@ test_mistakes (void)
     { TWO, "[budgte yard]\nrate=5\n",
       "gate.pipeline:4: [budgte yard] rate: unknown group; did you mean [budget NAME]?" },
     { TWO, "[budget]\nrate=5\n[budget yrad]\nrate=2\n",
-      "gate.pipeline:6: [budget yrad]: the launch line has no slpredict or slinfer of that name; did you mean 'yard'?" },
+      "gate.pipeline:6: [budget yrad]: the launch line has no slpredict or slinfer of that name; "
+      "did you mean 'yard'?" },
     { TWO, "[budget]\ncores=1\n[budget yard]\nrate=2\n",
-      "gate.pipeline:4: [budget]: nothing is promised to the model of door; expected rate=FRAMES a second in [budget] or in "
+      "gate.pipeline:4: [budget]: nothing is promised to the model of door; expected rate=FRAMES "
+      "a second in [budget] or in "
       "[budget door]" },
     { "fakesrc ! fakesink", "[budget]\nrate=5\n",
-      "gate.pipeline:4: [budget]: the launch line has no slpredict or slinfer, whose models share a budget" },
+      "gate.pipeline:4: [budget]: the launch line has no slpredict or slinfer, whose models share "
+      "a budget" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;

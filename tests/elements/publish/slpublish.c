@@ -175,7 +175,9 @@ test_errors (void)
       "cannot be opened for writing: No such file or directory: expected a file in a folder that "
       "exists and may be written to" },
     { "ftp://me:secret@host/x", "",
-      "location=ftp://me:***@host/x: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic, kafka[s]://host/topic, http[s]://host/path, ntfy[s]://host/topic, push:/file or exec:/program, got scheme \"ftp\"" },
+      "location=ftp://me:***@host/x: expected a path, \"-\", file://, unix:/path, "
+      "tcp://host:port, mqtt[s]://host/topic, kafka[s]://host/topic, http[s]://host/path, "
+      "ntfy[s]://host/topic, push:/file or exec:/program, got scheme \"ftp\"" },
     { "tcp://localhost", "", "expected tcp://host:port with a port of 1 to 65535" },
     { "tcp://localhost:99999", "", "expected tcp://host:port with a port of 1 to 65535" },
     { "tcp://me:secret@localhost", "",
@@ -185,7 +187,9 @@ test_errors (void)
     { "mqtt:me:secret@localhost/a", "", "location=mqtt:me:***@localhost/a: expected a path" },
     { "mqtt:/me:secret@localhost/a", "", "location=mqtt:/me:***@localhost/a: expected a path" },
     { "mqqt://me:secret@localhost/a", "",
-      "location=mqqt://me:***@localhost/a: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic, kafka[s]://host/topic, http[s]://host/path, ntfy[s]://host/topic, push:/file or exec:/program, got scheme \"mqqt\"" },
+      "location=mqqt://me:***@localhost/a: expected a path, \"-\", file://, unix:/path, "
+      "tcp://host:port, mqtt[s]://host/topic, kafka[s]://host/topic, http[s]://host/path, "
+      "ntfy[s]://host/topic, push:/file or exec:/program, got scheme \"mqqt\"" },
     { "mqtt//me:secret@localhost/a", "", "location=mqtt//me:***@localhost/a: expected a path" },
     { "me:secret@localhost/a", "", "location=me:***@localhost/a: expected a path" },
     { "/nonexistent/x.json", "password=a password-file=/b",

@@ -38,7 +38,8 @@ static const char schema[] =
   "CREATE TABLE IF NOT EXISTS word (kind INTEGER, text TEXT, event INTEGER, PRIMARY KEY (kind, "
   "text, event)) WITHOUT ROWID;"
   "CREATE INDEX IF NOT EXISTS word_event ON word (event);"
-  "CREATE TRIGGER IF NOT EXISTS event_gone AFTER DELETE ON event BEGIN DELETE FROM word WHERE event "
+  "CREATE TRIGGER IF NOT EXISTS event_gone AFTER DELETE ON event BEGIN DELETE FROM word WHERE "
+  "event "
   "= old.id; END;"
   /* Embeddings: what made them, which place of the file each has, and the places that are free. */
   "CREATE TABLE IF NOT EXISTS vector_model (id INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT "
