@@ -199,7 +199,7 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
     flow = sl_infer_turn_take (&self->turn, base->sinkpad, in);
   if (flow == GST_FLOW_OK) {
     flow = run_frame (self, start, in, out);
-    sl_infer_turn_done (&self->turn, base->sinkpad, in, flow == GST_FLOW_OK);
+    sl_infer_turn_done (&self->turn, base->sinkpad, out, flow == GST_FLOW_OK);
   }
   return flow;
 }
@@ -794,7 +794,7 @@ sl_infer_init (SlInfer *self)
   guint n;
   const SlProperty *properties = sl_infer_settings_properties (AT_SETTINGS, &n);
   sl_properties_init (self, properties, n);
-  sl_infer_turn_init (&self->turn);
+  sl_infer_turn_init (&self->turn, GST_BASE_TRANSFORM_SRC_PAD (self));
   self->held = sl_held_inputs_new (GST_ELEMENT (self));
   self->swap = sl_model_swap_new (load_beside, loaded_beside, self);
 }

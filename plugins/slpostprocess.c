@@ -17,6 +17,7 @@
 #include "plugins/base/byte_pool.h"
 #include "plugins/meta/class_names.h"
 #include "plugins/meta/landmark_event.h"
+#include "plugins/meta/seen_event.h"
 #include "plugins/meta/object_results.h"
 #include "plugins/meta/regions/choose.h"
 #include "plugins/meta/predictions.h"
@@ -53,6 +54,7 @@ typedef struct
 {
   GstElement parent;
   GstPad *sinkpad, *srcpad;
+  gboolean seen;     /* of sl_seen_send() */
   Settings settings; /* object lock */
   gboolean stale;    /* object lock: settings changed since the decoder was opened */
   /* The rest is the streaming thread's. */
@@ -576,6 +578,8 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
     return GST_FLOW_OK;
   }
   self->frame++;
+  if (meta != NULL && meta->budgeted)
+    sl_seen_send (self->sinkpad, &self->seen, prediction.n_objects > 0);
   if (self->track)
     follow (self, &prediction, GST_BUFFER_PTS (buffer));
   sl_prediction_signal_emit (self, predictions_signal, &prediction);
@@ -664,6 +668,7 @@ sl_postprocess_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       return take_gap (self, event);
     case GST_EVENT_STREAM_START:
       self->frame = 0;
+      self->seen = FALSE;
       sl_tracking_reset (&self->tracking);
       return gst_pad_push_event (self->srcpad, event);
     case GST_EVENT_FLUSH_STOP:
@@ -694,6 +699,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
     self->refused = self->warned_no_frame = self->warned_left_out = self->told_vector = FALSE;
     self->tensors.told_fit = FALSE;
     self->frame = 0;
+    self->seen = FALSE;
     gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
     sl_tracking_clear (&self->tracking);
     sl_tracking_init (&self->tracking);

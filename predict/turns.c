@@ -463,6 +463,7 @@ sl_turn_stream_figures (const SlTurnStream *stream, gint64 now, SlTurnFigures *f
                               .delivered = rate_of (stream->delivered, now),
                               .frames = stream->frames,
                               .skipped = stream->skipped,
+                              .need = stream->need,
                               .cost = median_cost (stream),
                               .waited_p50 = n > 0 ? sorted[n / 2] : 0,
                               .waited_p99 = n > 0 ? sorted[MIN (n * 99 / 100, n - 1)] : 0 };

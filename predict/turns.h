@@ -29,6 +29,7 @@ typedef struct _SlTurnStream SlTurnStream;
  * ran on
  * @frames: that the model ran on, ever
  * @skipped: that newer ones replaced before the model ran on them, ever
+ * @need: of the last frame that waited
  * @cost: the median of the last runs' times in us, 0 before the first
  * @waited_p50, @waited_p99: us for which the last SL_TURNS_WAITS frames waited
  */
@@ -36,6 +37,7 @@ typedef struct
 {
   gdouble promised, offered, delivered;
   guint64 frames, skipped;
+  gboolean need;
   gint64 cost, waited_p50, waited_p99;
 } SlTurnFigures;
 

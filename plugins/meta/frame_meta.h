@@ -48,6 +48,7 @@ typedef enum
  * @serial: number that slpredict gives each frame that it takes
  * @motion: slnormalize has tiles=motion: what a frame shows outside of its tiles is still there
  * @follows: slnormalize needs the positions of the landmarks
+ * @budgeted: slinfer has a part in the budget, and needs to know whether there are objects
  * @number: number of the frame in its stream, from 0, as in predictions; SL_NO_NUMBER before
  * slpostprocess
  */
@@ -65,7 +66,7 @@ typedef struct
   guint region;
   SlRect part, divided;
   guint64 serial, number;
-  gboolean follows, motion;
+  gboolean follows, motion, budgeted;
 } SlFrameMeta;
 
 #define SL_NO_NUMBER G_MAXUINT64

@@ -6,13 +6,26 @@
 
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/motion_meta.h"
+#include "plugins/meta/seen_event.h"
 
 #define LEAKY_DOWNSTREAM 2
 
+static GstPadProbeReturn
+take_event (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  gboolean seen;
+  if (!sl_seen_receive (info->data, &seen))
+    return GST_PAD_PROBE_OK;
+  g_atomic_int_set (&((SlInferTurn *) data)->seen, seen);
+  return GST_PAD_PROBE_DROP;
+}
+
+/* @turn is the element's, whose pad @source is, and lives as long. */
 void
-sl_infer_turn_init (SlInferTurn *turn)
+sl_infer_turn_init (SlInferTurn *turn, GstPad *source)
 {
   turn->stream = sl_budget_stream_new ();
+  gst_pad_add_probe (source, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, take_event, turn, NULL);
 }
 
 void
@@ -78,7 +91,8 @@ sl_infer_turn_take (SlInferTurn *turn, GstPad *sink, GstBuffer *in)
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (in);
   if (turn->parts)
     return GST_FLOW_OK;
-  if (!sl_budget_stream_enter (turn->stream, count_frames (turn, meta), shows_motion (meta)))
+  const gboolean need = shows_motion (meta) || g_atomic_int_get (&turn->seen);
+  if (!sl_budget_stream_enter (turn->stream, count_frames (turn, meta), need))
     return GST_FLOW_FLUSHING;
   const gboolean gives = sl_budget_stream_has_turn (turn->stream) && gives_way (turn, sink, meta);
   turn->gaps = FALSE;
@@ -88,10 +102,13 @@ sl_infer_turn_take (SlInferTurn *turn, GstPad *sink, GstBuffer *in)
 }
 
 void
-sl_infer_turn_done (SlInferTurn *turn, GstPad *sink, GstBuffer *in, gboolean ran)
+sl_infer_turn_done (SlInferTurn *turn, GstPad *sink, GstBuffer *out, gboolean ran)
 {
   gboolean replaces;
-  turn->parts = ran && sl_buffer_is_part (in);
+  SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
+  if (meta != NULL)
+    meta->budgeted = sl_budget_stream_has_turn (turn->stream);
+  turn->parts = ran && sl_buffer_is_part (out);
   if (!turn->parts && sl_budget_stream_has_turn (turn->stream))
     sl_budget_stream_leave (turn->stream, ran, has_next (sink, &replaces) || turn->batch);
 }
@@ -101,6 +118,8 @@ sl_infer_turn_end (SlInferTurn *turn, gboolean gap)
 {
   turn->parts = FALSE;
   turn->gaps = gap;
+  if (!gap)
+    g_atomic_int_set (&turn->seen, FALSE);
   turn->serial = gap && turn->serial > 0 ? turn->serial + 1 : 0;
   sl_budget_stream_leave (turn->stream, FALSE, FALSE);
 }
@@ -111,12 +130,12 @@ sl_infer_turn_figures (const SlInferTurn *turn)
   SlTurnFigures figures;
   if (!sl_budget_stream_figures (turn->stream, &figures))
     return NULL;
-  return gst_structure_new ("budget", "promised", G_TYPE_DOUBLE, figures.promised, "offered",
-                            G_TYPE_DOUBLE, figures.offered, "delivered", G_TYPE_DOUBLE,
-                            figures.delivered, "frames", G_TYPE_UINT64, figures.frames, "skipped",
-                            G_TYPE_UINT64, figures.skipped, "cost", G_TYPE_INT64, figures.cost,
-                            "waited-p50", G_TYPE_INT64, figures.waited_p50, "waited-p99",
-                            G_TYPE_INT64, figures.waited_p99, NULL);
+  return gst_structure_new (
+    "budget", "promised", G_TYPE_DOUBLE, figures.promised, "offered", G_TYPE_DOUBLE,
+    figures.offered, "delivered", G_TYPE_DOUBLE, figures.delivered, "frames", G_TYPE_UINT64,
+    figures.frames, "skipped", G_TYPE_UINT64, figures.skipped, "need", G_TYPE_BOOLEAN, figures.need,
+    "cost", G_TYPE_INT64, figures.cost, "waited-p50", G_TYPE_INT64, figures.waited_p50,
+    "waited-p99", G_TYPE_INT64, figures.waited_p99, NULL);
 }
 
 void
@@ -127,8 +146,8 @@ sl_infer_turn_install (GObjectClass *klass, guint id)
     g_param_spec_boxed (
       "budget", "Budget",
       "The element's part in the budget, NULL without promised-rate: promised, offered and "
-      "delivered frames a second (the "
-      "latter two over the last 10 seconds); frames; skipped frames; microseconds of a run "
+      "delivered frames a second (the latter two over the last 10 seconds); frames; skipped "
+      "frames; whether the newest frame has motion or objects (need); microseconds of a run "
       "(cost), and those that "
       "frames waited for their turn (waited-p50, waited-p99)",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));

@@ -18,11 +18,12 @@ typedef struct
   SlBudgetStream *stream;
   guint64 serial;
   gboolean parts, gaps;
+  gint seen;      /* atomic: the last frame downstream has objects */
   gboolean batch; /* it runs with other streams, which wait for it a moment */
 } SlInferTurn;
 
-/** sl_infer_turn_init, sl_infer_turn_clear: with the element. */
-void sl_infer_turn_init (SlInferTurn *turn);
+/** sl_infer_turn_init, sl_infer_turn_clear: with the element. @source: its source pad. */
+void sl_infer_turn_init (SlInferTurn *turn, GstPad *source);
 void sl_infer_turn_clear (SlInferTurn *turn);
 /** sl_infer_turn_set: between frames. @rate, @priority, @threads, @batch: as of
  * sl_budget_stream_set(). */
@@ -31,8 +32,8 @@ void sl_infer_turn_set (SlInferTurn *turn, gdouble rate, guint priority, guint t
 /** sl_infer_turn_take: waits for the turn of tensor @in. GST_FLOW_OK: the model runs on it;
  * GST_BASE_TRANSFORM_FLOW_DROPPED: a newer frame has its turn; GST_FLOW_FLUSHING: cancelled. */
 GstFlowReturn sl_infer_turn_take (SlInferTurn *turn, GstPad *sink, GstBuffer *in);
-/** sl_infer_turn_done: the model has run on @in, or failed. */
-void sl_infer_turn_done (SlInferTurn *turn, GstPad *sink, GstBuffer *in, gboolean ran);
+/** sl_infer_turn_done: the model has filled @out, or failed. */
+void sl_infer_turn_done (SlInferTurn *turn, GstPad *sink, GstBuffer *out, gboolean ran);
 /** sl_infer_turn_end: nothing follows what came so far: a flush, the end of the stream, a frame
  * without a tensor. */
 void sl_infer_turn_end (SlInferTurn *turn, gboolean gap);

@@ -10,6 +10,11 @@
 #include "tests/elements/support.h"
 #include "tests/support/program.h"
 
+/* Of test_boxes_model(): x 0.4..1, y 0.2..0.4, with a confidence of 0.2. */
+#define BOX                                         \
+  "pattern=solid-color foreground-color=0xff6633ff" \
+  " ! video/x-raw,format=RGB,width=2,height=2,framerate=100/1"
+
 static char *model, *other;
 
 typedef struct
@@ -73,8 +78,11 @@ frames_of (Camera *camera)
 static void
 wait_for (Camera *camera, gint frames)
 {
-  while (frames_of (camera) < frames)
+  g_autoptr (GstBus) bus = gst_element_get_bus (camera->pipeline);
+  while (frames_of (camera) < frames) {
+    test_assert_no_error (bus);
     g_usleep (1000);
+  }
 }
 
 static GstStructure *
@@ -178,6 +186,54 @@ test_other_model (void)
   close_cameras (&camera, 1);
 }
 
+static gboolean
+has_need (GstElement *predict)
+{
+  g_autoptr (GstStructure) figures = NULL;
+  gboolean need = FALSE;
+  g_object_get (predict, "budget", &figures, NULL);
+  gst_structure_get_boolean (figures, "need", &need);
+  return need;
+}
+
+/* A camera whose last frame has objects, or where slmotion sees something move, has a need. */
+static void
+test_need (void)
+{
+  static const struct
+  {
+    const char *source, *predict;
+    gboolean need;
+  } cases[] = {
+    { BOX, TEST_BOXES_DECODER " threshold=0.1", TRUE },
+    { BOX, TEST_BOXES_DECODER " threshold=0.9", FALSE },
+    { "pattern=snow ! video/x-raw,format=RGB,width=64,height=48,framerate=100/1 ! slmotion", NULL,
+      TRUE },
+  };
+  g_autofree char *boxes = test_boxes_model (), *colours = test_colour_model (SL_DTYPE_U8);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *launch = g_strdup_printf (
+      "videotestsrc is-live=true %s ! slpredict name=p model=%s promised-rate=100 %s ! fakesink name=s sync=false",
+      cases[i].source, cases[i].predict != NULL ? boxes : colours,
+      cases[i].predict != NULL ? cases[i].predict : "");
+    Camera camera = { .pipeline = gst_parse_launch (launch, &error) };
+    g_assert_no_error (error);
+    camera.infer = gst_bin_get_by_name (GST_BIN (camera.pipeline), "p");
+    g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (camera.pipeline), "s");
+    g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, &camera.frames, NULL);
+    play (&camera, 1);
+    wait_for (&camera, 5);
+    while (cases[i].need && !has_need (camera.infer))
+      g_usleep (1000);
+    g_assert_cmpint (has_need (camera.infer), ==, cases[i].need);
+    close_cameras (&camera, 1);
+  }
+  test_remove_file (boxes);
+  test_remove_file (colours);
+}
+
 /* Without a promise there are no figures, also of slpredict, which has them of its slinfer. */
 static void
 test_property (void)
@@ -209,6 +265,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slinfer-budget/shares", test_shares);
   g_test_add_func ("/slinfer-budget/dead-camera", test_dead_camera);
   g_test_add_func ("/slinfer-budget/other-model", test_other_model);
+  g_test_add_func ("/slinfer-budget/need", test_need);
   g_test_add_func ("/slinfer-budget/property", test_property);
   const int result = test_elements_run ();
   test_remove_file (model);
