@@ -9,9 +9,9 @@ sl_seen_send (GstPad *pad, gboolean *told, gboolean seen)
   if (seen == *told)
     return;
   *told = seen;
-  gst_pad_push_event (pad, gst_event_new_custom (
-                             GST_EVENT_CUSTOM_UPSTREAM,
-                             gst_structure_new (NAME, "objects", G_TYPE_BOOLEAN, seen, NULL)));
+  gst_pad_push_event (
+    pad, gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+                               gst_structure_new (NAME, "objects", G_TYPE_BOOLEAN, seen, NULL)));
 }
 
 gboolean
