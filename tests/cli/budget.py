@@ -2,6 +2,7 @@
 """[budget]: cameras that share a processor, in sightline run --http and sightline check."""
 import json
 import re
+import signal
 
 import harness
 from harness import model, run, work, write
@@ -48,6 +49,19 @@ def test_served():
         free = Client(served).get("pipelines").json["pipelines"][0]
         assert "promised" not in free["models"][0], free
         assert "sightline_promised_frames_per_second{" not in served.get("/metrics").text
+
+
+def test_reload():
+    """Another number of cores is taken as the pipeline runs; another promise starts it anew."""
+    path = describe("again", "[budget]\ncores=1\nrate=5\n")
+    with Served(path) as served:
+        describe("again", "[budget]\ncores=0.5\nrate=5\n")
+        served.child.send_signal(signal.SIGHUP)
+        assert served.wait_for("reloaded")["message"].endswith(": the same pipeline; it goes on")
+        describe("again", "[budget]\ncores=0.5\nrate=6\n")
+        served.child.send_signal(signal.SIGHUP)
+        assert served.wait_for("reloaded", 2)["message"].endswith(": changed; starting the new pipeline")
+        eventually(lambda: 'sightline_promised_frames_per_second{pipeline="again",element="again"} 6\n' in served.get("/metrics").text)
 
 
 def test_contradiction():
