@@ -380,6 +380,9 @@ test_timeout (void)
   use (&users[0]);
   g_assert_cmpint (sl_allocations (), ==, before);
   g_assert_cmpint (sl_batch_stream_waited (users[0].stream), <, SHORT_US);
+  sl_batch_stream_expect (users[1].stream);
+  use (&users[0]);
+  g_assert_cmpint (sl_batch_stream_waited (users[0].stream), >=, SHORT_US);
   users_clear (users, 2);
 }
 
