@@ -116,12 +116,8 @@ setup (Kind kind)
     "prompts=\"rot=red;gruen=green\"",
     fixture.model, decoders[kind],
     kind == INSIDE ? "" : "text-model=", kind == INSIDE ? "" : fixture.text, fixture.tokens);
-  fixture.harness = gst_harness_new_parse (launch);
-  fixture.bus = test_watch (fixture.harness->element);
-  fixture.predict = gst_bin_get_by_name (GST_BIN (fixture.harness->element), "it");
-  gst_harness_set_live (fixture.harness, FALSE);
-  gst_harness_set_sink_caps_str (fixture.harness, "text/x-raw,format=utf8");
-  gst_harness_set_src_caps_str (fixture.harness, CAPS);
+  fixture.line = test_line_open (launch, "text/x-raw,format=utf8", CAPS);
+  fixture.predict = gst_bin_get_by_name (GST_BIN (fixture.line.harness->element), "it");
   return fixture;
 }
 
