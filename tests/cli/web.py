@@ -71,6 +71,14 @@ def test_description():
     assert running.stop() < PATIENCE and "http" not in {event["event"] for event in running.events()}
 
 
+def test_strange_methods():
+    """libsoup keeps the name of each method for ever: after many unknown ones no more reach it, and others are answered."""
+    with Served(describe("strange")) as served:
+        statuses = [served.get("/", "BREW%d" % i).status for i in range(1100)]
+        assert statuses == [405] * 1000 + [0] * 100, statuses.index(0)
+        assert served.get("/").status == 200 and served.get("/", "BREW").status == 0
+
+
 def test_pages():
     with Served(describe("pages", more="[http]\nstall=1min\n")) as served:
         eventually(lambda: served.get("/predictions").status == 200)
@@ -89,6 +97,15 @@ def test_pages():
         missing = served.get("/nothing%0a")
         assert missing.status == 404 and missing.text.startswith("/nothing\\n: there is nothing here; expected one of /, /snapshot.jpg, "), missing.text
         assert served.get("/health?pipeline=x").text == "?pipeline=x: there is no such pipeline; expected pages\n"
+        assert served.get("/", "BREW" * 5).status == 0, "a method that no program has"
+        with served.connect() as half, served.connect() as slow:
+            half.sendall(b"GE")
+            half.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(ConnectionResetError):
+                assert half.recv(100) == b""
+            for byte in (b"G", b"E", b"T", b" / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"):
+                slow.sendall(byte)
+            assert read_until(slow, b"\r\n").startswith(b"HTTP/1.1 200")
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "BREW"):
             answer = served.get("/", method)
             assert answer.status == 405 and answer.headers["allow"] == "GET, HEAD" and b"expected GET or HEAD" in answer.body, method

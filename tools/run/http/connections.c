@@ -9,6 +9,10 @@
  * wait. A handshake that takes long is ended, earlier while others wait. The client with the fewest
  * handshakes is next, with its newest connection, which is the likeliest to succeed. libsoup gets
  * connections after their handshake.
+ *
+ * libsoup keeps the name of each method that it ever read, of any length. So of a connection
+ * without TLS the method is looked at first: one that is long, and after many strange ones each
+ * strange one, ends its connection.
  */
 #include "tools/run/http/connections.h"
 
@@ -24,6 +28,11 @@
 #define MAX_HANDSHAKES 8
 #define HANDSHAKE_PATIENCE (3 * G_USEC_PER_SEC)
 #define HANDSHAKE_IMPATIENCE (G_USEC_PER_SEC / 2)
+/* Bytes of a method, and requests with unknown ones that libsoup may see. */
+#define METHOD_MOST 16
+#define STRANGE_MOST 1000
+
+static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
 
 typedef struct
 {
@@ -33,6 +42,7 @@ typedef struct
   GSocketAddress *remote;    /* not owned once libsoup has it */
   GSocketConnection *stream; /* (nullable): until libsoup has it, as all that follows */
   GSource *readable;         /* (nullable): waits for the first byte */
+  gsize heard;               /* bytes of its method that were seen */
   GIOStream *tls;            /* (nullable): in its handshake */
   gint64 since, shaking;     /* @shaking: since when it is in its handshake */
   gboolean ended;            /* and soon gone */
@@ -50,6 +60,7 @@ struct _SlConnections
   GQueue all;       /* of Connection, the oldest first */
   GQueue spoken;    /* of Connection: that wait for their handshake, the newest first */
   guint handshakes; /* that go on */
+  guint strange;    /* methods that nobody knows */
 };
 
 static void listen_on (SlConnections *connections);
@@ -251,12 +262,54 @@ has_spoken (Connection *connection)
   return recv (g_socket_get_fd (connection->socket), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+static void wait_for_words (Connection *connection);
+
+/* The next look at @connection is when it has more than @heard bytes. */
+static void
+want_more (Connection *connection, gsize heard)
+{
+  connection->heard = heard;
+  g_socket_set_option (connection->socket, SOL_SOCKET, SO_RCVLOWAT, (gint) heard + 1, NULL);
+}
+
+static gboolean
+is_welcome (SlConnections *connections, const char *method, gsize length)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (methods); i++)
+    if (strlen (methods[i]) == length && memcmp (methods[i], method, length) == 0)
+      return TRUE;
+  return connections->strange++ < STRANGE_MOST;
+}
+
+/* Of a connection without TLS: it is libsoup's once its method is known. */
+static void
+look_at_method (Connection *connection)
+{
+  char head[METHOD_MOST + 1];
+  const gssize n =
+    recv (g_socket_get_fd (connection->socket), head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
+  const char *blank = n > 0 ? memchr (head, ' ', (gsize) n) : NULL;
+  if (blank != NULL && is_welcome (connection->connections, head, (gsize) (blank - head))) {
+    want_more (connection, 0);
+    hand_over (connection, G_IO_STREAM (connection->stream));
+  } else if (blank == NULL && n > (gssize) connection->heard && n < (gssize) sizeof head) {
+    want_more (connection, (gsize) n);
+    wait_for_words (connection);
+  } else {
+    drop (connection); /* it is gone, too, or says no more */
+  }
+}
+
 static gboolean
 on_readable (GSocket *socket, GIOCondition condition, gpointer data)
 {
   Connection *connection = data;
   SlConnections *connections = connection->connections;
   stop_waiting (connection);
+  if (connections->certificate == NULL) {
+    look_at_method (connection);
+    return G_SOURCE_REMOVE;
+  }
   if (!has_spoken (connection)) {
     drop (connection);
     return G_SOURCE_REMOVE;
@@ -290,10 +343,7 @@ take (SlConnections *connections, GSocketConnection *stream)
   connection->since = g_get_monotonic_time ();
   g_socket_set_option (connection->socket, SOL_SOCKET, SO_SNDBUF, SEND_BUFFER, NULL);
   g_queue_push_tail (&connections->all, connection);
-  if (connections->certificate != NULL)
-    wait_for_words (connection);
-  else
-    hand_over (connection, G_IO_STREAM (stream));
+  wait_for_words (connection);
 }
 
 static gboolean
