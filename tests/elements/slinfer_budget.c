@@ -224,7 +224,8 @@ test_need (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
     g_autofree char *launch = g_strdup_printf (
-      "videotestsrc is-live=true %s ! slpredict name=p model=%s promised-rate=100 %s ! fakesink name=s sync=false",
+      "videotestsrc is-live=true %s ! slpredict name=p model=%s promised-rate=100 %s ! fakesink "
+      "name=s sync=false",
       cases[i].source, cases[i].predict != NULL ? boxes : colours,
       cases[i].predict != NULL ? cases[i].predict : "");
     Camera camera = { .pipeline = gst_parse_launch (launch, &error) };
