@@ -99,8 +99,7 @@ static const SlProperty properties[] = {
     "Video: format of lines. Lines of application/x-json or text/x-raw are published unchanged",
     SL_PROPERTY_CHOICE, AT (format), 0, 0, SL_LINE_JSON, sl_line_format_get_type },
   { "classes", "Classes",
-    "Video: classes in the lines, such as person,car, or with ! excluded classes, such as !dog; "
-    "unset = all",
+    "Video: classes in the lines, such as person,car, or excluded ones, such as !dog; unset = all",
     SL_PROPERTY_STRING, AT (classes) },
   { "max-queue-bytes", "Queue",
     "Most bytes of lines that wait to be sent; beyond it the oldest are lost and counted in "
@@ -143,12 +142,10 @@ static const SlProperty properties[] = {
     "MQTT, Kafka: password; replaces the location's. Never shown: reads back as unset",
     SL_PROPERTY_STRING, AT (to.password) },
   { "password-file", "Password file",
-    "MQTT, Kafka: file with the password in one line, read at each start; replaces password and "
-    "the location's",
+    "MQTT, Kafka: file with the password, read at each start; replaces password and the location's",
     SL_PROPERTY_STRING, AT (password_file) },
   { "ca-file", "Certificate authorities",
-    "mqtts://, kafkas://: PEM file of the authorities that sign the broker's certificate; unset = "
-    "the system's",
+    "mqtts, kafkas: PEM file of authorities of the broker's certificate; unset = the system's",
     SL_PROPERTY_STRING, AT (to.ca_file) },
   { "certificate", "Certificate", "mqtts://, kafkas://: PEM file of this client's certificate",
     SL_PROPERTY_STRING, AT (to.certificate) },
@@ -159,9 +156,8 @@ static const SlProperty properties[] = {
     "TOPIC/available; \"\" = none",
     SL_PROPERTY_STRING, AT (to.availability) },
   { "counts", "Counts",
-    "MQTT, JSON lines: also publish the number of objects of each label, retained, to TOPIC/LABEL "
-    "when it changes; and counts of zones and lines to TOPIC/zones/NAME, TOPIC/lines/NAME/in and "
-    "out",
+    "MQTT, JSON lines: also publish the number of objects a label, retained, to TOPIC/LABEL when "
+    "it changes; counts of zones and lines to TOPIC/zones/NAME, TOPIC/lines/NAME/in and out",
     SL_PROPERTY_BOOL, AT (to.counts) },
   { "discovery-prefix", "Discovery prefix",
     "MQTT, JSON lines: announce the camera to Home Assistant under this prefix, usually "
@@ -175,13 +171,11 @@ static const SlProperty properties[] = {
     "the last published one, and lines with events",
     SL_PROPERTY_BOOL, AT (on_change) },
   { "picture-interval", "Picture interval",
-    "MQTT, video: least seconds between two pictures with drawn predictions, as JPEG to "
-    "TOPIC/picture, retained; 0 = none",
+    "MQTT, video: least seconds between two drawn pictures, as JPEG to TOPIC/picture; 0 = none",
     SL_PROPERTY_DOUBLE, AT (picture_interval), 0, DAY, 0 },
   { "control", "Control",
     "MQTT: settings of the pipeline may be changed at TOPIC/set/NAME, and TOPIC/state/NAME has "
-    "their values; who may write there is "
-    "up to the broker",
+    "their values; who may write there is up to the broker",
     SL_PROPERTY_BOOL, AT (control) },
   { "enabled", "Enabled",
     "Whether lines are published; false = nothing is published, and no line counts as lost",
@@ -214,15 +208,13 @@ static const SlProperty properties[] = {
     "push: whom a push service may ask about the messages: mailto:NAME@HOST or https://HOST",
     SL_PROPERTY_STRING, AT (to.push_subject) },
   { "push-hosts", "Push hosts",
-    "push: HOST or HOST:PORT of own push services, with ',' between, which may have private "
-    "addresses; unset = none",
+    "push: HOST or HOST:PORT of own push services, with ',' between: addresses may be private",
     SL_PROPERTY_STRING, AT (to.push_hosts) },
   { "timeout", "Timeout", "HTTP, exec: seconds that a request or a program may take",
     SL_PROPERTY_INT, AT (to.timeout_s), 1, 300, 10 },
   { "message-key", "Message key",
     "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, "
-    "{element} and {source} stand for names; unset = {source}, or {host}/{element} where source is "
-    "unset",
+    "{element} and {source} stand for names; unset = {source}, or {host}/{element} without source",
     SL_PROPERTY_STRING, AT (to.message_key) },
   { "sasl-mechanism", "SASL mechanism",
     "Kafka, with a user name: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; unset = PLAIN",

@@ -251,8 +251,7 @@ test_form (gconstpointer data)
 static const char tokenizer[] =
   "{\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},\"padding\":{\"strategy\":{\"Fixed\":24},"
   "\"pad_id\":0},\"truncation\":{\"max_length\":24},\"model\":{\"type\":\"WordPiece\","
-  "\"unk_token\":\"?\","
-  "\"vocab\":{\"?\":0,\"a\":1,\"red\":2,\"cat\":3,\"end\":7}}}";
+  "\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"red\":2,\"cat\":3,\"end\":7}}}";
 
 /* The longest sentence decides; one that needs all leaves the model whole. */
 static void

@@ -230,7 +230,6 @@ relate_id (GstBuffer *frame, guint object, guint64 id)
           "\"x_min\":0.375,\"x_max\":0.5,\"y_min\":0.5,\"y_max\":0.625", "0.75", "-1")
 #define LABEL(label, confidence) \
   "{\"label\":\"" label "\",\"label_id\":-1,\"confidence\":" confidence "}"
-
 /* Relations alone: objects with an id, labels related either way, an object inside another, a label
  * of the whole frame. */
 static void
@@ -239,14 +238,13 @@ test_related (void)
   g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0);
   const guint car = relate (frame, "car", 16, 12, 32, 24, 0.5f),
               plate = relate (frame, "plate", 24, 24, 8, 6, 0.75f);
-  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
   relate_id (frame, car, 7);
   relate_id (frame, plate, G_MAXUINT64);
   relate_label (frame, car, GST_ANALYTICS_REL_TYPE_RELATE_TO, FALSE, "red", 0.25f);
   relate_label (frame, plate, GST_ANALYTICS_REL_TYPE_IS_PART_OF, TRUE, "AB 12", 0.5f);
   relate_label (frame, 0, GST_ANALYTICS_REL_TYPE_NONE, FALSE, "street", 0.75f);
   g_assert_true (gst_analytics_relation_meta_set_relation (
-    relations, GST_ANALYTICS_REL_TYPE_CONTAIN, car, plate));
+    gst_buffer_get_analytics_relation_meta (frame), GST_ANALYTICS_REL_TYPE_CONTAIN, car, plate));
   g_autofree char *json = json_of (frame);
   g_assert_cmpstr (
     json, ==,
