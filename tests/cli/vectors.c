@@ -389,7 +389,8 @@ test_hostile_index (void)
     { "UPDATE vector_model SET length = 9000000000", "embeddings of 9000000000 numbers" },
     { "UPDATE vector_model SET settings = x'00', slots = -5", "expected 1 to 8192, and what made" },
     { "DELETE FROM vector_model", "its pictures have no embeddings yet" },
-    { "PRAGMA user_version=7", "version 7, expected 1" },
+    { "PRAGMA user_version=7",
+      "an index of version 7, which another sightline has made: expected version 1" },
     { "CREATE VIEW endless AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT "
       "i FROM n",
       "it has a view, expected tables alone" },
