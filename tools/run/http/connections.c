@@ -10,14 +10,15 @@
  * handshakes is next, with its newest connection, which is the likeliest to succeed. libsoup gets
  * connections after their handshake.
  *
- * libsoup keeps the name of each method that it ever read, of any length. So of a connection
- * without TLS the method is looked at first: one that is long, and after many strange ones each
- * strange one, ends its connection.
+ * libsoup keeps the name of each method that it ever read, of any length. So the method is looked
+ * at first: one that is long, and after many strange ones each strange one, ends its connection.
  */
 #include "tools/run/http/connections.h"
 
 #include <string.h>
 #include <sys/socket.h>
+
+#include "tools/run/http/pushback.h"
 
 /* Bytes that the kernel may hold for a peer that does not read. */
 #define SEND_BUFFER (256 * 1024)
@@ -30,7 +31,7 @@
 #define HANDSHAKE_IMPATIENCE (G_USEC_PER_SEC / 2)
 /* Bytes of a method, and requests with unknown ones that libsoup may see. */
 #define METHOD_MOST 16
-#define STRANGE_MOST 1000
+#define STRANGE_MOST 100
 
 static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
 
@@ -42,10 +43,12 @@ typedef struct
   GSocketAddress *remote;    /* not owned once libsoup has it */
   GSocketConnection *stream; /* (nullable): until libsoup has it, as all that follows */
   GSource *readable;         /* (nullable): waits for the first byte */
-  gsize heard;               /* bytes of its method that were seen */
   GIOStream *tls;            /* (nullable): in its handshake */
-  gint64 since, shaking;     /* @shaking: since when it is in its handshake */
-  gboolean ended;            /* and soon gone */
+  GIOStream *outer;          /* (nullable): the stream, or TLS on it, whose method is awaited */
+  char head[METHOD_MOST + 1];
+  gsize heard;           /* bytes of @head */
+  gint64 since, shaking; /* @shaking: since when it is in its handshake */
+  gboolean ended;        /* and soon gone */
 } Connection;
 
 struct _SlConnections
@@ -135,6 +138,7 @@ drop (Connection *connection)
   g_queue_remove (&connection->connections->spoken, connection);
   stop_waiting (connection);
   g_clear_object (&connection->tls);
+  g_clear_object (&connection->outer);
   g_object_unref (connection->stream);
   g_object_unref (connection->remote);
   on_gone (connection, NULL);
@@ -194,6 +198,54 @@ hand_over (Connection *connection, GIOStream *outer)
     soup_server_accept_iostream (connection->connections->server, outer, local, remote, NULL);
 }
 
+static gboolean
+is_welcome (SlConnections *connections, const char *method, gsize length)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (methods); i++)
+    if (strlen (methods[i]) == length && memcmp (methods[i], method, length) == 0)
+      return TRUE;
+  return connections->strange++ < STRANGE_MOST;
+}
+
+/* A connection is libsoup's once its method is known. */
+static gboolean
+on_words (GObject *input, gpointer data)
+{
+  Connection *connection = data;
+  g_autoptr (GError) error = NULL;
+  const gssize n = g_pollable_input_stream_read_nonblocking (
+    G_POLLABLE_INPUT_STREAM (input), connection->head + connection->heard,
+    sizeof connection->head - connection->heard, NULL, &error);
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
+    return G_SOURCE_CONTINUE;
+  connection->heard += n > 0 ? (gsize) n : 0;
+  const char *blank = n > 0 ? memchr (connection->head, ' ', connection->heard) : NULL;
+  if (n > 0 && blank == NULL && connection->heard < sizeof connection->head)
+    return G_SOURCE_CONTINUE;
+  if (blank != NULL
+      && is_welcome (connection->connections, connection->head,
+                     (gsize) (blank - connection->head))) {
+    g_autoptr (GIOStream) outer = g_steal_pointer (&connection->outer);
+    g_autoptr (GIOStream) again = sl_pushback_new (outer, connection->head, connection->heard);
+    stop_waiting (connection);
+    hand_over (connection, again);
+  } else {
+    drop (connection); /* its client is gone, too, or says no more */
+  }
+  return G_SOURCE_REMOVE;
+}
+
+/* @outer: (transfer full) */
+static void
+wait_for_method (Connection *connection, GIOStream *outer)
+{
+  GPollableInputStream *input = G_POLLABLE_INPUT_STREAM (g_io_stream_get_input_stream (outer));
+  connection->outer = outer;
+  connection->readable = g_pollable_input_stream_create_source (input, NULL);
+  g_source_set_callback (connection->readable, G_SOURCE_FUNC (on_words), connection, NULL);
+  g_source_attach (connection->readable, g_main_context_get_thread_default ());
+}
+
 static void begin_handshakes (SlConnections *connections);
 
 static void
@@ -205,7 +257,7 @@ on_handshake (GObject *tls, GAsyncResult *result, gpointer data)
   connections->handshakes--;
   if (g_tls_connection_handshake_finish (G_TLS_CONNECTION (tls), result, NULL)
       && !connection->ended)
-    hand_over (connection, outer);
+    wait_for_method (connection, g_steal_pointer (&outer));
   else
     drop (connection);
   begin_handshakes (connections);
@@ -262,54 +314,12 @@ has_spoken (Connection *connection)
   return recv (g_socket_get_fd (connection->socket), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-static void wait_for_words (Connection *connection);
-
-/* The next look at @connection is when it has more than @heard bytes. */
-static void
-want_more (Connection *connection, gsize heard)
-{
-  connection->heard = heard;
-  g_socket_set_option (connection->socket, SOL_SOCKET, SO_RCVLOWAT, (gint) heard + 1, NULL);
-}
-
-static gboolean
-is_welcome (SlConnections *connections, const char *method, gsize length)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (methods); i++)
-    if (strlen (methods[i]) == length && memcmp (methods[i], method, length) == 0)
-      return TRUE;
-  return connections->strange++ < STRANGE_MOST;
-}
-
-/* Of a connection without TLS: it is libsoup's once its method is known. */
-static void
-look_at_method (Connection *connection)
-{
-  char head[METHOD_MOST + 1];
-  const gssize n =
-    recv (g_socket_get_fd (connection->socket), head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
-  const char *blank = n > 0 ? memchr (head, ' ', (gsize) n) : NULL;
-  if (blank != NULL && is_welcome (connection->connections, head, (gsize) (blank - head))) {
-    want_more (connection, 0);
-    hand_over (connection, G_IO_STREAM (connection->stream));
-  } else if (blank == NULL && n > (gssize) connection->heard && n < (gssize) sizeof head) {
-    want_more (connection, (gsize) n);
-    wait_for_words (connection);
-  } else {
-    drop (connection); /* it is gone, too, or says no more */
-  }
-}
-
 static gboolean
 on_readable (GSocket *socket, GIOCondition condition, gpointer data)
 {
   Connection *connection = data;
   SlConnections *connections = connection->connections;
   stop_waiting (connection);
-  if (connections->certificate == NULL) {
-    look_at_method (connection);
-    return G_SOURCE_REMOVE;
-  }
   if (!has_spoken (connection)) {
     drop (connection);
     return G_SOURCE_REMOVE;
@@ -343,7 +353,10 @@ take (SlConnections *connections, GSocketConnection *stream)
   connection->since = g_get_monotonic_time ();
   g_socket_set_option (connection->socket, SOL_SOCKET, SO_SNDBUF, SEND_BUFFER, NULL);
   g_queue_push_tail (&connections->all, connection);
-  wait_for_words (connection);
+  if (connections->certificate != NULL)
+    wait_for_words (connection);
+  else
+    wait_for_method (connection, g_object_ref (G_IO_STREAM (stream)));
 }
 
 static gboolean
