@@ -173,7 +173,7 @@ fill_gains (SlTracker *tracker, const SlTrackBox *boxes, double iou)
 {
   sl_track_reserve_gains (tracker, tracker->n_waiting);
   tracker->n_touching = 0;
-  for (guint t = 0; t < tracker->n_waiting; t++) {
+  for (guint t = 0; tracker->n_boxes > 0 && t < tracker->n_waiting; t++) {
     const SlTrackState *track = sl_track_at (tracker, tracker->waiting[t]);
     gint32 *gain = tracker->gain + (gsize) t * tracker->n_boxes;
     for (guint i = 0; i < tracker->n_boxes; i++) {
