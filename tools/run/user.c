@@ -5,6 +5,7 @@
  * whole; lines that are not the user's stay as they are.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <poll.h>
 #include <signal.h>
@@ -100,23 +101,25 @@ find (const File *file, const char *name)
 /* What ends or stops the program while a terminal has no echo. */
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
 static volatile sig_atomic_t ended; /* the signal that came; 0 = none */
+static int ending[2];               /* a pipe, which any thread may be interrupted to write to */
 
 static void
 on_end (int number)
 {
+  const int kept = errno;
   ended = number;
+  const gssize done G_GNUC_UNUSED = write (ending[1], "", 1); /* a full pipe has told already */
+  errno = kept;
 }
 
-/* Whether there is something to read, or the end; FALSE where one of @ends comes first. They are
- * blocked but for the wait, so that none comes unseen before it. */
+/* Whether there is something to read, or the end; FALSE where one of @ends comes first. */
 static gboolean
-wait_for_line (const sigset_t *unblocked)
+wait_for_line (void)
 {
-  struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-  int ready;
-  do
-    ready = ppoll (&input, 1, NULL, unblocked);
-  while (ready < 0 && errno == EINTR && ended == 0);
+  struct pollfd wanted[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+                             { .fd = ending[0], .events = POLLIN } };
+  while (poll (wanted, G_N_ELEMENTS (wanted), -1) < 0 && errno == EINTR)
+    ;
   return ended == 0;
 }
 
@@ -126,25 +129,23 @@ read_quietly (const char *prompt, char *line, int size, const struct termios *be
 {
   struct sigaction act = { .sa_handler = on_end }, old[G_N_ELEMENTS (ends)];
   struct termios quiet = *before;
-  sigset_t blocked, unblocked;
   quiet.c_lflag &= ~(tcflag_t) ECHO;
   ended = 0;
-  sigemptyset (&blocked);
-  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
-    sigaddset (&blocked, ends[i]);
-  sigprocmask (SIG_BLOCK, &blocked, &unblocked);
+  if (pipe2 (ending, O_CLOEXEC | O_NONBLOCK) != 0)
+    return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
     sigaction (ends[i], &act, &old[i]);
   tcsetattr (STDIN_FILENO, TCSAFLUSH, &quiet);
   fprintf (stderr, "%s: ", prompt);
-  const gboolean got = wait_for_line (&unblocked) && fgets (line, size, stdin) != NULL;
+  const gboolean got = wait_for_line () && fgets (line, size, stdin) != NULL;
   tcsetattr (STDIN_FILENO, TCSAFLUSH, before);
   fputc ('\n', stderr);
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
     sigaction (ends[i], &old[i], NULL);
+  close (ending[0]);
+  close (ending[1]);
   if (ended != 0)
     raise (ended);
-  sigprocmask (SIG_SETMASK, &unblocked, NULL);
   return got;
 }
 
