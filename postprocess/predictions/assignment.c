@@ -147,6 +147,6 @@ sl_assignment_solve (SlAssignment *self, const gint32 *gain, guint rows, guint c
   }
   for (guint r = 0; r < rows; r++)
     match[r] = NOBODY;
-  for (guint r = 0; r < rows; r++)
+  for (guint r = 0; columns > 0 && r < rows; r++)
     add_row (self, gain, (gint32) r, columns, match);
 }
