@@ -18,6 +18,7 @@
 
 #include "plugins/record/names.h"
 #include "tests/support/folders.h"
+#include "tests/support/sanitized.h"
 #include "tools/run/events/vectors.h"
 
 #define LENGTH 20
@@ -25,7 +26,12 @@
 #define PARTS 3
 #define MINUTE (60 * (gint64) G_USEC_PER_SEC)
 #define START (G_GINT64_CONSTANT (1790000000) * G_USEC_PER_SEC)
+/* Sanitizers take ten times as long for each. */
+#ifdef TEST_ADDRESS_SANITIZER
+#define MUTANTS 1000
+#else
 #define MUTANTS 10000
+#endif
 #define INDEX_MUTANTS 200
 
 static const char *const labels[] = { "person", "car", "dog" };
