@@ -338,6 +338,8 @@ def test_prompt():
 
         def own(fd=terminal):
             fcntl.ioctl(fd, termios.TIOCSCTTY, 0)
+            for one in (signal.SIGINT, signal.SIGQUIT):  # which shells ignore in what they run in the background
+                signal.signal(one, signal.SIG_DFL)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         child = subprocess.Popen([harness.PROGRAM, "user", "add", path, "tom", "--role", "look"], stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True, preexec_fn=own)
         try:

@@ -134,7 +134,8 @@ read_quietly (const char *prompt, char *line, int size, const struct termios *be
   if (pipe2 (ending, O_CLOEXEC | O_NONBLOCK) != 0)
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
-    sigaction (ends[i], &act, &old[i]);
+    if (sigaction (ends[i], NULL, &old[i]) == 0 && old[i].sa_handler != SIG_IGN)
+      sigaction (ends[i], &act, NULL); /* what a shell has ignored stays so */
   tcsetattr (STDIN_FILENO, TCSAFLUSH, &quiet);
   fprintf (stderr, "%s: ", prompt);
   const gboolean got = wait_for_line () && fgets (line, size, stdin) != NULL;
@@ -156,8 +157,11 @@ read_line (const char *prompt)
   char line[SL_PASSWORD_MOST + 2];
   struct termios before;
   const gboolean terminal = isatty (STDIN_FILENO) && tcgetattr (STDIN_FILENO, &before) == 0;
-  const gboolean got = terminal ? read_quietly (prompt, line, sizeof line, &before)
-                                : fgets (line, sizeof line, stdin) != NULL;
+  gboolean got;
+  do
+    got = terminal ? read_quietly (prompt, line, sizeof line, &before)
+                   : fgets (line, sizeof line, stdin) != NULL;
+  while (!got && terminal && ended == SIGTSTP); /* it goes on: the question again */
   char *text = got ? g_strndup (line, strcspn (line, "\r\n")) : NULL;
   explicit_bzero (line, sizeof line);
   return text;
@@ -168,7 +172,8 @@ static char *
 ask_password (GError **error)
 {
   g_autofree char *password = read_line ("Password"), *hash = NULL;
-  g_autofree char *again = isatty (STDIN_FILENO) ? read_line ("The same again") : NULL;
+  g_autofree char *again =
+    password != NULL && isatty (STDIN_FILENO) ? read_line ("The same again") : NULL;
   const gsize length = password != NULL ? strlen (password) : 0;
   if (length < SL_PASSWORD_LEAST || length > SL_PASSWORD_MOST
       || !g_utf8_validate (password, -1, NULL))
