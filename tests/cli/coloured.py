@@ -8,7 +8,7 @@ import shutil
 from harness import model, png_of, work, write
 
 WORDS = ["[pad]", "[begin]", "[end]", "red", "green", "blue", "yellow", "a", "photo", "of"]
-COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "orange": (255, 128, 0), "gray": (128, 128, 128)}
+COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "orange": (255, 128, 0), "gray": (128, 128, 128), "black": (0, 0, 0)}
 
 
 HALF = (0.5, 0.25, 1, 1)  # the place of the object

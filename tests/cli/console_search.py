@@ -70,18 +70,21 @@ def search(served, folder):
     refused(ask(served, words="x" * 1001), 400, "?words=: expected 1 to 1000 bytes of text")
     refused(ask(served, similar="nothing"), 404, "nothing: its picture has no embedding yet, or the event has none")
     assert served.get("/api/v1/session").json["search"] == "words"
-    new = "yard-2026-11-24T10-00-00.000Z-in"
+    new, dark = "yard-2026-11-24T10-00-00.000Z-in", "yard-2026-11-25T10-00-00.000Z-in"
+    put_clip(folder, dark, "dog", "black", "black")
+    assert "%s: its picture, or an object in it, has no embedding: " % dark in served.wait_for("search")["message"]
     put_clip(folder, new, "dog", "red", "red")
     eventually(lambda: (stems(served, words="red") or [""])[0] == new)
-    for ending in (".mkv", ".json", ".jpg"):
-        os.unlink(os.path.join(folder, new + ending))
+    for stem in (new, dark):
+        for ending in (".mkv", ".json", ".jpg"):
+            os.unlink(os.path.join(folder, stem + ending))
     eventually(lambda: new not in stems(served, words="red"))
 
 
 def lost(served, folder):
     """A file of embeddings that is gone is made again; the thread that makes them has the lowest priority."""
     os.unlink(os.path.join(folder, ".sightline-search.vectors"))
-    assert "the file of its embeddings is gone or damaged; all are made again" in served.wait_for("search")["message"]
+    assert "the file of its embeddings is gone or damaged; all are made again" in served.wait_for("search", 2)["message"]
     eventually(lambda: stems(served, words="red") == [s for s, _ in ranked((1, 0, 0))])
     tasks, nice = "/proc/%d/task" % served.child.pid, []
     for task in os.listdir(tasks):

@@ -53,6 +53,9 @@ def test_words():
 def test_pictures():
     folder = indexed("pictures")
     for name, colour in COLOURS.items():
+        if name == "black":
+            run("search", png("black.png", 40, 30, colour), folder).expect(1, "with a direction, got 3 numbers that are all 0 or not finite")
+            continue
         compare(search(png(name + ".png", 40, 30, colour), folder), ranked(colour))
     page = work("found.html")
     run("search", png("red.png", 40, 30, COLOURS["red"]), folder, "--page", page).expect(0)
@@ -63,6 +66,20 @@ def test_pictures():
     other = indexed("others", {"yard-2026-11-24T10-00-00.000Z-in": ("dog", "red", "red")})
     both = search(work("red.png"), folder, other)
     assert [f["camera"] for f in both[:2]] == ["yard", "door"] and len(both) == 5, both
+
+
+def test_without_direction():
+    """Of black the model makes zeros: such a picture, or such an object, has no embedding, is named once, and the others go on."""
+    dark, half = "door-2026-11-25T10-00-00.000Z-in", "door-2026-11-24T10-00-00.000Z-in"
+    folder = clips("dark", dict(CLIPS, **{dark: ("person", "black", "black"), half: ("person", "black", "blue")}))
+    first = run("search", "--index", folder, *stated()).expect(
+        0, "dark: pictures of 2 clips, or objects in them, have no embedding: %s: %s: expected an embedding of 3 numbers with a direction, got 3 numbers that are all 0 or not finite"
+        % (dark, model("brightest_channel.tflite")))
+    assert first.out == "%s: 9 embeddings of 6 new clips\n" % folder, first
+    again = run("search", "--index", folder, *stated()).expect(0)
+    assert again.out == "%s: 0 embeddings of 0 new clips\n" % folder and again.err == "", again
+    found = [f["id"] for f in search("blue", folder)]
+    assert half in found and dark not in found, found
 
 
 def test_changes():
@@ -119,7 +136,8 @@ def test_refused():
     os.unlink(os.path.join(plain, list(CLIPS)[0] + ".jpg"))
     write("refused/" + list(CLIPS)[1] + ".jpg", b"no picture")
     os.unlink(os.path.join(folder, ".sightline-events.sqlite"))
-    run("search", "--index", folder, *stated()).expect(0, "pictures of 1 clips cannot be decoded")
+    run("search", "--index", folder, *stated()).expect(
+        0, "pictures of 1 clips, or objects in them, have no embedding: %s: the picture cannot be decoded: " % list(CLIPS)[1])
     assert len(search("red", folder)) == 3
 
 

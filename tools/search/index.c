@@ -19,17 +19,20 @@ part_clear (gpointer part)
   g_free ((gpointer) ((SlVectorPart *) part)->numbers);
 }
 
-/* @object: (nullable): NULL = the whole picture */
-static gboolean
+/* @object: (nullable): NULL = the whole picture. @why: (inout): the first reason why a part has
+ * none */
+static void
 add_part (SlSearchEncoder *encoder, const SlSearchPicture *picture, const SlNotesObject *object,
-          gboolean own, GArray *parts, GError **error)
+          gboolean own, GArray *parts, GError **why)
 {
+  g_autoptr (GError) reason = NULL;
   const SlVectorPart part = { object != NULL ? object->label : NULL, own,
-                              sl_search_encoder_run (encoder, picture,
-                                                     object != NULL ? object->box : NULL, error) };
+                              sl_search_encoder_run (
+                                encoder, picture, object != NULL ? object->box : NULL, &reason) };
   if (part.numbers != NULL)
     g_array_append_val (parts, part);
-  return part.numbers != NULL;
+  else if (*why == NULL)
+    *why = g_steal_pointer (&reason);
 }
 
 static gboolean
@@ -38,37 +41,41 @@ is_stopped (const gint *stop)
   return stop != NULL && g_atomic_int_get (stop) != 0;
 }
 
-static gboolean
+static void
 make_parts (SlSearchEncoder *encoder, const SlSearchPicture *picture, const SlNotes *notes,
-            const gint *stop, GArray *parts, GError **error)
+            const gint *stop, GArray *parts, GError **why)
 {
   gboolean owned = FALSE;
   for (guint i = 0; i < notes->objects->len && !is_stopped (stop); i++) {
     const SlNotesObject *object = &g_array_index (notes->objects, SlNotesObject, i);
     const gboolean own = object->is_event && !owned;
     owned = owned || own;
-    if (!add_part (encoder, picture, object, own, parts, error))
-      return FALSE;
+    add_part (encoder, picture, object, own, parts, why);
   }
-  return is_stopped (stop) || add_part (encoder, picture, NULL, !owned, parts, error);
+  if (!is_stopped (stop))
+    add_part (encoder, picture, NULL, !owned, parts, why);
 }
 
 gboolean
 sl_search_index_clip (SlSearchEncoder *encoder, SlStore *store, const SlVectorModel *model,
-                      const char *stem, const gint *stop, guint *parts, GError **error)
+                      const char *stem, const gint *stop, guint *parts, char **why, GError **error)
 {
+  g_autoptr (GError) reason = NULL;
   g_autoptr (GBytes) bytes =
-    sl_clip_file_read (store->folder, stem, SL_CLIP_PICTURE, SL_PICTURE_BYTES, NULL);
-  g_autoptr (SlSearchPicture) picture = bytes != NULL ? sl_search_picture_new (bytes, NULL) : NULL;
+    sl_clip_file_read (store->folder, stem, SL_CLIP_PICTURE, SL_PICTURE_BYTES, &reason);
+  g_autoptr (SlSearchPicture) picture =
+    bytes != NULL ? sl_search_picture_new (bytes, &reason) : NULL;
   g_autoptr (GArray) made = g_array_new (FALSE, FALSE, sizeof (SlVectorPart));
   g_auto (SlNotes) notes;
   g_array_set_clear_func (made, part_clear);
   sl_search_read_notes (store->folder, stem, &notes);
-  if (picture != NULL && !make_parts (encoder, picture, &notes, stop, made, error))
-    return FALSE;
+  if (picture != NULL)
+    make_parts (encoder, picture, &notes, stop, made, &reason);
   if (is_stopped (stop))
     return TRUE;
-  if (parts != NULL)
-    *parts = made->len;
-  return sl_vectors_add (store, model, stem, made, error);
+  if (!sl_vectors_add (store, model, stem, made, error))
+    return FALSE;
+  *parts = made->len;
+  *why = reason != NULL ? g_strdup (reason->message) : NULL;
+  return TRUE;
 }

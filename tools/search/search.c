@@ -32,7 +32,8 @@ typedef struct
 /* What a folder got. */
 typedef struct
 {
-  guint clips, embeddings, unreadable;
+  guint clips, embeddings, lacking;
+  char *example; /* why the first of them lacks some */
 } Counts;
 
 /* Until none is pending, or it is to end. */
@@ -49,11 +50,14 @@ index_pending (SlSearchEncoder *encoder, SlStore *store, const SlVectorModel *mo
       return stems != NULL;
     for (guint i = 0; i < stems->len && !sl_interrupted (); i++) {
       guint parts = 0;
-      if (!sl_search_index_clip (encoder, store, model, stems->pdata[i], NULL, &parts, error))
+      g_autofree char *why = NULL;
+      if (!sl_search_index_clip (encoder, store, model, stems->pdata[i], NULL, &parts, &why, error))
         return FALSE;
       counts->clips++;
       counts->embeddings += parts;
-      counts->unreadable += parts == 0 ? 1 : 0;
+      counts->lacking += why != NULL ? 1 : 0;
+      if (counts->lacking == 1 && why != NULL)
+        counts->example = g_strdup_printf ("%s: %s", (const char *) stems->pdata[i], why);
       sl_progress_show (&progress, counts->clips);
     }
   }
@@ -118,8 +122,10 @@ index_folder (SlSearchEncoder *encoder, const SlModelSettings *settings, const c
   if (done)
     printf ("%s: %u embeddings of %u new clips%s\n", folder, counts.embeddings, counts.clips,
             sl_interrupted () ? ", and then it was interrupted" : "");
-  if (counts.unreadable > 0)
-    sl_complain (COMMAND, "%s: pictures of %u clips cannot be decoded", folder, counts.unreadable);
+  if (counts.lacking > 0)
+    sl_complain (COMMAND, "%s: pictures of %u clips, or objects in them, have no embedding: %s",
+                 folder, counts.lacking, counts.example);
+  g_free (counts.example);
   return done;
 }
 

@@ -111,6 +111,19 @@ begin (SlSearcher *searcher, Place *place, GError **error)
   return TRUE;
 }
 
+static void
+index_clip (SlSearcher *searcher, const Place *place, const char *stem, GError **error)
+{
+  guint parts = 0;
+  g_autofree char *why = NULL;
+  sl_search_index_clip (searcher->encoder, place->store, &place->model, stem, &searcher->stop,
+                        &parts, &why, error);
+  if (why != NULL)
+    sl_run_log_later (SL_LOG_WARNING, NULL, "search",
+                      "%s/%s: its picture, or an object in it, has no embedding: %s",
+                      place->store->folder, stem, why);
+}
+
 /* Whether there is more to do. */
 static gboolean
 look_after (SlSearcher *searcher, Place *place)
@@ -130,8 +143,7 @@ look_after (SlSearcher *searcher, Place *place)
   g_autoptr (GPtrArray) stems =
     begun ? sl_vectors_pending (place->store, &place->model, BATCH, &place->after, &error) : NULL;
   for (guint i = 0; error == NULL && i < stems->len && !g_atomic_int_get (&searcher->stop); i++)
-    sl_search_index_clip (searcher->encoder, place->store, &place->model, stems->pdata[i],
-                          &searcher->stop, NULL, &error);
+    index_clip (searcher, place, stems->pdata[i], &error);
   note (place, error);
   if (g_error_matches (error, SL_ERROR, SL_ERROR_FORMAT)) /* of the file of numbers */
     place->model.id = 0;
