@@ -232,3 +232,21 @@ sl_prompts_encode (const SlModelSettings *settings, SlWordVectors *words, SlProm
 #endif
   return good;
 }
+
+gboolean
+sl_prompts_open (const SlModelSettings *settings, guint *length, GError **error)
+{
+  SlTokenizer *tokenizer = sl_tokenizer_load (settings->tokenizer, error);
+  if (tokenizer == NULL)
+    return sl_fail_prefix (error, "tokenizer: ");
+  g_autoptr (SlPromptTexts) texts = g_new (SlPromptTexts, 1);
+  *texts = (SlPromptTexts){ tokenizer, g_ptr_array_new_with_free_func (g_free),
+                            g_array_new (FALSE, FALSE, sizeof (guint)) };
+  g_ptr_array_add (texts->texts, g_strdup ("a"));
+  g_autoptr (SlTextEncoder) encoder =
+    sl_text_encoder_new (settings->text_model, tokenizer, texts->texts, 1, error);
+  if (encoder == NULL)
+    return sl_fail_prefix (error, "text-model: ");
+  *length = sl_text_encoder_length (encoder);
+  return TRUE;
+}

@@ -26,3 +26,6 @@
  */
 gboolean sl_prompts_encode (const SlModelSettings *settings, SlWordVectors *words,
                             SlPromptTexts **texts, SlLabels **labels, GError **error);
+/** sl_prompts_open: loads the tokenizer and the text model of @settings, and frees them: whether
+ * sentences can be encoded. @length: (out): of an embedding. FALSE with @error set. */
+gboolean sl_prompts_open (const SlModelSettings *settings, guint *length, GError **error);

@@ -140,13 +140,14 @@ def test_without_words():
     with Served(describe("plain", folder, "")) as served:
         refused(ask(served, words="red"), 409, "expected a group [search] with model=FILE in the description")
         assert served.get("/api/v1/session").json["search"] == "none"
-    run("search", "--index", folder, "--model", model("brightest_channel.tflite")).expect(0)
+    run("search", "--index", folder, "--model", model("brightest_channel.tflite"), "--text-model", model("colour_words.onnx"), "--tokenizer", tokenizer()).expect(0)
     with Served(describe("plain", folder, "[search]\nmodel=%s\n" % model("brightest_channel.tflite"))) as served:
         first = list(CLIPS)[0]
         eventually(lambda: stems(served, similar=first) == [s for s, _ in ranked((1, 0, 0)) if s != first])
         assert stems(served, pipeline="plain", limit=10) == sorted((s for s in CLIPS if s.startswith("door")), reverse=True)  # whose source is the pipeline's
         refused(ask(served, words="red"), 409, "there is no text model here: expected text-model=FILE and tokenizer=FILE in the group [search]")
         assert served.get("/api/v1/session").json["search"] == "pictures"
+    run("search", "red", folder).expect(0)  # whose text model the index knows as before
     with Served(describe("plain", folder, "[search]\nmodel=%s\n" % work("nothing.onnx"))) as served:
         assert "nothing.onnx" in served.wait_for("search")["message"]
 

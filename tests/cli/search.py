@@ -3,9 +3,10 @@
 import json
 import math
 import os
+import shutil
 
 import harness
-from coloured import CLIPS, COLOURS, clips, put_clip, ranked, stated
+from coloured import CLIPS, COLOURS, clips, put_clip, ranked, stated, tokenizer
 from harness import model, png, run, work, write
 
 
@@ -108,6 +109,34 @@ def test_changes():
     run("search", "red", folder).expect(1, ".sightline-events.sqlite: file is not a database; make embeddings of its pictures: sightline search --index")
     run("search", "--index", folder, *stated()).expect(0, "the index is damaged: it is %s/.sightline-events.damaged now, and made again" % folder)
     compare(search("red", folder), ranked((1, 0, 0)))
+
+
+def test_models_known():
+    """What is not stated is what the index knows; a text model of no use is refused before it is kept; another picture model has none."""
+    folder, fresh = indexed("known"), clips("fresh")
+    picture, other = model("brightest_channel.tflite"), model("float_range.tflite")
+    for options in ([], ["--model", picture]):
+        again = run("search", "--index", folder, *options).expect(0)
+        assert again.out.endswith(": 0 embeddings of 0 new clips\n"), again
+        compare(search("red", folder), ranked((1, 0, 0)))
+    run("search", "--index", folder, "--templates", "{} green").expect(0)
+    compare(search("red", folder), ranked((1, 1, 0)))
+    run("search", "--index", folder, "--templates", "{}").expect(0)
+    run("search", "--index", folder, "--text-model", work("none.onnx")).expect(1, "text-model: ", "none.onnx")
+    run("search", "--index", folder, "--tokenizer", work("none.json")).expect(1, "tokenizer: ", "none.json")
+    run("search", "--index", folder, "--text-model", model("colour_words_wide.onnx")).expect(
+        1, "colour_words_wide.onnx: it makes embeddings of 4 numbers, and %s of 3; expected the text model that belongs to it" % picture)
+    compare(search("red", folder), ranked((1, 0, 0)))
+    run("search", "--index", fresh).expect(1, "fresh: no index here knows a model; expected --model FILE, a picture model")
+    run("search", "--index", fresh, "--model", picture, "--tokenizer", tokenizer()).expect(1, "text-model is not stated; expected text-model=FILE and tokenizer=FILE together")
+    run("search", "--index", fresh, "--model", picture, "--text-model", model("colour_words.onnx")).expect(1, "tokenizer is not stated; expected text-model=FILE and tokenizer=FILE together")
+    assert run("search", "--index", folder, "--model", other, "--mean", "0", "--std", "255").expect(
+        0, "known: %s belongs to another picture model and is not used any more; state --text-model and --tokenizer" % model("colour_words.onnx")).out.endswith("of 4 new clips\n")
+    words = work("words_that_go.onnx")
+    shutil.copy(model("colour_words.onnx"), words)
+    run("search", "--index", folder, "--model", picture, "--text-model", words, "--tokenizer", tokenizer()).expect(0)
+    os.unlink(words)
+    run("search", "--index", folder).expect(0, "known: words will not be found: text-model: ", "words_that_go.onnx")
 
 
 def test_refused():

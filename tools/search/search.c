@@ -14,6 +14,7 @@
 #include "tools/run/events/scan.h"
 #include "tools/search/index.h"
 #include "tools/search/listing.h"
+#include "tools/search/models.h"
 #include "tools/search/question.h"
 #include "tools/zoo/allow.h"
 
@@ -88,8 +89,7 @@ open_store (const char *folder, GError **error)
   g_autofree char *damaged = NULL;
   g_autoptr (GHashTable) pipelines = g_hash_table_new (g_str_hash, g_str_equal);
   const SlScan scan = { pipelines, &stop };
-  g_autoptr (SlStore) store =
-    has_clips (folder, error) ? sl_store_new (folder, &damaged, error) : NULL;
+  g_autoptr (SlStore) store = sl_store_new (folder, &damaged, error);
   if (store == NULL)
     return NULL;
   if (damaged != NULL)
@@ -98,26 +98,85 @@ open_store (const char *folder, GError **error)
   return sl_scan_folder (&scan, store, &added, &removed, error) ? g_steal_pointer (&store) : NULL;
 }
 
+/* The picture model of the folders: of one at a time. */
+typedef struct
+{
+  SlSearchEncoder *encoder; /* (nullable) */
+  char *settings;           /* (nullable): that it was made of */
+} Maker;
+
+static void
+maker_clear (Maker *maker)
+{
+  g_clear_pointer (&maker->encoder, sl_search_encoder_free);
+  g_clear_pointer (&maker->settings, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Maker, maker_clear)
+
+/* A text model that is stated here is to be good; one that the index knows may be gone. */
 static gboolean
-index_folder (SlSearchEncoder *encoder, const SlModelSettings *settings, const char *folder,
-              GError **error)
+maker_open (Maker *maker, const char *folder, const SlModelSettings *stated,
+            const SlModelSettings *settings, GError **error)
+{
+  GError *reason = NULL;
+  g_autofree char *now = sl_search_settings_write (settings);
+  if (g_strcmp0 (now, maker->settings) == 0)
+    return TRUE;
+  maker_clear (maker);
+  maker->encoder = sl_search_encoder_new (settings, error);
+  if (maker->encoder == NULL)
+    return FALSE;
+  if (!sl_search_models_check (settings, sl_search_encoder_length (maker->encoder), &reason)) {
+    if (stated->text_model != NULL || stated->tokenizer != NULL) {
+      g_propagate_error (error, reason);
+      return FALSE;
+    }
+    sl_complain (COMMAND, "%s: words will not be found: %s", folder, reason->message);
+    g_error_free (reason);
+  }
+  maker->settings = g_steal_pointer (&now);
+  return TRUE;
+}
+
+/* Whether the models of @folder are there. @model: (out): what makes its embeddings */
+static gboolean
+choose_models (Maker *maker, const char *folder, const SlModelSettings *stated,
+               SlVectorModel *model, GError **error)
+{
+  g_auto (SlModelSettings) settings = { NULL };
+  g_autofree char *lost = NULL;
+  if (!sl_search_models_take (folder, stated, &settings, &lost, error)
+      || !maker_open (maker, folder, stated, &settings, error))
+    return FALSE;
+  if (lost != NULL)
+    sl_complain (COMMAND,
+                 "%s: %s belongs to another picture model and is not used any more; state "
+                 "--text-model and --tokenizer to find words",
+                 folder, lost);
+  model->hash = g_strdup (sl_search_encoder_hash (maker->encoder));
+  model->length = sl_search_encoder_length (maker->encoder);
+  model->settings = g_strdup (maker->settings);
+  return TRUE;
+}
+
+static gboolean
+index_folder (Maker *maker, const SlModelSettings *stated, const char *folder, GError **error)
 {
   Counts counts = { 0 };
   gboolean lost;
   g_auto (SlVectorModel) model = { 0 };
-  g_autoptr (SlStore) store = open_store (folder, error);
-  if (store == NULL)
-    return FALSE;
-  model.hash = g_strdup (sl_search_encoder_hash (encoder));
-  model.length = sl_search_encoder_length (encoder);
-  model.settings = sl_search_settings_write (settings);
-  if (!sl_vectors_begin (store, &model, &lost, error))
+  g_autoptr (SlStore) store =
+    has_clips (folder, error) && choose_models (maker, folder, stated, &model, error)
+      ? open_store (folder, error)
+      : NULL;
+  if (store == NULL || !sl_vectors_begin (store, &model, &lost, error))
     return FALSE;
   if (lost)
     sl_complain (COMMAND, "%s: the file of its embeddings is gone or damaged; all are made again",
                  folder);
   const gboolean done = sl_vectors_wipe (store, &model, WIPES, error)
-                        && index_pending (encoder, store, &model, &counts, error);
+                        && index_pending (maker->encoder, store, &model, &counts, error);
   sl_progress_hide ();
   if (done)
     printf ("%s: %u embeddings of %u new clips%s\n", folder, counts.embeddings, counts.clips,
@@ -133,12 +192,10 @@ static int
 make_index (const Options *options, char **folders)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlSearchEncoder) encoder = sl_search_encoder_new (&options->model.settings, &error);
-  if (encoder == NULL)
-    return sl_complain (COMMAND, "%s", error->message);
+  g_auto (Maker) maker = { NULL };
   sl_interrupt_catch (0);
   for (guint i = 0; folders[i] != NULL && !sl_interrupted (); i++)
-    if (!index_folder (encoder, &options->model.settings, folders[i], &error))
+    if (!index_folder (&maker, &options->model.settings, folders[i], &error))
       return sl_complain (COMMAND, "%s", error->message);
   return sl_interrupted () ? SL_EXIT_INTERRUPTED : SL_EXIT_OK;
 }
@@ -197,8 +254,6 @@ run_checked (const Options *options, char **rest)
       || !read_time ("--since", options->since, &query.from)
       || !read_time ("--until", options->until, &query.to))
     return SL_EXIT_USAGE;
-  if (options->index && options->model.settings.model == NULL)
-    return sl_options_usage (COMMAND, "--index: expected --model FILE, a picture model, too");
   if (options->index && rest[0] == NULL)
     return sl_options_usage (COMMAND, "--index: expected a FOLDER of clips");
   if (!options->index && (rest[0] == NULL || rest[1] == NULL))

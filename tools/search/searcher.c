@@ -7,6 +7,7 @@
 #include "core/base/fail.h"
 #include "tools/run/log.h"
 #include "tools/search/index.h"
+#include "tools/search/models.h"
 #include "tools/search/question.h"
 
 #define POLL_US G_USEC_PER_SEC
@@ -94,12 +95,15 @@ static gboolean
 begin (SlSearcher *searcher, Place *place, GError **error)
 {
   gboolean lost;
+  g_auto (SlModelSettings) settings = { NULL };
   if (place->model.id != 0)
     return TRUE;
   sl_vector_model_clear (&place->model);
   place->model.hash = g_strdup (sl_search_encoder_hash (searcher->encoder));
   place->model.length = sl_search_encoder_length (searcher->encoder);
-  place->model.settings = sl_search_settings_write (&searcher->settings);
+  sl_model_settings_copy (&searcher->settings, &settings);
+  sl_search_models_keep (place->store, place->model.hash, &settings);
+  place->model.settings = sl_search_settings_write (&settings);
   if (!sl_vectors_begin (place->store, &place->model, &lost, error)) {
     place->model.id = 0;
     return FALSE;
