@@ -192,7 +192,7 @@ sl_text_encoder_add (SlTextEncoder *t, const char *text, double *sum, GError **e
   if (vector == NULL)
     return FALSE;
   if (!isfinite (squares) || squares <= 0)
-    return sl_fail (error, SL_ERROR_FORMAT,
+    return sl_fail (error, SL_ERROR_ARGUMENT,
                     "%s: the embedding of '%.60s' has no direction; expected finite numbers that "
                     "are not all 0",
                     sl_model_contract (t->model)->model, text);

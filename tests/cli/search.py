@@ -31,7 +31,8 @@ def compare(found, wanted):
 def test_words():
     """Scores are the cosines of colours, in order; filters; what is printed; templates and synonyms."""
     folder = indexed("words")
-    for words, colour in (("red", (1, 0, 0)), ("blue", (0, 0, 1)), ("a photo of yellow", (1, 1, 0)), ("red green", (1, 1, 0)), ("red|green", (1, 1, 0))):
+    for words, colour in (("red", (1, 0, 0)), ("blue", (0, 0, 1)), ("a photo of yellow", (1, 1, 0)), ("red green", (1, 1, 0)), ("red|green", (1, 1, 0)),
+                          ("red = blue", (1, 0, 1)), ("! red", (1, 0, 0)), ("red =", (1, 0, 0)), ("= blue|= red", (1, 0, 1))):
         compare(search(words, folder), ranked(colour))
     first = search("red", folder)[0]
     stem = "door-2026-11-20T10-00-00.000Z-in"
@@ -153,7 +154,12 @@ def test_refused():
     run("search", "red", folder, "--fit", "crop").expect(1, "are of another model, of another version of it, or of other settings")
     run("search", "photo", folder).expect(1, "the embedding of 'photo' has no direction")
     run("search", " ", folder).expect(1, 'expected words, such as "a red jacket"')
-    run("search", "red;blue", folder).expect(1, "'red;blue': expected words without ';'")
+    for words in ("red;blue", "red;", "!red;blue"):
+        run("search", words, folder).expect(1, "'%s': expected words without ';'" % words)
+    for words in ("|", "red|", "|red", "red| |blue"):
+        run("search", words, folder).expect(1, "'%s': expected words before and after each '|', which sentences have between them" % words)
+    run("search", "|".join(["red"] * 65), folder).expect(1, "expected at most 64 sentences with '|' between, got 65")
+    run("search", os.fsdecode(b"red\xff"), folder).expect(1, "expected words in UTF-8")
     run("search", write("no.png", b"\x89PNG\r\n\x1a\n"), folder).expect(1, "no.png: ")
     run("search", "--index", folder, "--model", model("one_box.tflite")).expect(1, "one_box.tflite")
     plain = clips("plain")
