@@ -160,6 +160,8 @@ def test_refused():
         run("search", words, folder).expect(1, "'%s': expected words before and after each '|', which sentences have between them" % words)
     run("search", "|".join(["red"] * 65), folder).expect(1, "expected at most 64 sentences with '|' between, got 65")
     run("search", os.fsdecode(b"red\xff"), folder).expect(1, "expected words in UTF-8")
+    for name in ("nothere.png", "a cat.JPG", work("nowhere.webp")):
+        run("search", name, folder).expect(1, name + ": no such file; expected a picture, or words")
     run("search", write("no.png", b"\x89PNG\r\n\x1a\n"), folder).expect(1, "no.png: ")
     run("search", "--index", folder, "--model", model("one_box.tflite")).expect(1, "one_box.tflite")
     plain = clips("plain")

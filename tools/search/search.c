@@ -9,6 +9,7 @@
 #include "tools/html_page.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/predict/inputs.h"
 #include "tools/progress.h"
 #include "tools/run/events/folder.h"
 #include "tools/run/events/scan.h"
@@ -228,6 +229,8 @@ answer (const Options *options, const char *text, char **names, const SlEventQue
   for (guint i = 0; names[i] != NULL; i++)
     g_ptr_array_add (folders, names[i]);
   const char *picture = g_file_test (text, G_FILE_TEST_IS_REGULAR) ? text : NULL;
+  if (picture == NULL && sl_input_is_picture (text))
+    return sl_complain (COMMAND, "%s: no such file; expected a picture, or words", text);
   g_autoptr (GPtrArray) hits =
     sl_search_ask (folders, &options->model.settings, text, picture, query, &error);
   if (hits == NULL)
