@@ -64,11 +64,16 @@ def search(served, folder):
     assert [e["id"] for e in found(served, words="red", label="car")] == [s for s, _ in ranked((1, 0, 0)) if CLIPS[s][0] == "car"]
     assert [e["id"] for e in found(served, words="red", pipeline="gate", to="2026-11-23T00:00:00Z")] == [list(CLIPS)[2]]
     compare(found(served, similar=first), [(s, score) for s, score in ranked((1, 0, 0)) if s != first])
-    refused(ask(served, words="photo"), 500, "the embedding of 'photo' has no direction")
+    refused(ask(served, words="photo"), 400, "the embedding of 'photo' has no direction")
     refused(ask(served, words="red;blue"), 400, "expected words without ';'")
     refused(ask(served, words=" "), 400, "?words=: expected 1 to 1000 bytes of text")
     refused(ask(served, words="x" * 1001), 400, "?words=: expected 1 to 1000 bytes of text")
-    refused(ask(served, similar="nothing"), 404, "nothing: its picture has no embedding yet, or the event has none")
+    for stem in ("nothing", "../../x"):
+        refused(ask(served, similar=stem), 404, stem + ": its picture has no embedding yet, or the event has none, or there is no such event")
+    refused(ask(served, similar=""), 400, "?similar=: expected the id of an event")
+    refused(ask(served, similar=first, words="red"), 400, "?words= and ?similar=: expected one of them, not both")
+    refused(ask(served, words=b"red\xff"), 400, "?words=: expected UTF-8")
+    refused(ask(served, similar=b"\xff"), 400, "?similar=: expected UTF-8")
     assert served.get("/api/v1/session").json["search"] == "words"
     new, dark = "yard-2026-11-24T10-00-00.000Z-in", "yard-2026-11-25T10-00-00.000Z-in"
     put_clip(folder, dark, "dog", "black", "black")

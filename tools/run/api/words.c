@@ -10,11 +10,13 @@
 
 #define STATUS_TOO_MANY_REQUESTS 429
 
-/* What is wrong with the question is the client's; what is wrong here is not. */
+/* What is wrong with the question is the client's; what is wrong here is not. A tokenizer has
+ * limits of the text. */
 static void
 refuse (SlApiJob *job, const GError *error, gboolean similar)
 {
-  if (g_error_matches (error, SL_ERROR, SL_ERROR_ARGUMENT))
+  if (g_error_matches (error, SL_ERROR, SL_ERROR_ARGUMENT)
+      || (!similar && g_error_matches (error, SL_ERROR, SL_ERROR_LIMIT)))
     sl_api_job_refuse (job, SOUP_STATUS_BAD_REQUEST, "%s", error->message);
   else if (similar && g_error_matches (error, SL_ERROR, SL_ERROR_OPEN))
     sl_api_job_refuse (job, SOUP_STATUS_NOT_FOUND, "%s", error->message);
@@ -50,16 +52,36 @@ list (SlApiRequest *request, gpointer data)
   g_string_append_c (job->json, '}');
 }
 
-/* (transfer none) (nullable): having refused, where the question cannot be asked. */
-static SlSearcher *
-check (SlApiRequest *request, const char *words)
+/* FALSE, having refused, for texts that are no question. */
+static gboolean
+check_texts (SlApiRequest *request, const char *words, const char *similar)
 {
-  SlEvents *events = sl_run_site_events (request->site);
-  SlSearcher *searcher = events != NULL ? sl_events_searcher (events) : NULL;
-  if (words != NULL && (strlen (words) > SL_SEARCH_TEXT || words[strspn (words, " ")] == '\0'))
+  const char *name = words != NULL ? "words" : "similar", *text = words != NULL ? words : similar;
+  if (words != NULL && similar != NULL)
+    sl_api_error (request, SOUP_STATUS_BAD_REQUEST,
+                  "?words= and ?similar=: expected one of them, not both");
+  else if (!g_utf8_validate (text, -1, NULL))
+    sl_api_error (request, SOUP_STATUS_BAD_REQUEST, "?%s=: expected UTF-8", name);
+  else if (words != NULL && (strlen (words) > SL_SEARCH_TEXT || words[strspn (words, " ")] == '\0'))
     sl_api_error (request, SOUP_STATUS_BAD_REQUEST, "?words=: expected 1 to %d bytes of text",
                   SL_SEARCH_TEXT);
-  else if (searcher == NULL)
+  else if (*text == '\0')
+    sl_api_error (request, SOUP_STATUS_BAD_REQUEST, "?similar=: expected the id of an event");
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* (transfer none) (nullable): having refused, where the question cannot be asked. */
+static SlSearcher *
+check (SlApiRequest *request)
+{
+  const char *words = sl_api_query (request, "words");
+  SlEvents *events = sl_run_site_events (request->site);
+  SlSearcher *searcher = events != NULL ? sl_events_searcher (events) : NULL;
+  if (!check_texts (request, words, sl_api_query (request, "similar")))
+    return NULL;
+  if (searcher == NULL)
     sl_api_error (request, SOUP_STATUS_CONFLICT,
                   "pictures of events have no embeddings here: expected a group [search] with "
                   "model=FILE in the description");
@@ -75,7 +97,7 @@ check (SlApiRequest *request, const char *words)
 void
 sl_api_list_like (SlApiRequest *request)
 {
-  SlSearcher *searcher = check (request, sl_api_query (request, "words"));
+  SlSearcher *searcher = check (request);
   if (searcher == NULL)
     return;
   g_autofree char *asker =

@@ -498,6 +498,9 @@ sl_vectors_of_event (SlStore *store, const SlVectorModel *model, const char *ste
   if (place >= 0 && place < most_places (model->length)
       && sl_vector_file_read (&file, place, sqlite3_column_int64 (row, 1), numbers))
     return g_steal_pointer (&numbers);
-  return sl_fail_null (error, SL_ERROR_OPEN,
-                       "%s: its picture has no embedding yet, or the event has none", stem);
+  return sl_fail_null (
+    error, SL_ERROR_OPEN,
+    "%s: its picture has no embedding yet, or the event has none, or there is no "
+    "such event",
+    stem);
 }
