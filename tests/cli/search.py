@@ -100,6 +100,19 @@ def test_changes():
     assert run("search", "--index", folder, *stated()).expect(0).out.endswith(": 2 embeddings of 1 new clips\n")
     compare(search("red", folder), ranked((1, 0, 0)))
     assert os.path.getsize(file) == size
+    newest = stems[-1]
+    with open(file, "r+b") as vectors:  # of the newest clip, which was the first one
+        vectors.seek(4096)
+        byte = vectors.read(1)[0]
+        vectors.seek(4096)
+        vectors.write(bytes([byte ^ 0x40]))
+    found = search("green", folder)[0]
+    assert (found["id"], found["class"]) == (newest, None), found  # the other one of the clip
+    mended = run("search", "--index", folder, *stated()).expect(0, "changes: 1 of its embeddings are damaged; those of their clips are made again")
+    assert mended.out.endswith(": 2 embeddings of 1 new clips\n"), mended
+    compare(search("red", folder), ranked((1, 0, 0)))
+    assert search("green", folder)[0]["class"] == "car"
+    assert run("search", "--index", folder, *stated()).expect(0).out.endswith(": 0 embeddings of 0 new clips\n")
     os.unlink(file)
     run("search", "red", folder).expect(1, ".sightline-search.vectors: No such file or directory; sightline search --index %s makes embeddings again" % folder)
     again = run("search", "--index", folder, *stated()).expect(0, "the file of its embeddings is gone or damaged; all are made again")

@@ -20,9 +20,10 @@
 #include "tools/zoo/allow.h"
 
 #define COMMAND "search"
-/* Clips that are asked for, and places that are wiped, at once. */
+/* Clips that are asked for, and places that are wiped or checked, at once. */
 #define BATCH 64
 #define WIPES 10000
+#define CHECKS 10000
 
 typedef struct
 {
@@ -161,6 +162,24 @@ choose_models (Maker *maker, const char *folder, const SlModelSettings *stated,
   return TRUE;
 }
 
+/* Embeddings whose bytes changed on the disk are made again. */
+static gboolean
+check_kept (SlStore *store, const SlVectorModel *model, GError **error)
+{
+  gint64 after = 0, before = -1;
+  guint damaged = 0;
+  while (after != before && !sl_interrupted ()) {
+    before = after;
+    if (!sl_vectors_check (store, model, CHECKS, &after, &damaged, error))
+      return FALSE;
+  }
+  if (damaged > 0)
+    sl_complain (COMMAND,
+                 "%s: %u of its embeddings are damaged; those of their clips are made again",
+                 store->folder, damaged);
+  return TRUE;
+}
+
 static gboolean
 index_folder (Maker *maker, const SlModelSettings *stated, const char *folder, GError **error)
 {
@@ -176,7 +195,8 @@ index_folder (Maker *maker, const SlModelSettings *stated, const char *folder, G
   if (lost)
     sl_complain (COMMAND, "%s: the file of its embeddings is gone or damaged; all are made again",
                  folder);
-  const gboolean done = sl_vectors_wipe (store, &model, WIPES, error)
+  const gboolean done = check_kept (store, &model, error)
+                        && sl_vectors_wipe (store, &model, WIPES, error)
                         && index_pending (maker->encoder, store, &model, &counts, error);
   sl_progress_hide ();
   if (done)

@@ -330,6 +330,81 @@ sl_vectors_wipe (SlStore *store, const SlVectorModel *model, guint most, GError 
              && finish (sql, wipe (store, model, places, error), error));
 }
 
+/* Where the numbers of a row are. */
+typedef struct
+{
+  gint64 number, place;
+} Kept;
+
+/* (transfer full) (nullable): those behind *@after that are damaged. */
+static GArray *
+find_damaged (SlSql *sql, const SlVectorFile *file, const SlVectorModel *model, guint most,
+              gint64 *after, GError **error)
+{
+  GError *reason = NULL;
+  g_autofree gfloat *numbers = g_new (gfloat, model->length);
+  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (Kept));
+  g_autoptr (sqlite3_stmt) rows = sl_sql_query (
+    sql, &reason,
+    "SELECT number, slot FROM vector WHERE number > ? AND +model = ? AND +slot BETWEEN 0 AND ? "
+    "ORDER BY number LIMIT ?",
+    "iiii", *after, model->id, most_places (model->length) - 1, (gint64) most);
+  while (rows != NULL && sl_sql_next (sql, rows, &reason)) {
+    const Kept kept = { sqlite3_column_int64 (rows, 0), sqlite3_column_int64 (rows, 1) };
+    *after = kept.number;
+    if (!sl_vector_file_read (file, kept.place, kept.number, numbers))
+      g_array_append_val (found, kept);
+  }
+  if (reason == NULL)
+    return g_steal_pointer (&found);
+  g_propagate_error (error, reason);
+  return NULL;
+}
+
+/* In a transaction. All of a clip are made again. @damaged: another program may have used their
+ * places meanwhile, and then their rows are gone. */
+static gboolean
+drop_damaged (SlStore *store, const SlVectorModel *model, const GArray *damaged, guint *n,
+              GError **error)
+{
+  SlSql *sql = &store->write;
+  g_auto (SlVectorFile) file = { .fd = -1 };
+  g_autofree gfloat *numbers = g_new (gfloat, model->length);
+  GError *reason = NULL;
+  if (!check_model (sql, store, model, error)
+      || !sl_vector_file_open (&file, store->folder, model->hash, model->length, error))
+    return FALSE;
+  for (guint i = 0; i < damaged->len && reason == NULL; i++) {
+    const Kept *kept = &g_array_index (damaged, Kept, i);
+    const gint64 owner =
+      ask_number (sql, "SELECT owner FROM vector WHERE number = ?", kept->number, &reason);
+    if (owner < 0 || sl_vector_file_read (&file, kept->place, kept->number, numbers))
+      continue;
+    *n += 1;
+    sl_sql_do (sql, &reason, "DELETE FROM vector WHERE owner = ?", "i", owner);
+  }
+  if (reason == NULL)
+    return TRUE;
+  g_propagate_error (error, reason);
+  return FALSE;
+}
+
+gboolean
+sl_vectors_check (SlStore *store, const SlVectorModel *model, guint most, gint64 *after,
+                  guint *damaged, GError **error)
+{
+  SlSql *sql = &store->write;
+  g_auto (SlVectorFile) file = { .fd = -1 };
+  if (!sl_vector_file_open (&file, store->folder, model->hash, model->length, error))
+    return FALSE;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
+  g_autoptr (GArray) found = find_damaged (sql, &file, model, most, after, error);
+  if (found == NULL || found->len == 0)
+    return found != NULL;
+  return sl_sql_script (sql, "BEGIN IMMEDIATE", error)
+         && finish (sql, drop_damaged (store, model, found, damaged, error), error);
+}
+
 void
 sl_vector_hit_free (gpointer data)
 {

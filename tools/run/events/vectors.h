@@ -56,6 +56,12 @@ gboolean sl_vectors_add (SlStore *store, const SlVectorModel *model, const char 
                          const GArray *parts, GError **error);
 /** sl_vectors_wipe: the numbers of deleted events leave the file, at most @most. */
 gboolean sl_vectors_wipe (SlStore *store, const SlVectorModel *model, guint most, GError **error);
+/** sl_vectors_check: embeddings of clips of which the file has other bytes than were written leave,
+ * so that they are pending. @after: (inout): at most @most of those behind this one are read: 0 =
+ * all; as it was, where there are no more. @damaged: (inout): how many were, is added. FALSE with
+ * @error set. */
+gboolean sl_vectors_check (SlStore *store, const SlVectorModel *model, guint most, gint64 *after,
+                           guint *damaged, GError **error);
 
 /** SlVectorHit: @label: (nullable): of the object; @row: the event */
 typedef struct
