@@ -2,6 +2,7 @@
 """Searches of the console: [search] makes embeddings of clips as they come, and events are found by words and by another event, in the API and on the page."""
 import os
 import shutil
+import signal
 import threading
 import urllib.parse
 
@@ -155,6 +156,17 @@ def test_without_words():
     run("search", "red", folder).expect(0)  # whose text model the index knows as before
     with Served(describe("plain", folder, "[search]\nmodel=%s\n" % work("nothing.onnx"))) as served:
         assert "nothing.onnx" in served.wait_for("search")["message"]
+
+
+def test_reload():
+    """A changed group [search] waits for the next start, and the log says so; the pipeline goes on."""
+    folder = clips("reload")
+    with Served(describe("reload", folder, group())) as served:
+        served.wait_for("running")
+        path = describe("reload", folder, group() + "templates=a {}\n")
+        served.child.send_signal(signal.SIGHUP)
+        assert served.wait_for("search")["message"] == "%s: [search] changed; it is read when the program starts: start it again" % path
+        assert served.wait_for("reloaded")["message"] == "%s: the same pipeline; it goes on" % path
 
 
 def test_refused():

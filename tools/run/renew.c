@@ -9,16 +9,23 @@
 #include "pipelines/supervise/elements.h"
 #include "postprocess/analyze/regions.h"
 
-static const SlElementOverride *
-override_at (const SlDescription *description, guint i)
+/* (transfer container) (element-type SlElementOverride): settings of elements, or of [search]. */
+static GPtrArray *
+list_settings (const SlDescription *description, gboolean search)
 {
-  return &g_array_index (description->overrides, SlElementOverride, i);
+  GPtrArray *list = g_ptr_array_new ();
+  for (guint i = 0; i < description->overrides->len; i++) {
+    SlElementOverride *override = &g_array_index (description->overrides, SlElementOverride, i);
+    if ((strcmp (override->element, SL_SEARCHER) == 0) == search)
+      g_ptr_array_add (list, override);
+  }
+  return list;
 }
 
 static gboolean
-differ (const SlDescription *a, const SlDescription *b, guint i)
+is_same (const SlElementOverride *x, const SlElementOverride *y)
 {
-  return strcmp (override_at (a, i)->value, override_at (b, i)->value) != 0;
+  return strcmp (x->element, y->element) == 0 && strcmp (x->property, y->property) == 0;
 }
 
 static gboolean
@@ -33,17 +40,30 @@ is_of_words (const SlElementOverride *override)
 static gboolean
 same_but_words (const SlDescription *a, const SlDescription *b, gboolean *changed)
 {
+  g_autoptr (GPtrArray) first = list_settings (a, FALSE), second = list_settings (b, FALSE);
   *changed = FALSE;
-  if (a->overrides->len != b->overrides->len)
+  if (first->len != second->len)
     return FALSE;
-  for (guint i = 0; i < a->overrides->len; i++) {
-    const SlElementOverride *x = override_at (a, i), *y = override_at (b, i);
-    if (strcmp (x->element, y->element) != 0 || strcmp (x->property, y->property) != 0
-        || (differ (a, b, i) && !is_of_words (x)))
+  for (guint i = 0; i < first->len; i++) {
+    const SlElementOverride *x = first->pdata[i], *y = second->pdata[i];
+    const gboolean differ = strcmp (x->value, y->value) != 0;
+    if (!is_same (x, y) || (differ && !is_of_words (x)))
       return FALSE;
-    *changed |= differ (a, b, i);
+    *changed |= differ;
   }
   return TRUE;
+}
+
+gboolean
+sl_renew_same_search (const SlDescription *before, const SlDescription *after)
+{
+  g_autoptr (GPtrArray) first = list_settings (before, TRUE), second = list_settings (after, TRUE);
+  gboolean same = first->len == second->len;
+  for (guint i = 0; i < first->len && same; i++) {
+    const SlElementOverride *x = first->pdata[i], *y = second->pdata[i];
+    same = is_same (x, y) && strcmp (x->value, y->value) == 0;
+  }
+  return same;
 }
 
 /* (transfer full): masks as text, which slmotion takes at its start. */
@@ -85,9 +105,10 @@ static void
 set_words (GstElement *pipeline, const SlDescription *before, const SlDescription *after)
 {
   g_autoptr (GPtrArray) elements = g_ptr_array_new_with_free_func (gst_object_unref);
-  for (guint i = 0; i < after->overrides->len; i++) {
-    const SlElementOverride *override = override_at (after, i);
-    GstElement *element = differ (before, after, i)
+  g_autoptr (GPtrArray) old = list_settings (before, FALSE), new = list_settings (after, FALSE);
+  for (guint i = 0; i < new->len; i++) {
+    const SlElementOverride *override = new->pdata[i], *former = old->pdata[i];
+    GstElement *element = strcmp (override->value, former->value) != 0
                             ? gst_bin_get_by_name (GST_BIN (pipeline), override->element)
                             : NULL;
     if (element == NULL)

@@ -13,3 +13,5 @@ gboolean sl_renew_can (GstElement *pipeline, gboolean running, const SlDescripti
 /** sl_renew: (transfer full): gives elements of @pipeline (nullable) the values of @after; those of
  * an element together. Returns what was given, for the log: "" or ", with new ...". */
 char *sl_renew (GstElement *pipeline, const SlDescription *before, const SlDescription *after);
+/** sl_renew_same_search: whether both state the same group [search], which no pipeline takes up. */
+gboolean sl_renew_same_search (const SlDescription *before, const SlDescription *after);

@@ -583,6 +583,10 @@ sl_worker_reload (SlWorker *worker)
     return;
   }
   gst_object_unref (trial);
+  if (!sl_renew_same_search (worker->description, description))
+    sl_run_log (SL_LOG_WARNING, worker->name, "search",
+                "%s: [search] changed; it is read when the program starts: start it again",
+                worker->path);
   const gboolean running = worker->state == SL_WORKER_RUNNING;
   if (!sl_worker_at_rest (worker)
       && sl_renew_can (worker->pipeline, running, worker->description, description))
