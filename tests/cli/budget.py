@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """[budget]: cameras that share a processor, in sightline run --http and sightline check."""
+import datetime
 import json
 import re
 import signal
@@ -43,6 +44,9 @@ def test_served():
         for quantile in ("0.5", "0.99"):
             assert 'sightline_turn_wait_seconds{pipeline="door",element="door",quantile="%s"} ' % quantile in text, text
         broken = served.wait_for("promise")
+        began, told = (datetime.datetime.strptime(event["time"], "%Y-%m-%dT%H:%M:%S.%fZ") for event in (
+            next(event for event in served.events() if event["event"] == "running" and event["pipeline"] == "yard"), broken))
+        assert told - began > datetime.timedelta(seconds=9), (began, told)  # two looks of 5 seconds
         assert broken["pipeline"] == "yard" and broken["level"] == "warning", broken
         assert broken["message"].startswith("yard: the camera sends less than is promised, "), broken
     with Served(describe("free", "")) as served:

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The report of `sightline run --http` on a pipeline whose elements change while it is made: each
- * of them is in it, once.
+ * of them is in it, once; and what it says of promises.
  */
 #include "tools/run/http/report.h"
 
 #include <string.h>
+
+#include "tools/run/promises.h"
 
 static GstElement *pipeline;
 static guint reads; /* of a property of an output */
@@ -105,11 +107,39 @@ test_changes (void)
   gst_clear_object (&pipeline);
 }
 
+/* Who is to blame for a rate below the promised one: the camera only where the model runs on what
+ * it sends. */
+static void
+test_promises (void)
+{
+  static const struct
+  {
+    SlTurnFigures figures;
+    const char *words;
+  } cases[] = {
+    { { .promised = 40, .offered = 30, .delivered = 10.5, .frames = 1 },
+      "10.5 of 40 frames a second" },
+    { { .promised = 40, .offered = 30, .delivered = 28.4, .frames = 1 },
+      "28.4 of 40 frames a second" },
+    { { .promised = 40, .offered = 30, .delivered = 28.6, .frames = 1 },
+      "the camera sends less than is promised, 28.6 of 40 frames a second" },
+    { { .promised = 40, .offered = 40, .delivered = 37, .frames = 1 },
+      "37.0 of 40 frames a second" },
+    { { .promised = 40, .offered = 40, .delivered = 38, .frames = 1 }, NULL },
+    { { .promised = 40 }, NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *words = sl_promise_words (&cases[i].figures);
+    g_assert_cmpstr (words, ==, cases[i].words);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   gst_init (&argc, &argv);
   g_test_add_func ("/report/changes", test_changes);
+  g_test_add_func ("/report/promises", test_promises);
   return g_test_run ();
 }

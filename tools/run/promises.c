@@ -38,9 +38,10 @@ sl_promise_words (const SlTurnFigures *figures)
   const gdouble wanted = KEPT * figures->promised;
   if (figures->frames == 0 || figures->delivered >= wanted)
     return NULL;
+  const gboolean camera =
+    figures->offered < wanted && figures->delivered >= KEPT * figures->offered;
   return g_strdup_printf ("%s%.1f of %g frames a second",
-                          figures->offered < wanted ? "the camera sends less than is promised, "
-                                                    : "",
+                          camera ? "the camera sends less than is promised, " : "",
                           figures->delivered, figures->promised);
 }
 
@@ -73,9 +74,10 @@ note (SlRunPromises *promises, const char *model, const char *words, const char 
 }
 
 void
-sl_run_promises_tick (SlRunPromises *promises, GstElement *pipeline, const char *name, gint64 now)
+sl_run_promises_tick (SlRunPromises *promises, GstElement *pipeline, const char *name, gint64 since,
+                      gint64 now)
 {
-  if (now < promises->next)
+  if (now < MAX (promises->next, since + LOOK))
     return;
   promises->next = now + LOOK;
   g_autoptr (GPtrArray) models = sl_find_elements (pipeline, "slinfer");

@@ -624,7 +624,8 @@ tick_alive (SlWorker *worker, gint64 now)
   note_first_frame (worker);
   if (worker->state == SL_WORKER_RUNNING) {
     sl_keep_tick (worker->keep, worker->pipeline);
-    sl_run_promises_tick (worker->promises, worker->pipeline, worker->name, now);
+    sl_run_promises_tick (worker->promises, worker->pipeline, worker->name, worker->running_since,
+                          now);
   }
   sl_flow_counts (worker->flow, &counts);
   if (worker->state == SL_WORKER_RUNNING
