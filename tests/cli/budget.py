@@ -68,6 +68,22 @@ def test_reload():
         eventually(lambda: 'sightline_promised_frames_per_second{pipeline="again",element="again"} 6\n' in served.get("/metrics").text)
 
 
+def test_contradictory_reload():
+    """Files that contradict each other are not taken; a number that changes in all of them is."""
+    one, two = describe("left", "[budget]\ncores=1\nrate=5\n"), describe("right", "[budget]\ncores=1\nrate=5\n")
+    with Served(one, two) as served:
+        describe("left", "[budget]\ncores=0.5\nrate=6\n")
+        served.child.send_signal(signal.SIGHUP)
+        failed = served.wait_for("reload-failed")
+        assert failed["message"] == (two + ": [budget] cores is 1, " + one + " has 0.5: expected one number for all that run together;"
+                                     " going on with the descriptions before"), failed
+        describe("right", "[budget]\ncores=0.5\nrate=5\n")
+        served.child.send_signal(signal.SIGHUP)
+        served.wait_for("reloaded", 2)
+        reloaded = [event["message"] for event in served.events() if event["event"] == "reloaded"]
+        assert reloaded == [one + ": changed; starting the new pipeline", two + ": the same pipeline; it goes on"], reloaded
+
+
 def test_contradiction():
     one, two = describe("one", "[budget]\ncores=1\nrate=5\n"), describe("two", "[budget]\ncores=1.5\nrate=5\n")
     run("run", one, two).expect(1, two + ": [budget] cores is 1.5, " + one + " has 1: expected one number for all that run together")

@@ -161,6 +161,47 @@ on_stop_signal (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+/* (transfer full) (nullable): which of @descriptions state different budgets of the one
+ * processor. */
+static char *
+contradiction (const GPtrArray *descriptions)
+{
+  const SlDescription *first = NULL;
+  for (guint i = 0; i < descriptions->len; i++) {
+    const SlDescription *description = descriptions->pdata[i];
+    if (description->cores > 0 && first == NULL)
+      first = description;
+    if (description->cores > 0
+        && (description->cores < first->cores || description->cores > first->cores))
+      return g_strdup_printf ("%s: [budget] cores is %g, %s has %g: expected one number for all "
+                              "that run together",
+                              description->path, description->cores, first->path, first->cores);
+  }
+  return NULL;
+}
+
+/* FALSE, having logged why, when files that changed contradict each other. */
+static gboolean
+check_reload (Run *run)
+{
+  g_autoptr (GPtrArray) read =
+    g_ptr_array_new_with_free_func ((GDestroyNotify) sl_description_free);
+  g_autoptr (GPtrArray) descriptions = g_ptr_array_new ();
+  for (guint i = 0; i < run->workers->len; i++) {
+    SlDescription *description = sl_worker_read (run->workers->pdata[i]);
+    if (description != NULL)
+      g_ptr_array_add (read, description);
+    g_ptr_array_add (descriptions, description != NULL
+                                     ? description
+                                     : (gpointer) sl_worker_description (run->workers->pdata[i]));
+  }
+  g_autofree char *message = contradiction (descriptions);
+  if (message != NULL)
+    sl_run_log (SL_LOG_ERROR, NULL, "reload-failed", "%s; going on with the descriptions before",
+                message);
+  return message == NULL;
+}
+
 static gboolean
 on_reload_signal (gpointer data)
 {
@@ -168,7 +209,8 @@ on_reload_signal (gpointer data)
   g_autofree char *state =
     g_strdup_printf ("RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, g_get_monotonic_time ());
   sl_manager_tell (&run->manager, state);
-  for (guint i = 0; !run->stopping && i < run->workers->len; i++)
+  const gboolean good = !run->stopping && check_reload (run);
+  for (guint i = 0; good && i < run->workers->len; i++)
     sl_worker_reload (run->workers->pdata[i]);
   sl_manager_tell (&run->manager, "READY=1");
   return G_SOURCE_CONTINUE;
@@ -268,22 +310,13 @@ check_state (Run *run)
 static gboolean
 check_cores (Run *run)
 {
-  const SlDescription *first = NULL;
-  for (guint i = 0; i < run->workers->len; i++) {
-    const SlDescription *description = sl_worker_description (run->workers->pdata[i]);
-    if (description->cores > 0 && first == NULL)
-      first = description;
-    if (description->cores <= 0
-        || !(description->cores < first->cores || description->cores > first->cores))
-      continue;
-    g_autofree char *message =
-      g_strdup_printf ("%s: [budget] cores is %g, %s has %g: expected one number for all that run "
-                       "together",
-                       description->path, description->cores, first->path, first->cores);
+  g_autoptr (GPtrArray) descriptions = g_ptr_array_new ();
+  for (guint i = 0; i < run->workers->len; i++)
+    g_ptr_array_add (descriptions, (gpointer) sl_worker_description (run->workers->pdata[i]));
+  g_autofree char *message = contradiction (descriptions);
+  if (message != NULL)
     complain ("bad-description", message);
-    return FALSE;
-  }
-  return TRUE;
+  return message == NULL;
 }
 
 /* FALSE, having complained, when it is to be and cannot. */

@@ -564,6 +564,12 @@ replace (SlWorker *worker, SlDescription *description)
     begin (worker);
 }
 
+SlDescription *
+sl_worker_read (const SlWorker *worker)
+{
+  return sl_description_load (worker->path, worker->parameters, NULL);
+}
+
 SlEdit *
 sl_worker_edit (const SlWorker *worker, GError **error)
 {

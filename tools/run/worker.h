@@ -85,6 +85,9 @@ void sl_worker_stop (SlWorker *worker);
  * masks changed, the pipeline goes on with the new ones. What is wrong is logged.
  */
 void sl_worker_reload (SlWorker *worker);
+/** sl_worker_read: (transfer full) (nullable): the description as its files are now, of which
+ * nothing is taken; NULL where it is wrong. */
+SlDescription *sl_worker_read (const SlWorker *worker);
 /** sl_worker_edit: (transfer full): the description's files, to change their regions; NULL with
  * @error set where they cannot be read. */
 SlEdit *sl_worker_edit (const SlWorker *worker, GError **error);
