@@ -177,7 +177,8 @@ def test_refused():
     for more, options, text in (("[search]\nmodel=x\n", [], "[search] is for events of the console: expected an address in [http] listen, or --http ADDR:PORT"),
                                 ("[search]\nmodle=x\n", with_http, "refused.pipeline:4: [search] modle: unknown key; did you mean 'model'?"),
                                 ("[search]\nprompts=x\n", with_http, "refused.pipeline:4: [search] prompts: unknown key"),
-                                ("[search]\nfit=tight\n", with_http, "refused.pipeline:4: [search] fit: fit=tight: expected "),
+                                ("[search]\nfit=tight\n", with_http, "refused.pipeline:4: [search] fit=tight: expected "),
+                                ("[search]\nmean=x\n", with_http, "refused.pipeline:4: [search] mean: expected 1 or 3 finite numbers"),
                                 ("[search]\ntext-model=x\n", with_http, "refused.pipeline:4: [search]: expected model=FILE, a picture model")):
         path = describe("refused", folder, more)
         run("run", path, *options).expect(1, text)
@@ -185,6 +186,26 @@ def test_refused():
             assert text in run("check", path).out, text
     one, two = describe("refused", folder, "[search]\nmodel=x\n"), describe("other", folder, "[search]\nmodel=y\n")
     run("run", one, two, *with_http).expect(1, "other.pipeline: [search] states something else than that of %s; expected the same for all that run together" % one)
+
+
+def test_check():
+    """sightline check loads the models of [search], and looks for what records."""
+    folder = work("checked")
+    os.makedirs(folder)
+    run("check", describe("checked", folder, group())).expect(0)
+    picture, text, words = model("brightest_channel.tflite"), model("colour_words.onnx"), tokenizer()
+    nothing, wrong = work("nothing.onnx"), write("wrong.onnx", b"no model")
+    for files, told in (((nothing, text, words), nothing), ((wrong, text, words), wrong), ((picture, nothing, words), nothing),
+                        ((picture, wrong, words), wrong), ((picture, text, nothing), nothing), ((picture, text, wrong), wrong)):
+        result = run("check", describe("checked", folder, GROUP % files))
+        found = [line for line in result.out.splitlines() if line.startswith("! search ")]
+        assert result.status == 1 and len(found) == 1 and told in found[0], result
+    said = run("check", describe("checked", folder, "[search]\nmodel=%s\ntokenizer=%s\n" % (picture, words)))
+    assert said.status == 1 and "! search       words need a text model: state text-model=FILE and tokenizer=FILE" in said.out, said
+    plain = write("plain.pipeline", ("[pipeline]\nlaunch=videotestsrc ! fakesink\n[search]\nmodel=%s\n" % picture).encode())
+    said = run("check", plain)
+    assert ("* search       [search] finds clips, and nothing here records any; add the group [record], or run it together with a description "
+            "that has one") in said.out and said.status == 0, said
 
 
 harness.main(globals())

@@ -11,6 +11,7 @@
 #include "core/base/printable.h"
 #include "models/replay/golden.h"
 #include "pipelines/description/build.h"
+#include "pipelines/description/find.h"
 #include "plugins/elements.h"
 #include "tools/check/findings.h"
 #include "tools/command.h"
@@ -19,6 +20,8 @@
 #include "tools/run/keep.h"
 #include "tools/run/settings.h"
 #include "tools/search/describe.h"
+#include "tools/search/encoder.h"
+#include "tools/search/settings.h"
 
 /* Writes the file that the self-test of slinfer reads, and tries it in a session of its own. */
 static gboolean
@@ -93,16 +96,49 @@ check_processor (const SlHeat *before, GArray *findings)
     sl_findings_add (findings, SL_FINDING_ADVICE, "processor", "%s", warning);
 }
 
-/* What the description says beside the pipeline. */
+/* Both models are loaded, as `sightline run` does. */
 static void
-check_service (const SlDescription *description, GArray *findings)
+check_search_models (const SlModelSettings *search, GArray *findings)
 {
-  g_autoptr (GError) bad_http = NULL, bad_state = NULL, bad_search = NULL;
+  guint length;
+  g_autoptr (GError) bad_model = NULL, bad_text = NULL;
+  g_autoptr (SlSearchEncoder) encoder = sl_search_encoder_new (search, &bad_model);
+  if (encoder == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "search", "%s", bad_model->message);
+  if (search->text_model == NULL && search->tokenizer == NULL)
+    return;
+  g_autofree gfloat *words = sl_search_words (search, "red", &length, &bad_text);
+  if (words == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "search", "%s", bad_text->message);
+}
+
+/* @pipeline: (nullable) */
+static void
+check_search (const SlDescription *description, GstElement *pipeline, GArray *findings)
+{
+  g_autoptr (GError) error = NULL;
   g_auto (SlModelSettings) search = { NULL };
-  if (!sl_search_describe (description, &search, &bad_search))
-    sl_findings_add (findings, SL_FINDING_PROBLEM, "search", "%s", bad_search->message);
-  else if (search.model != NULL && description->http.listen == NULL)
+  if (!sl_search_describe (description, &search, &error))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "search", "%s", error->message);
+  if (error != NULL || search.model == NULL)
+    return;
+  g_autoptr (GPtrArray) recorders =
+    pipeline != NULL ? sl_find_elements (pipeline, "slrecord") : NULL;
+  if (description->http.listen == NULL)
     sl_findings_add (findings, SL_FINDING_ADVICE, "search", "%s", SL_SEARCH_NEEDS_HTTP);
+  if (recorders != NULL && recorders->len == 0)
+    sl_findings_add (findings, SL_FINDING_ADVICE, "search",
+                     "[search] finds clips, and nothing here records any; add the group [record], "
+                     "or run it together with a description that has one");
+  check_search_models (&search, findings);
+}
+
+/* What the description says beside the pipeline. @pipeline: (nullable) */
+static void
+check_service (const SlDescription *description, GstElement *pipeline, GArray *findings)
+{
+  g_autoptr (GError) bad_http = NULL, bad_state = NULL;
+  check_search (description, pipeline, findings);
   if (!sl_http_check (description, &bad_http))
     sl_findings_add (findings, SL_FINDING_PROBLEM, "http", "%s", bad_http->message);
   if (description->state != NULL && !sl_keep_check (description->state, FALSE, &bad_state))
@@ -127,7 +163,7 @@ check_file (const SlRunOptions *options, const char *path)
   else
     sl_findings_add (findings, SL_FINDING_PROBLEM, "description", "%s", error->message);
   if (description != NULL)
-    check_service (description, findings);
+    check_service (description, pipeline, findings);
   check_processor (&before, findings);
   gst_clear_object (&pipeline);
   sl_findings_print (findings, path, options->json);

@@ -18,8 +18,7 @@ sl_search_describe (const SlDescription *description, SlModelSettings *settings,
     last = override;
     if (*override->property != '\0'
         && !sl_search_settings_set (settings, override->property, override->value, error))
-      return sl_fail_prefix (error, "%s:%u: [search] %s: ", override->file, override->line,
-                             override->property);
+      return sl_fail_prefix (error, "%s:%u: [search] ", override->file, override->line);
   }
   return last == NULL || settings->model != NULL
          || sl_fail (error, SL_ERROR_ARGUMENT,

@@ -54,7 +54,7 @@ sl_search_settings_set (SlModelSettings *settings, const char *name, const char 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     names[i] = rows[i].name;
   g_autofree char *hint = sl_suggest_text (name, names, G_N_ELEMENTS (names));
-  return sl_fail (error, SL_ERROR_ARGUMENT, "unknown key%s", hint);
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s: unknown key%s", name, hint);
 }
 
 char *

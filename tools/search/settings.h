@@ -13,7 +13,7 @@ const SlSetting *sl_search_setting (guint i, gboolean *pictures);
 /** sl_search_setting_find: (transfer none) (nullable): the one called @name. */
 const SlSetting *sl_search_setting_find (const char *name);
 /** sl_search_settings_set: FALSE with SL_ERROR_ARGUMENT for an unknown @name, and for a wrong
- * @value. */
+ * @value; the message begins with @name. */
 gboolean sl_search_settings_set (SlModelSettings *settings, const char *name, const char *value,
                                  GError **error);
 /** sl_search_settings_write: (transfer full): lines NAME=VALUE; files by their whole paths. */
