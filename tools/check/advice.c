@@ -9,6 +9,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "pipelines/description/element_names.h"
 #include "plugins/tensor/embedder.h"
 #include "plugins/tensor/setting_properties.h"
 #include "predict/opendecoding.h"
@@ -104,7 +105,7 @@ check_model (GstElement *element, GArray *findings)
   g_autofree char *threads_text = NULL;
   guint threads = 1;
   g_object_get (element, "threads", &threads_text, NULL);
-  const char *name = GST_OBJECT_NAME (element);
+  g_autofree char *name = sl_model_element_name (element);
   g_autoptr (SlModel) model = sl_check_load (element, NULL, &error);
   if (model == NULL) {
     sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);

@@ -2,6 +2,7 @@
 /* What runs a model, what it would cost in the other backend that is here, and which tensors are
  * copied on the way. */
 #include "models/backend.h"
+#include "pipelines/description/element_names.h"
 
 #include <string.h>
 
@@ -23,9 +24,10 @@ report_copies (GstElement *infer, const SlModel *model, GArray *findings)
   const gboolean on_device = (provider != NULL && *provider != '\0')
                              || (delegate != NULL && *delegate != '\0')
                              || (library != NULL && *library != '\0');
+  g_autofree char *name = sl_model_element_name (infer);
   const gboolean in_place = strcmp (sl_external_model_name (external), "onnxruntime") == 0;
   sl_findings_add (
-    findings, SL_FINDING_FACT, "copies", "%s: %s%s", GST_OBJECT_NAME (infer),
+    findings, SL_FINDING_FACT, "copies", "%s: %s%s", name,
     in_place ? "ONNX Runtime reads tensors where slnormalize writes them, and writes them where "
                "slpostprocess reads them"
              : "each tensor is copied once into, and once out of, memory of TensorFlow Lite",
@@ -39,7 +41,7 @@ compare (GstElement *infer, const char *runtime, GArray *findings)
   g_autoptr (GError) error = NULL;
   g_autofree char *notice = NULL, *stated = NULL;
   SlBackendTrial trial;
-  const char *name = GST_OBJECT_NAME (infer);
+  g_autofree char *name = sl_model_element_name (infer);
   g_autoptr (SlModel) ours = sl_check_load (infer, SL_BACKEND_OURS, NULL);
   g_autoptr (SlModel) theirs = ours != NULL ? sl_check_load (infer, runtime, &error) : NULL;
   if (ours == NULL)
@@ -72,7 +74,8 @@ sl_check_backends (GstElement *infer, const SlModel *model, GArray *findings)
 {
   const SlExternalModel *external = sl_model_external (model);
   const char *runtime = sl_external_for_format (sl_model_format (model));
-  sl_findings_add (findings, SL_FINDING_FACT, "backend", "%s: %s runs it", GST_OBJECT_NAME (infer),
+  g_autofree char *name = sl_model_element_name (infer);
+  sl_findings_add (findings, SL_FINDING_FACT, "backend", "%s: %s runs it", name,
                    external != NULL ? sl_external_model_title (external) : "Sightline, CPU,");
   report_copies (infer, model, findings);
   if (runtime != NULL && sl_external_open (runtime, NULL, NULL) != NULL)

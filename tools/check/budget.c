@@ -9,6 +9,7 @@
 #include "core/runtime/session.h"
 #include "models/backend.h"
 #include "models/model.h"
+#include "pipelines/description/element_names.h"
 #include "plugins/video/dmabuf.h"
 #include "tools/check/findings.h"
 #include "tools/check/frame_cost.h"
@@ -44,7 +45,7 @@ static void
 judge (const gdouble *stages, GstCaps *caps, GstElement *infer, GArray *promises, GArray *findings)
 {
   GstVideoInfo info;
-  const char *about = GST_OBJECT_NAME (infer);
+  g_autofree char *about = sl_model_element_name (infer);
   if (!gst_video_info_from_caps (&info, caps))
     return;
   const double ms = stages[SL_STAGE_AGE];
@@ -86,6 +87,7 @@ measure (GstElement *normalize, GstElement *infer, GstElement *results, GArray *
 {
   gboolean assumed = FALSE;
   gdouble ms[SL_N_STAGES];
+  g_autofree char *name = sl_model_element_name (infer);
   g_autoptr (GError) error = NULL;
   g_autoptr (GstCaps) caps = predict_frames (normalize, &assumed);
   g_autofree char *text = gst_caps_to_string (caps);
@@ -94,27 +96,27 @@ measure (GstElement *normalize, GstElement *infer, GstElement *results, GArray *
   if (sl_frame_cost (normalize, infer, results, caps, FRAMES, ms, &error))
     judge (ms, caps, infer, promises, findings);
   else
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (infer), "%s", error->message);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);
 }
 
 static void
 report_model (GstElement *infer, GArray *findings)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *notice = NULL;
+  g_autofree char *notice = NULL, *name = sl_model_element_name (infer);
   g_autoptr (SlModel) model = sl_check_load (infer, NULL, &error);
   g_autoptr (SlSession) session =
     model != NULL ? sl_model_session_new (model, 1, &notice, &error) : NULL;
   if (session == NULL) {
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (infer), "%s", error->message);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);
     return;
   }
   SlSessionStats stats;
   sl_session_stats (session, &stats);
   if (sl_session_external (session) == NULL)
     sl_findings_add (findings, SL_FINDING_FACT, "memory",
-                     "%s: %.2f MiB of weights, %.2f MiB for tensors between layers",
-                     GST_OBJECT_NAME (infer), (double) stats.weight_bytes / (1 << 20),
+                     "%s: %.2f MiB of weights, %.2f MiB for tensors between layers", name,
+                     (double) stats.weight_bytes / (1 << 20),
                      (double) stats.arena_bytes / (1 << 20));
   sl_check_backends (infer, model, findings);
 }

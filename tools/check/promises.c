@@ -19,6 +19,13 @@ promise_clear (gpointer data)
   g_free (((Promise *) data)->name);
 }
 
+/* Whether its source sends less than is promised. */
+static gboolean
+is_slow (const Promise *promise)
+{
+  return promise->fps > 0 && promise->fps < promise->rate * (1 - 1e-6);
+}
+
 GArray *
 sl_check_promises_new (void)
 {
@@ -47,10 +54,25 @@ sl_check_promises_add (GArray *promises, GstElement *infer, gdouble ms, gdouble 
   return TRUE;
 }
 
+/* (transfer full): the rates that @promises need cores for where they are not those promised. */
+static char *
+describe_slow (const GArray *promises)
+{
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < promises->len; i++) {
+    const Promise *promise = &g_array_index (promises, Promise, i);
+    if (is_slow (promise))
+      g_string_append_printf (text, "%s%s at the %.4g frames/s that its source sends",
+                              text->len > 0 ? ", " : " (", promise->name, promise->fps);
+  }
+  return g_string_free (g_string_append (text, text->len > 0 ? ")" : ""), FALSE);
+}
+
 static void
 report (const GArray *promises, const gdouble *delivered, gdouble needed, gdouble cores,
         GArray *findings)
 {
+  g_autofree char *slow = describe_slow (promises);
   g_autoptr (GString) rates = g_string_new (NULL);
   for (guint i = 0; i < promises->len; i++) {
     const Promise *promise = &g_array_index (promises, Promise, i);
@@ -58,10 +80,11 @@ report (const GArray *promises, const gdouble *delivered, gdouble needed, gdoubl
       g_string_append_printf (rates, "%s%s %.3g of %.4g", rates->len > 0 ? ", " : "", promise->name,
                               delivered[i], promise->rate);
   }
-  sl_findings_add (findings, SL_FINDING_ADVICE, "budget",
-                   "promises need %.3g cores, the budget has %.3g; expected frames/s: %s; promise "
-                   "less, take a smaller model, or state more cores in [budget]",
-                   needed, cores, rates->str);
+  sl_findings_add (
+    findings, SL_FINDING_ADVICE, "budget",
+    "promises need %.3g cores%s, the budget has %.3g; expected frames/s: %s; promise "
+    "less, take a smaller model, or state more cores in [budget]",
+    needed, slow, cores, rates->str);
 }
 
 void
@@ -75,7 +98,7 @@ sl_check_promises (const GArray *promises, GArray *findings)
   gdouble needed = 0;
   for (guint i = 0; i < n; i++) {
     const Promise *promise = &g_array_index (promises, Promise, i);
-    const gboolean slow = promise->fps > 0 && promise->fps < promise->rate * (1 - 1e-6);
+    const gboolean slow = is_slow (promise);
     rates[i] = promise->rate;
     costs[i] = promise->cost;
     most[i] = promise->fps;
@@ -86,8 +109,8 @@ sl_check_promises (const GArray *promises, GArray *findings)
                      promise->rate, promise->rate * promise->cost, cores);
     if (slow)
       sl_findings_add (findings, SL_FINDING_ADVICE, "budget",
-                       "%s: %.4g frames/s promised, but the source sends %.4g; promise as many",
-                       promise->name, promise->rate, promise->fps);
+                       "%s: %.4g frames/s promised, but the source sends %.4g; promise %.4g",
+                       promise->name, promise->rate, promise->fps, promise->fps);
   }
   sl_turns_predict (rates, priorities, costs, most, n, cores, delivered);
   if (needed > cores)
