@@ -60,7 +60,7 @@ sl_prompts_parse (const char *text, GError **error)
   return sl_fail_null (error, SL_ERROR_ARGUMENT,
                        "prompts=%.200s: expected 1 to %d classes with ';' between, each a sentence "
                        "or NAME=SENTENCE|SENTENCE of at most %d sentences, and '!' before a class "
-                       "that is not reported",
+                       "that is not reported; at least one without '!'",
                        text, SL_MAX_CLASSES, SL_MAX_SENTENCES);
 }
 

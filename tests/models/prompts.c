@@ -198,7 +198,9 @@ test_refused (void)
   refuse (&s, SL_ERROR_ARGUMENT,
           "prompts=cat;;dog: expected 1 to 1000 classes with ';' between, each a sentence or "
           "NAME=SENTENCE|SENTENCE of at most 64 sentences, and '!' before a class that is not "
-          "reported");
+          "reported; at least one without '!'");
+  s.prompts = "!red;!blue";
+  refuse (&s, SL_ERROR_ARGUMENT, "that is not reported; at least one without '!'");
   s.prompts = "cat";
   s.templates = "a photo";
   refuse (&s, SL_ERROR_ARGUMENT,
