@@ -75,6 +75,18 @@ read_settings (const char *text, SlModelSettings *settings, GError **error)
   return TRUE;
 }
 
+/* What @error wants to be stated has another place here. Returns FALSE. */
+static gboolean
+name_settings (GError **error)
+{
+  if (error == NULL || *error == NULL)
+    return FALSE;
+  g_autofree char *before = (*error)->message;
+  (*error)->message =
+    g_strconcat (before, "; of a model of appearance=, state it in appearance-settings", NULL);
+  return FALSE;
+}
+
 static gboolean
 choose_spec (SlEmbedder *self, GError **error)
 {
@@ -86,8 +98,22 @@ choose_spec (SlEmbedder *self, GError **error)
                     "%s: expected a model that makes an embedding of a picture, got %s",
                     contract->model, summary);
   }
-  return sl_contract_require_one_input (contract, error)
-         && sl_contract_require_range (contract, error);
+  return (sl_contract_require_one_input (contract, error)
+          && sl_contract_require_range (contract, error))
+         || name_settings (error);
+}
+
+static gboolean
+load (SlEmbedder *self, const SlModelSettings *stated, GError **error)
+{
+  const SlInferSettings how = { .model = *stated, .batch = 1 };
+  g_autoptr (GError) cause = NULL;
+  if (sl_infer_settings_load (&how, TRUE, NULL, NULL, NULL, &self->loaded, &cause))
+    return TRUE;
+  if (cause->code == SL_ERROR_SHAPE)
+    name_settings (&cause);
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return FALSE;
 }
 
 static gboolean
@@ -148,10 +174,8 @@ sl_embedder_new (const char *model, const char *settings, guint batch, GError **
   sl_setting_set (sl_setting_find ("model"), &stated, model);
   if (!read_settings (settings, &stated, error))
     return NULL;
-  const SlInferSettings how = { .model = stated, .batch = 1 };
-  if (!sl_infer_settings_load (&how, TRUE, NULL, NULL, NULL, &self->loaded, error)
-      || !choose_spec (self, error) || !open_decoding (self, error) || !allocate (self, error)
-      || !try_model (self, error))
+  if (!load (self, &stated, error) || !choose_spec (self, error) || !open_decoding (self, error)
+      || !allocate (self, error) || !try_model (self, error))
     return NULL;
   return g_steal_pointer (&self);
 }

@@ -250,7 +250,7 @@ static const struct
   const char *name, *properties, *message;
 } refusals[] = {
   { "no-file", "appearance=/nowhere/looks.onnx", "appearance: /nowhere/looks.onnx: " },
-  { "no-range", "appearance=%s", "float" },
+  { "no-range", "appearance=%s", "; of a model of appearance=, state it in appearance-settings" },
   { "unknown-setting", "appearance=%s appearance-settings=\"size=3\"",
     "appearance: appearance-settings: \"size=3\": expected NAME=VALUE with a setting of the input "
     "or of what runs the model, such as mean=127.5, std=127.5 or threads=2" },
