@@ -133,10 +133,13 @@ load_on_device (const char *path, const SlModelSettings *overrides, SlLoadReques
     *backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS, .precision = backend->precision };
   backend->device = device;
   request->by_choice = TRUE;
-  SlModel *model = sl_model_load_settled (path, overrides, request, error);
-  if (model == NULL && device == NULL)
-    g_prefix_error (error, "device=auto compares devices with Sightline, which refuses the model: "
-                           "state the device; ");
+  g_autoptr (GError) cause = NULL;
+  SlModel *model = sl_model_load_settled (path, overrides, request, &cause);
+  if (model == NULL && device == NULL && !g_error_matches (cause, SL_ERROR, SL_ERROR_OPEN))
+    g_prefix_error (&cause, "device=auto compares devices with Sightline, which refuses the model: "
+                            "state the device; ");
+  if (cause != NULL)
+    g_propagate_error (error, g_steal_pointer (&cause));
   if (model == NULL)
     return NULL;
   if (device == NULL && model->notice == NULL)

@@ -366,6 +366,8 @@ def test_backends():
     told = json.loads(run("backends", "--json", env=env).expect(0).out)
     assert [r["name"] for r in told["runtimes"]] == ["onnxruntime", "tflite"] and all(r["missing"] and r["devices"] == [] for r in told["runtimes"]), told
     run("backends", "--provider-library", "/nowhere/p.so", env=env).expect(1, "/nowhere/o.so, which the environment variable SIGHTLINE_ONNXRUNTIME names")
+    for name, told in ((work("nowhere.onnx"), ": no such file, check the path; expected a "), (write("odd.onnx", b"odd"), ": device=auto compares devices with Sightline, ")):
+        run("predict", "--model", name, "--backend", "auto", "--provider-library", "/nowhere/p.so", "--device", "auto", "x.png", env=env).expect(1, name + told)
     run("backends", "--model", "m.onnx").expect(2, "--model goes with --provider-library; state that, too")
     run("backends", "x").expect(2, "expected no arguments, got 'x'")
 
