@@ -450,6 +450,9 @@ def test_certificate():
         write("live.pem", b"no certificate")
         assert "the certificate stays as it was: certificate " + served_files[0] in served.wait_for("http", 3)["message"]
         assert client.get("session").json["user"] == "anna"
+        shutil.copy(first[0], served_files[0])  # and the key of the second
+        assert "the key does not belong to the certificate; expected a pair" in served.wait_for("http", 4)["message"]
+        assert client.get("session").json["user"] == "anna"
 
 
 if __name__ == "__main__":

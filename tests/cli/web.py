@@ -47,6 +47,9 @@ def test_usage():
     run("run", "--http-key", "x", "--http", "127.0.0.1:0", path).expect(1, "--http: got a private key without a certificate: expected both")
     run("run", "--http", "127.0.0.1:0", "--http-password-file", work("none"), path).expect(1, "--http 127.0.0.1:0: password file: ", work("none"))
     run("run", "--http", "127.0.0.1:0", "--http-certificate", path, "--http-key", path, path).expect(1, "certificate " + path, "expected PEM files")
+    pair, other = certificate("usage"), certificate("other")
+    run("run", "--http", "127.0.0.1:0", "--http-certificate", pair[0], "--http-key", other[1], path).expect(
+        1, "certificate %s with the private key %s: the key does not belong to the certificate; expected a pair" % (pair[0], other[1]))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         at = "127.0.0.1:%d" % taken.getsockname()[1]
         run("run", "--http", at, path).expect(1, "--http " + at + ": ", "in use", "expected an address of this machine and a port that nothing else listens at")

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Two files change one after the other: they are read once they have been the same for a while. */
+/*
+ * Two files change one after the other: they are read once they have been the same for a while.
+ * GIO takes a key that belongs to another certificate, and only the handshakes fail. So one is
+ * tried over a pair of sockets before a pair of files is used.
+ */
 #include "tools/run/http/certificate.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/fail.h"
+
+/* Seconds that an end of the trial waits for the other. */
+#define TRIAL_SECONDS 5
 
 /* What tells a file from the one before it. */
 typedef struct
@@ -38,11 +48,89 @@ is_same (const Mark one[2], const Mark other[2])
   return memcmp (one, other, 2 * sizeof *one) == 0;
 }
 
+/* (transfer full) (nullable) */
+static GIOStream *
+open_end (int socket, GError **error)
+{
+  g_autoptr (GSocket) end = g_socket_new_from_fd (socket, error);
+  if (end == NULL) {
+    close (socket);
+    return NULL;
+  }
+  g_socket_set_timeout (end, TRIAL_SECONDS);
+  return G_IO_STREAM (g_socket_connection_factory_create_connection (end));
+}
+
+static gboolean
+accept_any (GTlsConnection *client, GTlsCertificate *certificate, GTlsCertificateFlags flaws,
+            gpointer data)
+{
+  return TRUE;
+}
+
+/* The other end waits no longer for one that has failed. */
+static gboolean
+shake (GTlsConnection *end, GError **error)
+{
+  g_autoptr (GIOStream) base = NULL;
+  if (g_tls_connection_handshake (end, NULL, error))
+    return TRUE;
+  g_object_get (end, "base-io-stream", &base, NULL);
+  g_io_stream_close (base, NULL, NULL);
+  return FALSE;
+}
+
+/* The thread of the client. (transfer full) (nullable): GError */
+static gpointer
+shake_client (gpointer client)
+{
+  GError *error = NULL;
+  shake (client, &error);
+  return error;
+}
+
+/* With no database of certificates, as for the connections of the server. */
+static gboolean
+shake_hands (GIOStream *one, GIOStream *other, GTlsCertificate *tls, GError **error)
+{
+  GTlsBackend *backend = g_tls_backend_get_default ();
+  g_autoptr (GIOStream) server =
+    g_initable_new (g_tls_backend_get_server_connection_type (backend), NULL, error,
+                    "base-io-stream", one, "certificate", tls, "database", NULL, NULL);
+  g_autoptr (GIOStream) client =
+    server == NULL ? NULL
+                   : g_initable_new (g_tls_backend_get_client_connection_type (backend), NULL,
+                                     error, "base-io-stream", other, "database", NULL, NULL);
+  if (client == NULL)
+    return FALSE;
+  g_signal_connect (client, "accept-certificate", G_CALLBACK (accept_any), NULL);
+  GThread *thread = g_thread_new ("sl-trial", shake_client, client);
+  const gboolean shaken = shake (G_TLS_CONNECTION (server), error);
+  GError *reason = g_thread_join (thread);
+  if (reason == NULL)
+    return shaken;
+  g_clear_error (error);
+  g_propagate_error (error, reason);
+  return FALSE;
+}
+
+/* Whether clients that trust everybody get a connection. */
+static gboolean
+is_pair (GTlsCertificate *tls, GError **error)
+{
+  int sockets[2];
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return sl_fail (error, SL_ERROR_OPEN, "no sockets: %s", g_strerror (errno));
+  g_autoptr (GIOStream) one = open_end (sockets[0], error);
+  g_autoptr (GIOStream) other = open_end (sockets[1], one != NULL ? error : NULL);
+  return one != NULL && other != NULL && shake_hands (one, other, tls, error);
+}
+
 static gboolean
 load (SlCertificate *certificate, GError **error)
 {
   g_autoptr (GError) reason = NULL;
-  GTlsCertificate *tls =
+  g_autoptr (GTlsCertificate) tls =
     g_tls_certificate_new_from_files (certificate->paths[0], certificate->paths[1], &reason);
   if (tls == NULL)
     return sl_fail (error, SL_ERROR_OPEN,
@@ -51,8 +139,12 @@ load (SlCertificate *certificate, GError **error)
                     g_tls_backend_supports_tls (g_tls_backend_get_default ())
                       ? ""
                       : ", and GIO's TLS (Debian: glib-networking)");
-  g_clear_object (&certificate->tls);
-  certificate->tls = tls;
+  if (!is_pair (tls, &reason))
+    return sl_fail (error, SL_ERROR_OPEN,
+                    "certificate %s with the private key %s: the key does not belong to the "
+                    "certificate; expected a pair (%s)",
+                    certificate->paths[0], certificate->paths[1], reason->message);
+  g_set_object (&certificate->tls, tls);
   return TRUE;
 }
 
