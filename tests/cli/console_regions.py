@@ -257,7 +257,8 @@ def test_settings():
             assert answer.status == status and words in answer.json["error"], answer.text
         assert settings_of(console, "settings")["threshold"]["value"] == 0.25
         told = [event["message"] for event in console.events() if event["event"] == "changed"]
-        assert "(no login): settings: threshold: '0.25' instead of '1'" in told and "(no login): settings: inference-interval: '5' instead of '1'" in told, told
+        assert "(no login): settings: threshold: 0.25 instead of 1" in told and "(no login): settings: rate: 4 instead of 20 (the description's)" in told, told
+        assert "(no login): settings: recording: false instead of true (the description's)" in told, told
         assert console.restarts() == 0
     with Console("--state", work("state"), path) as console:
         settings = settings_of(console, "settings")
@@ -316,7 +317,7 @@ def test_dbus():
             assert "classes: the model before has no class 'martian'" in call("Set", "Classes", "<'martian'>")
             assert "recording: " in call("Set", "Recording", "<false>") and "add the group [record]" in call("Set", "Recording", "<false>")
             told = [event["message"] for event in console.events() if event["event"] == "changed"]
-            line = "bus-1: threshold: '0.5' instead of '-1'"
+            line = "bus-1: threshold: 0.5 instead of the description's"
             assert "user %d of the message bus: %s" % (os.getuid(), line) in told, told
             assert (["user %d of the message bus" % os.getuid(), "dbus", line]) in [[row[key] for key in ("user", "address", "message")] for row in console.get("/api/v1/audit").json["lines"]]
             with open(work("heard"), "w+b") as heard:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
 import harness
@@ -76,9 +77,14 @@ def test_set():
                 assert words in answer, (name, payload, answer)
             assert settings(client, "door") == {"threshold": 0.5, "classes": None, "rate": 5, "recording": None, "redaction": None}, settings(client, "door")
             told = [event["message"] for event in served.events() if event["event"] == "changed"]
-            assert "mqtt:shop/door/set/threshold: door: threshold: '0.25' instead of '-1'" in told, told
+            assert "mqtt:shop/door/set/threshold: door: threshold: 0.25 instead of the description's" in told, told
+            assert "mqtt:shop/door/set/classes: door: classes: '!green' instead of the description's" in told, told
+            assert "mqtt:shop/door/set/rate: door: rate: 5 instead of 20 (the description's)" in told, told
+            assert "mqtt:shop/door/set/classes: door: classes: the description's instead of '!green'" in told, told
             lines = [(line["user"], line["address"], line["message"]) for line in client.get("audit").json["lines"]]
-            assert ("mqtt:shop/door/set/threshold", "mqtt", "door: threshold: '0.25' instead of '-1'") in lines, lines
+            assert ("mqtt:shop/door/set/threshold", "mqtt", "door: threshold: 0.25 instead of the description's") in lines, lines
+            client.ask("PATCH", "pipelines/door/settings", {"threshold": 0.5})  # which it is
+            assert len(client.get("audit").json["lines"]) == len(lines)
         kept = subprocess.run(["mosquitto_sub", "-p", str(it.port), "-t", "shop/door/state/#", "-F", "%t %p", "-C", "3", "-W", "60"], capture_output=True, text=True, check=True).stdout
         assert sorted(kept.split("\n")[:3]) == ["shop/door/state/classes null", "shop/door/state/rate 5", "shop/door/state/threshold 0.5"], kept
 
@@ -93,6 +99,32 @@ def test_flood():
             it.say("shop/door/set/threshold", "0.75")
             return settings(Client(served), "flood")["threshold"] == 0.75
         eventually(obeyed)
+
+
+def test_wash():
+    """Whoever may write to the broker does not fill the audit log; the log says so once a minute. What changes nothing is no change."""
+    with broker() as it, Served(describe("wash", it.port)) as served:
+        client, began = Client(served), time.monotonic()
+        it.hear("door/state/threshold$", "null")
+        def lines():
+            return [line for line in client.get("audit").json["lines"] if line["address"] == "mqtt"]
+        it.heard.clear()
+        before = len(lines())
+        for _ in range(40):
+            it.say("shop/door/set/threshold", "0.5")
+        it.say("shop/door/set/rate", "10")
+        it.hear("door/state/rate$", "10")
+        assert len(lines()) - before == 2 and not [topic for topic, _ in it.heard if topic.endswith("/error")], lines()
+        for _ in range(20):
+            it.say("shop/door/set/threshold", "0.25")
+            it.say("shop/door/set/threshold", "0.75")
+        it.hear("door/state/threshold/error$", "threshold: expected at most 16 changes at once, then one each 5 s")
+        told = served.wait_for("control")["message"]
+        assert told.endswith(" settings by MQTT were refused: expected at most 16 changes at once, then one each 5 s") and int(told.split()[0]) > 0, told
+        assert 16 <= len(lines()) - before <= 17 + (time.monotonic() - began) / 5, lines()
+        assert len([event for event in served.events() if event["event"] == "control"]) == 1
+        client.ask("PATCH", "pipelines/wash/settings", {"threshold": 0.125})
+        it.hear("door/state/threshold$", "0.125")
 
 
 def test_off():
@@ -121,7 +153,7 @@ def test_home():
         it.say("shop/door/threshold/set", "2")
         it.hear("door/state/threshold/error$")
         lines = [(line["user"], line["message"]) for line in client.get("audit").json["lines"]]
-        assert ("mqtt:shop/door/threshold/set", "home: threshold: '0.25' instead of '-1'") in lines, lines
+        assert ("mqtt:shop/door/threshold/set", "home: threshold: 0.25 instead of the description's") in lines, lines
 
 
 def test_restart():

@@ -6,7 +6,8 @@
 #include "tools/run/worker.h"
 
 /** sl_change_setting: what @wish says, with the rules of the page. The log and the audit log of
- * @http (nullable) get a line with @who; @way: how the wish came, for the audit log. FALSE with
- * SL_ERROR_ARGUMENT. */
+ * @http (nullable) get a line with @who; @way: how the wish came, for the audit log.
+ * @changed: (out): FALSE: it was so before. FALSE with SL_ERROR_ARGUMENT. */
 gboolean sl_change_setting (SlWorker *worker, SlLiveKind kind, const SlLiveWish *wish,
-                            SlRunHttp *http, const char *who, const char *way, GError **error);
+                            SlRunHttp *http, const char *who, const char *way, gboolean *changed,
+                            GError **error);

@@ -10,9 +10,21 @@
 #include "core/base/printable.h"
 #include "pipelines/description/build.h"
 #include "tools/run/change.h"
+#include "tools/run/log.h"
 
 /* The last one is for names that no setting has. */
 #define N_ANSWERS (SL_N_LIVE + 1)
+
+/* Changes of a pipeline: so many at once, then one for each so many seconds. At more the
+ * audit log would soon have nothing but them. */
+#define CHANGES_MOST 16
+#define CHANGE_S 5
+#define CHANGE_US (CHANGE_S * G_USEC_PER_SEC)
+#define TOO_MANY                                                                                  \
+  "expected at most " G_STRINGIFY (CHANGES_MOST) " changes at once, then one each " G_STRINGIFY ( \
+    CHANGE_S) " s"
+/* Between two lines of the log about wishes that were too many. */
+#define TOLD_US (60 * G_USEC_PER_SEC)
 
 /* @serial: of the last refusal, 0 = none; @why: (nullable) */
 typedef struct
@@ -21,15 +33,25 @@ typedef struct
   char *why;
 } Answer;
 
+/* @free_at: when as many changes as may be at once are free again; @refused: wishes since
+ * @told_at that were too many. Both are monotonic times. */
+typedef struct
+{
+  Answer answers[N_ANSWERS];
+  gint64 free_at, told_at;
+  guint refused;
+} Talk;
+
 struct _SlRunControl
 {
-  SlRunHttp *http;     /* (nullable) */
-  GHashTable *answers; /* of SlWorker: an array of N_ANSWERS */
+  SlRunHttp *http;   /* (nullable) */
+  GHashTable *talks; /* of SlWorker: a Talk */
 };
 
 static void
-clear_answers (Answer *answers)
+clear_answers (Talk *talk)
 {
+  Answer *answers = talk->answers;
   for (guint i = 0; i < N_ANSWERS; i++) {
     answers[i].serial = 0;
     g_clear_pointer (&answers[i].why, g_free);
@@ -37,7 +59,7 @@ clear_answers (Answer *answers)
 }
 
 static void
-free_answers (gpointer data)
+free_talk (gpointer data)
 {
   clear_answers (data);
   g_free (data);
@@ -48,26 +70,44 @@ sl_run_control_new (SlRunHttp *http)
 {
   SlRunControl *control = g_new0 (SlRunControl, 1);
   control->http = http;
-  control->answers = g_hash_table_new_full (NULL, NULL, NULL, free_answers);
+  control->talks = g_hash_table_new_full (NULL, NULL, NULL, free_talk);
   return control;
 }
 
 void
 sl_run_control_free (SlRunControl *control)
 {
-  g_hash_table_unref (control->answers);
+  g_hash_table_unref (control->talks);
   g_free (control);
 }
 
-static Answer *
-answers_of (SlRunControl *control, SlWorker *worker)
+static Talk *
+talk_of (SlRunControl *control, SlWorker *worker)
 {
-  Answer *answers = g_hash_table_lookup (control->answers, worker);
-  if (answers == NULL) {
-    answers = g_new0 (Answer, N_ANSWERS);
-    g_hash_table_insert (control->answers, worker, answers);
+  Talk *talk = g_hash_table_lookup (control->talks, worker);
+  if (talk == NULL) {
+    talk = g_new0 (Talk, 1);
+    g_hash_table_insert (control->talks, worker, talk);
   }
-  return answers;
+  return talk;
+}
+
+void
+sl_run_control_tick (SlRunControl *control)
+{
+  GHashTableIter iter;
+  gpointer worker, data;
+  const gint64 now = g_get_monotonic_time ();
+  g_hash_table_iter_init (&iter, control->talks);
+  while (g_hash_table_iter_next (&iter, &worker, &data)) {
+    Talk *talk = data;
+    if (talk->refused == 0 || (talk->told_at != 0 && now - talk->told_at < TOLD_US))
+      continue;
+    sl_run_log (SL_LOG_WARNING, sl_worker_name (worker), "control",
+                "%u settings by MQTT were refused: " TOO_MANY, talk->refused);
+    talk->told_at = now;
+    talk->refused = 0;
+  }
 }
 
 /* A line of the signal publish-states: name, serial number, whether it is retained, text. */
@@ -83,17 +123,16 @@ static char *
 value_of (GstElement *element, SlLiveKind kind)
 {
   g_autofree char *text = sl_live_text (element, kind);
-  const gdouble number = g_ascii_strtod (text, NULL), fps = sl_live_frame_rate (element);
+  gdouble number;
   GString *json = g_string_new (NULL);
   if (kind == SL_LIVE_RECORDING || kind == SL_LIVE_REDACTION)
     g_string_append (json, text);
-  else if (*text == '\0' || (kind == SL_LIVE_THRESHOLD && number < 0)
-           || (kind == SL_LIVE_RATE && (number < 1 || fps <= 0)))
+  else if (!sl_live_stated (element, kind, text, &number))
     g_string_append (json, "null");
   else if (kind == SL_LIVE_CLASSES)
     sl_json_append_string (json, text);
   else
-    sl_json_append_double (json, kind == SL_LIVE_RATE ? fps / number : number, 6);
+    sl_json_append_double (json, number, 6);
   return g_string_free (json, FALSE);
 }
 
@@ -101,7 +140,7 @@ void
 sl_run_control_tell (SlRunControl *control, SlWorker *worker)
 {
   GstElement *pipeline = sl_worker_pipeline (worker);
-  const Answer *answers = answers_of (control, worker);
+  const Answer *answers = talk_of (control, worker)->answers;
   g_autoptr (GString) states = g_string_new (NULL);
   if (pipeline == NULL)
     return;
@@ -146,12 +185,22 @@ obey (SlRunControl *control, SlWorker *worker, SlLiveKind kind, const char *topi
       GError **error)
 {
   SlLiveWish wish = { .kind = SL_LIVE_OTHER };
+  Talk *talk = talk_of (control, worker);
+  const gint64 now = g_get_monotonic_time (), free_at = MAX (talk->free_at, now);
+  gboolean changed;
   g_autofree char *who = g_strconcat ("mqtt:", topic, NULL);
   if (text == NULL)
     return sl_fail (error, SL_ERROR_ARGUMENT, "%s: expected at most 1024 bytes of UTF-8",
                     sl_live_rows[kind].key);
+  if (free_at - now > (CHANGES_MOST - 1) * CHANGE_US) {
+    talk->refused++;
+    return sl_fail (error, SL_ERROR_ARGUMENT, "%s: " TOO_MANY, sl_live_rows[kind].key);
+  }
   read_wish (kind, text, &wish);
-  const gboolean good = sl_change_setting (worker, kind, &wish, control->http, who, "mqtt", error);
+  const gboolean good =
+    sl_change_setting (worker, kind, &wish, control->http, who, "mqtt", &changed, error);
+  if (changed)
+    talk->free_at = free_at + CHANGE_US;
   g_free (wish.text);
   return good;
 }
@@ -169,7 +218,7 @@ take_wish (SlRunControl *control, SlWorker *worker, const GstStructure *structur
     obey (control, worker, kind, gst_structure_get_string (structure, "topic"),
           gst_structure_get_string (structure, "text"), &error);
   if (error != NULL) {
-    Answer *answer = &answers_of (control, worker)[kind];
+    Answer *answer = &talk_of (control, worker)->answers[kind];
     answer->serial++;
     g_free (answer->why);
     answer->why = g_strdup (error->message);
@@ -185,7 +234,7 @@ sl_run_control_posted (SlRunControl *control, SlWorker *worker, GstMessage *mess
     take_wish (control, worker, structure);
   } else if (gst_structure_has_name (structure, "slpublish")
              && g_strcmp0 (gst_structure_get_string (structure, "state"), "connected") == 0) {
-    clear_answers (answers_of (control, worker)); /* who asked was on another connection */
+    clear_answers (talk_of (control, worker)); /* who asked was on another connection */
     sl_run_control_tell (control, worker);
   }
 }

@@ -144,7 +144,9 @@ on_set (GDBusConnection *connection, const char *sender, const char *path, const
   const SlLiveWish wish = wish_of (kind, value);
   g_autofree char *user = user_of (connection, sender);
   g_autofree char *who = g_strconcat (user, " of the message bus", NULL);
-  return sl_change_setting (worker_of (dbus, path), kind, &wish, dbus->http, who, "dbus", error);
+  gboolean changed;
+  return sl_change_setting (worker_of (dbus, path), kind, &wish, dbus->http, who, "dbus", &changed,
+                            error);
 }
 
 static const GDBusInterfaceVTable interface_table = { .get_property = on_get,

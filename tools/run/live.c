@@ -120,6 +120,19 @@ sl_live_text (GstElement *element, SlLiveKind kind)
   return text != NULL ? text : g_strdup ("");
 }
 
+gboolean
+sl_live_stated (GstElement *element, SlLiveKind kind, const char *text, gdouble *number)
+{
+  *number = g_ascii_strtod (text, NULL);
+  if (kind == SL_LIVE_THRESHOLD)
+    return *text != '\0' && *number >= 0;
+  if (kind != SL_LIVE_RATE)
+    return *text != '\0';
+  const gdouble fps = sl_live_frame_rate (element), interval = *number;
+  *number = interval >= 1 ? fps / interval : 0;
+  return *number > 0;
+}
+
 const char *
 sl_live_default (const SlLive *live, SlLiveKind kind)
 {
@@ -183,6 +196,32 @@ sl_live_set (SlLive *live, GstElement *element, SlLiveKind kind, const char *tex
   if (live->changed != NULL)
     live->changed (kind, live->data);
   return TRUE;
+}
+
+/* (transfer full): the value @text as a client would say it. */
+static char *
+shown (const SlLive *live, GstElement *element, SlLiveKind kind, const char *text)
+{
+  gdouble number;
+  const gboolean stated = sl_live_stated (element, kind, text, &number),
+                 described = strcmp (text, sl_live_default (live, kind)) == 0;
+  const char *whose = described ? " (the description's)" : "";
+  if (!stated)
+    return g_strdup (described ? "the description's" : "none");
+  if (kind == SL_LIVE_THRESHOLD || kind == SL_LIVE_RATE)
+    return g_strdup_printf ("%.6g%s", number, whose);
+  return g_strdup_printf (kind == SL_LIVE_CLASSES ? "'%s'%s" : "%s%s", text, whose);
+}
+
+char *
+sl_live_told (const SlLive *live, GstElement *element, SlLiveKind kind, const char *before)
+{
+  g_autofree char *text = sl_live_text (element, kind);
+  g_autofree char *now = shown (live, element, kind, text),
+                  *then = shown (live, element, kind, before);
+  return strcmp (text, before) != 0
+           ? g_strdup_printf ("%s: %s instead of %s", sl_live_rows[kind].key, now, then)
+           : NULL;
 }
 
 gdouble

@@ -74,12 +74,18 @@ void sl_live_apply (SlLive *live, GstElement *pipeline, const char *name, const 
 GstElement *sl_live_find (GstElement *pipeline, SlLiveKind kind);
 /** sl_live_text: (transfer full): the value of the setting at @element; "" = none is stated. */
 char *sl_live_text (GstElement *element, SlLiveKind kind);
+/** sl_live_stated: whether @text, a value of @element, states something. @number: in the terms of
+ * clients, of settings that are numbers. */
+gboolean sl_live_stated (GstElement *element, SlLiveKind kind, const char *text, gdouble *number);
 /** sl_live_default: (transfer none): the value of the description. */
 const char *sl_live_default (const SlLive *live, SlLiveKind kind);
 /** sl_live_set: at @element, from the next frame on. @text: (nullable): NULL = the description's.
  * FALSE with SL_ERROR_ARGUMENT. */
 gboolean sl_live_set (SlLive *live, GstElement *element, SlLiveKind kind, const char *text,
                       GError **error);
+/** sl_live_told: (transfer full) (nullable): what changed at @element, such as "rate: 5 instead of
+ * 20"; NULL = nothing did. @before: its value then. */
+char *sl_live_told (const SlLive *live, GstElement *element, SlLiveKind kind, const char *before);
 /** sl_live_frame_rate: frames a second at @element; 0 = unknown. */
 gdouble sl_live_frame_rate (GstElement *element);
 /** sl_live_why_not: (transfer full) (nullable): why the setting cannot be changed. @element:

@@ -250,6 +250,7 @@ on_tick (gpointer data)
     sl_stats_tick (run->stats);
   if (run->http != NULL)
     sl_run_http_tick (run->http);
+  sl_run_control_tick (run->control);
   sl_manager_tell_rest (&run->manager);
   return G_SOURCE_CONTINUE;
 }

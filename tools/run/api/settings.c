@@ -64,15 +64,16 @@ static void
 append_value (GString *json, const char *key, SlLiveKind kind, GstElement *element,
               const char *text)
 {
-  const gdouble number = g_ascii_strtod (text, NULL), fps = sl_live_frame_rate (element);
+  gdouble number;
+  const gboolean stated = sl_live_stated (element, kind, text, &number);
   if (kind == SL_LIVE_CLASSES)
-    sl_json_append_text (json, key, text[0] != '\0' ? text : NULL);
+    sl_json_append_text (json, key, stated ? text : NULL);
   else if (kind == SL_LIVE_RECORDING || kind == SL_LIVE_REDACTION)
     sl_json_append_boolean (json, key, strcmp (text, "true") == 0);
-  else if (kind == SL_LIVE_THRESHOLD ? number < 0 : fps <= 0 || number < 1)
+  else if (!stated)
     append_member (json, key, "null"); /* the model's own; unknown */
   else
-    sl_json_append_number (json, key, kind == SL_LIVE_RATE ? fps / number : number, 4);
+    sl_json_append_number (json, key, number, 4);
 }
 
 static void
@@ -164,9 +165,9 @@ set_one (SlApiRequest *request, Job *job, SlLive *live, SlLiveKind kind, GstElem
     return refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s: %s", sl_live_rows[kind].key,
                    error->message);
   }
-  g_autofree char *now = sl_live_text (element, kind);
-  sl_api_audit (request, "%s: %s: '%s' instead of '%s'", request->parts[0],
-                sl_live_rows[kind].property, now, before);
+  g_autofree char *told = sl_live_told (live, element, kind, before);
+  if (told != NULL)
+    sl_api_audit (request, "%s: %s", request->parts[0], told);
   return TRUE;
 }
 
