@@ -33,6 +33,7 @@ typedef enum
 /** Keys of [push] that the console reads, too. */
 #define SL_PUSH_SUBSCRIPTIONS "subscriptions"
 #define SL_PUSH_KEY "key"
+#define SL_PUSH_SUBJECT "subject"
 #define SL_PUSH_HOSTS "hosts"
 
 /** The @element of settings in the group [search], which are for no element of the pipeline. */

@@ -126,9 +126,9 @@ static const struct
 {
   const char *key, *property;
 } push_keys[] = {
-  { "key", "push-key-file" },
-  { "subject", "push-subject" },
-  { "hosts", "push-hosts" },
+  { SL_PUSH_KEY, "push-key-file" },
+  { SL_PUSH_SUBJECT, "push-subject" },
+  { SL_PUSH_HOSTS, "push-hosts" },
 };
 
 static gboolean
@@ -138,6 +138,10 @@ set_pusher (GstElement *pusher, const char *key, const char *value, GError **err
     return set_every (pusher, value, error);
   if (strcmp (key, "attach-picture") == 0)
     return sl_fail (error, SL_ERROR_ARGUMENT, "no picture goes to a push service: remove it");
+  if (strcmp (key, "location") == 0)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "messages go to the phones of subscriptions=FILE: remove it; other "
+                    "destinations are slpublish of the launch line");
   if (strcmp (key, SL_PUSH_SUBSCRIPTIONS) == 0) {
     g_autofree char *whole = g_canonicalize_filename (value, NULL),
                     *location = g_strconcat ("push:", whole, NULL);

@@ -76,6 +76,71 @@ is_listed (GUri *uri, const char *hosts)
 }
 
 static gboolean
+is_plain (const char *text)
+{
+  for (; *text != '\0'; text++)
+    if (!g_ascii_isgraph (*text))
+      return FALSE;
+  return TRUE;
+}
+
+/* HOST, HOST:PORT or an address of IPv6. */
+static gboolean
+is_host (const char *text)
+{
+  const char *colon = g_hostname_is_ip_address (text) ? NULL : strrchr (text, ':');
+  const gsize length = colon != NULL ? (gsize) (colon - text) : strlen (text);
+  guint64 port;
+  for (gsize i = 0; i < length; i++)
+    if (!g_ascii_isalnum (text[i]) && strchr (".-_:", text[i]) == NULL)
+      return FALSE;
+  return length > 0
+         && (colon == NULL || g_ascii_string_to_unsigned (colon + 1, 10, 1, 65535, &port, NULL));
+}
+
+static gboolean
+check_hosts (const char *hosts, GError **error)
+{
+  g_auto (GStrv) list = g_strsplit (hosts, ",", -1);
+  for (guint i = 0; list[i] != NULL; i++) {
+    const char *host = g_strstrip (list[i]);
+    if (is_host (host))
+      continue;
+    g_autofree char *shown = sl_printable (host, SL_PRINTABLE_LABEL);
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "hosts of [push]: expected HOST or HOST:PORT with ',' between, got '%s'",
+                    shown);
+  }
+  return TRUE;
+}
+
+static gboolean
+is_subject (const char *text)
+{
+  const char *at = strchr (text, '@');
+  if (!is_plain (text))
+    return FALSE;
+  if (g_str_has_prefix (text, "mailto:"))
+    return at != NULL && at > text + strlen ("mailto:") && at[1] != '\0';
+  return g_str_has_prefix (text, "https://") && text[strlen ("https://")] != '\0';
+}
+
+gboolean
+sl_push_settings_check (const char *key, const char *subject, const char *hosts, GError **error)
+{
+  const char *address = subject != NULL ? subject : "";
+  if (key == NULL || *key == '\0')
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "key of [push] is not set: expected a PEM file with a key of the curve P-256");
+  g_autofree char *shown = sl_printable (address, SL_PRINTABLE_LABEL);
+  if (!is_subject (address))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "subject of [push]: expected mailto: with an address, or https://HOST, got '%s'", shown);
+  return hosts == NULL || *hosts == '\0' || check_hosts (hosts, error);
+}
+
+static gboolean
 is_this_machine (const char *host)
 {
   g_autoptr (GInetAddress) address = g_inet_address_new_from_string (host);
@@ -100,15 +165,6 @@ sl_push_endpoint_origin (const char *endpoint)
   return g_uri_join (G_URI_FLAGS_NONE, is_https (uri) ? "https" : "http", NULL,
                      g_uri_get_host (uri), port_of (uri) == usual ? -1 : port_of (uri), "", NULL,
                      NULL);
-}
-
-static gboolean
-is_plain (const char *text)
-{
-  for (; *text != '\0'; text++)
-    if (!g_ascii_isgraph (*text))
-      return FALSE;
-  return TRUE;
 }
 
 gboolean

@@ -15,6 +15,10 @@
  * HOST or HOST:PORT with ',' between, which may have private addresses; those of this machine may
  * use http. FALSE with SL_ERROR_ARGUMENT. The message has at most the host. */
 gboolean sl_push_endpoint_check (const char *endpoint, const char *hosts, GError **error);
+/** sl_push_settings_check: whether the texts of the group [push] can be right. @key: the path of
+ * the key. All are (nullable). FALSE with SL_ERROR_ARGUMENT. */
+gboolean sl_push_settings_check (const char *key, const char *subject, const char *hosts,
+                                 GError **error);
 /** sl_push_endpoint_is_listed: whether @hosts (nullable) names the host of @endpoint. */
 gboolean sl_push_endpoint_is_listed (const char *endpoint, const char *hosts);
 /** sl_push_endpoint_origin: (transfer full) (nullable): https://HOST, the audience of a signature.

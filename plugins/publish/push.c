@@ -108,19 +108,11 @@ push_close (gpointer state)
 static gboolean
 check (const Push *self, const SlPublishSettings *settings, GError **error)
 {
-  const char *subject = self->subject != NULL ? self->subject : "";
   if (!g_path_is_absolute (self->path))
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "location=" SCHEME "%s: expected the whole path of the file of subscriptions",
                     self->path);
-  if (settings->push_key == NULL || *settings->push_key == '\0')
-    return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "push-key-file is not set: expected a PEM file with a key of the curve P-256");
-  if (!g_str_has_prefix (subject, "mailto:") && !g_str_has_prefix (subject, "https:"))
-    return sl_fail (
-      error, SL_ERROR_ARGUMENT,
-      "push-subject=%s: expected an address that begins with mailto: or https:", subject);
-  return TRUE;
+  return sl_push_settings_check (settings->push_key, self->subject, self->hosts, error);
 }
 
 static gpointer

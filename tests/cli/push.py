@@ -182,12 +182,19 @@ def test_errors():
     os.chmod(loose, 0o644)
     expected = "expected a private key of the curve P-256 as PEM, without a passphrase"
     for text, words in [("[push]\nkey=x\n", "[push]: expected subscriptions=FILE"), (bare + "attach-picture=true\n", "[push] attach-picture: no picture goes to a push service: remove it"),
-                        (bare + "every=soon\n", "[push] every: expected a time such as 500ms"), (bare + "colour=red\n", "[push] colour: ")]:
+                        (bare + "every=soon\n", "[push] every: expected a time such as 500ms"), (bare + "colour=red\n", "[push] colour: "),
+                        (bare + "location=mqtt://127.0.0.1/x\n", "[push] location: messages go to the phones of subscriptions=FILE: remove it"),
+                        (bare.replace("me@example.org", ""), "subject of [push]: expected mailto: with an address, or https://HOST, got 'mailto:'"),
+                        (bare + "hosts=a b\n", "hosts of [push]: expected HOST or HOST:PORT with ',' between, got 'a b'"),
+                        (bare.replace(key, work("none")), "key=%s: No such file" % work("none")), (bare.replace(key, other), expected), (bare.replace(key, encrypted), expected),
+                        (bare.replace(key, loose), "other users may read or change this secret (mode 0644): chmod 600")]:
         result = run("check", describe("errors", "", more=text))
         assert result.status != 0 and words in result.out + result.err, (text, str(result))
+    advice = "no phone can be added: expected [http] with listen="
+    assert advice in run("check", describe("errors", "", more=bare)).out and advice not in run("check", describe("errors", "", more=bare + LOOK)).out
     for text, words in [
-            (bare.replace("key=%s\n" % key, ""), "push-key-file is not set: expected a PEM file with a key of the curve P-256"),
-            (bare.replace("mailto:", ""), "push-subject=me@example.org: expected an address that begins with mailto: or https:"),
+            (bare.replace("key=%s\n" % key, ""), "key of [push] is not set: expected a PEM file with a key of the curve P-256"),
+            (bare.replace("mailto:", ""), "subject of [push]: expected mailto: with an address, or https://HOST, got 'me@example.org'"), (bare + "hosts=,\n", "expected HOST or HOST:PORT with ',' between, got ''"),
             (bare.replace(key, work("none")), "key=%s: No such file" % work("none")), (bare.replace(key, other), expected), (bare.replace(key, encrypted), expected),
             (bare.replace(key, loose), "other users may read or change this secret (mode 0644): chmod 600"), (bare.replace(key, write("no.pem", b"x" * 20000)), "expected a regular file of at most 16384 bytes"),
             (bare.replace(file, subscribed("open.phones", "https://a.example/x")), "open.phones: other users may read or change it (mode 0666): chmod 600")]:

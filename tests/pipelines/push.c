@@ -162,6 +162,44 @@ test_endpoints (void)
 }
 
 static void
+test_settings (void)
+{
+  static const struct
+  {
+    const char *key, *subject, *hosts, *got; /* NULL = good */
+  } rows[] = {
+    { "k", "mailto:me@example.org", NULL, NULL },
+    { "k", "https://example.org", "", NULL },
+    { "k", "https://example.org", "push.example, 127.0.0.1:8080,::1,[x", "got '[x'" },
+    { "k", "https://example.org", "push.example, 127.0.0.1:8080,::1,a_b-c:1", NULL },
+    { NULL, "https://example.org", NULL, "key of [push] is not set" },
+    { "", "https://example.org", NULL, "key of [push] is not set" },
+    { "k", NULL, NULL, "got ''" },
+    { "k", "mailto:", NULL,
+      "subject of [push]: expected mailto: with an address, or https://HOST" },
+    { "k", "mailto:@b", NULL, "got 'mailto:@b'" },
+    { "k", "mailto:a@", NULL, "got 'mailto:a@'" },
+    { "k", "mailto:a b@c", NULL, "got 'mailto:a b@c'" },
+    { "k", "https://", NULL, "got 'https://'" },
+    { "k", "https://x", "a b,,:99999", "got 'a b'" },
+    { "k", "https://x", "a,,b", "got ''" },
+    { "k", "https://x", ":99999", "got ':99999'" },
+    { "k", "https://x", "a:65536", "got 'a:65536'" },
+    { "k", "https://x", "a:0", "got 'a:0'" },
+    { "k", "https://x", ",", "expected HOST or HOST:PORT with ',' between, got ''" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    const gboolean good =
+      sl_push_settings_check (rows[i].key, rows[i].subject, rows[i].hosts, &error);
+    g_test_message ("%u: %s", i, error != NULL ? error->message : "good");
+    g_assert_true (good == (rows[i].got == NULL));
+    if (!good)
+      g_assert_nonnull (strstr (error->message, rows[i].got));
+  }
+}
+
+static void
 test_addresses (void)
 {
   static const char *const closed[] = {
@@ -296,6 +334,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/pipelines/push/vector", test_vector);
   g_test_add_func ("/pipelines/push/receivers", test_receivers);
   g_test_add_func ("/pipelines/push/endpoints", test_endpoints);
+  g_test_add_func ("/pipelines/push/settings", test_settings);
   g_test_add_func ("/pipelines/push/addresses", test_addresses);
   g_test_add_func ("/pipelines/push/phones", test_phones);
   g_test_add_func ("/pipelines/push/bad-files", test_bad_files);

@@ -12,6 +12,9 @@
 #include "models/replay/golden.h"
 #include "pipelines/description/build.h"
 #include "pipelines/description/find.h"
+#include "pipelines/push/crypt.h"
+#include "pipelines/push/endpoint.h"
+#include "pipelines/push/phones.h"
 #include "plugins/elements.h"
 #include "tools/check/findings.h"
 #include "tools/command.h"
@@ -96,6 +99,28 @@ check_processor (const SlHeat *before, GArray *findings)
     sl_findings_add (findings, SL_FINDING_ADVICE, "processor", "%s", warning);
 }
 
+/* The files of [push] are opened as at the start. */
+static void
+check_push (const SlDescription *description, GArray *findings)
+{
+  g_autoptr (GError) error = NULL;
+  const char *path = sl_description_setting (description, SL_PUSHER, SL_PUSH_SUBSCRIPTIONS),
+             *file = sl_description_setting (description, SL_PUSHER, SL_PUSH_KEY),
+             *subject = sl_description_setting (description, SL_PUSHER, SL_PUSH_SUBJECT),
+             *hosts = sl_description_setting (description, SL_PUSHER, SL_PUSH_HOSTS);
+  if (path == NULL)
+    return;
+  g_autoptr (SlPushKey) key =
+    sl_push_settings_check (file, subject, hosts, &error) ? sl_push_key_load (file, &error) : NULL;
+  g_autoptr (GPtrArray) phones = key != NULL ? sl_phones_read (path, &error) : NULL;
+  if (error != NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "push", "%s", error->message);
+  if (description->http.listen == NULL)
+    sl_findings_add (findings, SL_FINDING_ADVICE, "push",
+                     "no phone can be added: expected [http] with listen=, whose page adds them, "
+                     "or --http");
+}
+
 /* Both models are loaded, as `sightline run` does. */
 static void
 check_search_models (const SlModelSettings *search, GArray *findings)
@@ -139,6 +164,7 @@ check_service (const SlDescription *description, GstElement *pipeline, GArray *f
 {
   g_autoptr (GError) bad_http = NULL, bad_state = NULL;
   check_search (description, pipeline, findings);
+  check_push (description, findings);
   if (!sl_http_check (description, &bad_http))
     sl_findings_add (findings, SL_FINDING_PROBLEM, "http", "%s", bad_http->message);
   if (description->state != NULL && !sl_keep_check (description->state, FALSE, &bad_state))
