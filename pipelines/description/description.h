@@ -35,6 +35,9 @@ typedef enum
 #define SL_PUSH_KEY "key"
 #define SL_PUSH_SUBJECT "subject"
 #define SL_PUSH_HOSTS "hosts"
+/** SL_PUSH_NEEDS_HTTP: what there is to say of [push] where nothing is served. */
+#define SL_PUSH_NEEDS_HTTP \
+  "no phone can be added: expected [http] with listen=, whose page adds them, or --http"
 
 /** The @element of settings in the group [search], which are for no element of the pipeline. */
 #define SL_SEARCHER "[search]"

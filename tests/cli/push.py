@@ -190,7 +190,7 @@ def test_errors():
                         (bare.replace(key, loose), "other users may read or change this secret (mode 0644): chmod 600")]:
         result = run("check", describe("errors", "", more=text))
         assert result.status != 0 and words in result.out + result.err, (text, str(result))
-    advice = "no phone can be added: expected [http] with listen="
+    advice = "no phone can be added: expected [http] with listen=, whose page adds them, or --http"
     assert advice in run("check", describe("errors", "", more=bare)).out and advice not in run("check", describe("errors", "", more=bare + LOOK)).out
     for text, words in [
             (bare.replace("key=%s\n" % key, ""), "key of [push] is not set: expected a PEM file with a key of the curve P-256"),
@@ -201,7 +201,7 @@ def test_errors():
         if "open.phones" in text:
             os.chmod(work("open.phones"), 0o666)
         with watching(describe("errors", "", more="restart=no\n" + text)) as running:
-            eventually(lambda: words in log_of(running))
+            eventually(lambda: words in log_of(running) and advice in log_of(running))
     run("run", describe("first", "", more=bare + LOOK), describe("second", "", more=bare.replace(file, file + "2"))).expect(1, "[push] subscriptions is %s2, %s has %s: expected one for all that run together" % (file, work("first.pipeline"), file))
 
 

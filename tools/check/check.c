@@ -113,12 +113,10 @@ check_push (const SlDescription *description, GArray *findings)
   g_autoptr (SlPushKey) key =
     sl_push_settings_check (file, subject, hosts, &error) ? sl_push_key_load (file, &error) : NULL;
   g_autoptr (GPtrArray) phones = key != NULL ? sl_phones_read (path, &error) : NULL;
-  if (error != NULL)
+  if (phones == NULL)
     sl_findings_add (findings, SL_FINDING_PROBLEM, "push", "%s", error->message);
   if (description->http.listen == NULL)
-    sl_findings_add (findings, SL_FINDING_ADVICE, "push",
-                     "no phone can be added: expected [http] with listen=, whose page adds them, "
-                     "or --http");
+    sl_findings_add (findings, SL_FINDING_ADVICE, "push", "%s", SL_PUSH_NEEDS_HTTP);
 }
 
 /* Both models are loaded, as `sightline run` does. */

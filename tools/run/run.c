@@ -320,6 +320,18 @@ check_cores (Run *run)
   return message == NULL;
 }
 
+/* Those of an earlier run are told about events nevertheless. */
+static void
+warn_of_push (Run *run)
+{
+  for (guint i = 0; i < run->workers->len; i++) {
+    SlWorker *worker = run->workers->pdata[i];
+    if (sl_description_setting (sl_worker_description (worker), SL_PUSHER, SL_PUSH_SUBSCRIPTIONS)
+        != NULL)
+      sl_run_log (SL_LOG_WARNING, sl_worker_name (worker), "push", SL_PUSH_NEEDS_HTTP);
+  }
+}
+
 /* FALSE, having complained, when it is to be and cannot. */
 static gboolean
 open_http (Run *run, const SlHttpOptions *options)
@@ -333,8 +345,10 @@ open_http (Run *run, const SlHttpOptions *options)
   g_auto (SlModelSettings) search = { NULL };
   const gboolean chosen = sl_http_choose (options, descriptions, &settings, &origin, &error)
                           && sl_search_choose (descriptions, &search, &error);
-  if (chosen && settings.listen == NULL && search.model == NULL)
+  if (chosen && settings.listen == NULL && search.model == NULL) {
+    warn_of_push (run);
     return TRUE;
+  }
   if (chosen && settings.listen == NULL) {
     complain ("bad-search", SL_SEARCH_NEEDS_HTTP);
     return FALSE;
