@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A connection whose first bytes have been read: whoever reads next gets them again. */
+/* A connection whose first bytes have been read: its next reader gets them again. */
 #pragma once
 
 #include <gio/gio.h>
