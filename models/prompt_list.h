@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /* The texts of the settings prompts and templates. */
 #pragma once
 

@@ -253,8 +253,10 @@ test_hits (void)
   make_numbers (0, 0, numbers);
   g_assert_cmpfloat (cosine (own, numbers), >, 0.9998);
   g_assert_null (sl_vectors_of_event (store, &known, "nothing", &error));
-  g_assert_cmpstr (error->message, ==,
-                   "nothing: its picture has no embedding yet, or the event has none");
+  g_assert_cmpstr (
+    error->message, ==,
+    "nothing: its picture has no embedding yet, or the event has none, or there is no "
+    "such event");
   sl_store_unref (store);
   sl_test_folder_remove (folder);
 }
