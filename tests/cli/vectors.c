@@ -211,6 +211,42 @@ compare_all (SlStore *store, const SlVectorModel *model, const gboolean gone[EVE
     compare (store, model, &queries[i], gone);
 }
 
+/* Bytes that changed at places of two clips: their embeddings leave, those of others do not. */
+static void
+test_damaged (void)
+{
+  static const guint places[] = { 0, 1, 200 }; /* two of event 0, one of event 66 */
+  g_auto (SlVectorModel) model = { 0 };
+  SlStore *store;
+  char *folder = make_folder (&model, &store);
+  g_autofree char *path = g_build_filename (folder, SL_VECTOR_FILE, NULL);
+  const gint fd = open (path, O_RDWR | O_CLOEXEC);
+  g_autoptr (GError) error = NULL;
+  gint64 after = 0, before = -1, since = 0;
+  guint damaged = 0, rounds = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
+    const off_t at = 4096 + places[i] * (off_t) sl_search_stride (LENGTH);
+    guint8 byte;
+    g_assert_cmpint (pread (fd, &byte, 1, at), ==, 1);
+    byte ^= 0x10;
+    g_assert_cmpint (pwrite (fd, &byte, 1, at), ==, 1);
+  }
+  close (fd);
+  for (; after != before; rounds++) {
+    before = after;
+    g_assert_true (sl_vectors_check (store, &model, 7, &after, &damaged, &error));
+  }
+  g_assert_cmpuint (rounds, ==, (EVENTS * PARTS + 6) / 7 + 1);
+  g_assert_cmpuint (damaged, ==, 2); /* the second one of a clip leaves with the first one */
+  g_autoptr (GPtrArray) stems = sl_vectors_pending (store, &model, EVENTS, &since, &error);
+  g_autofree char *newer = make_stem (66), *older = make_stem (0);
+  g_assert_cmpuint (stems->len, ==, 2);
+  g_assert_cmpstr (stems->pdata[0], ==, newer);
+  g_assert_cmpstr (stems->pdata[1], ==, older);
+  sl_store_unref (store);
+  sl_test_folder_remove (folder);
+}
+
 static void
 test_hits (void)
 {
@@ -592,6 +628,7 @@ main (int argc, char **argv)
   if (g_access ("/dev/shm", W_OK) == 0) /* no disk is waited for */
     g_setenv ("TMPDIR", "/dev/shm", TRUE);
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/cli/vectors/damaged", test_damaged);
   g_test_add_func ("/cli/vectors/hits", test_hits);
   g_test_add_func ("/cli/vectors/models", test_models);
   g_test_add_func ("/cli/vectors/mutants", test_mutants);
