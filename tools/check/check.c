@@ -11,7 +11,6 @@
 #include "core/base/printable.h"
 #include "models/replay/golden.h"
 #include "pipelines/description/build.h"
-#include "pipelines/description/find.h"
 #include "pipelines/push/crypt.h"
 #include "pipelines/push/endpoint.h"
 #include "pipelines/push/phones.h"
