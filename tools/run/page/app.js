@@ -63,7 +63,7 @@ async function show(focus = true) {
     if (mine !== turn || error.name === "AbortError") return;
     if (!error.status && !(error instanceof TypeError && connection.since)) console.error(error);
     main.replaceChildren(el("div.card", { role: "alert" }, el("h1", {}, t("failed")), el("p", {}, why(error)), el("button", { onclick: () => show() }, t("again"))));
-    if (connection.since !== null) life.after(3000, () => { if (mine === turn) show(false); });
+    if (!error.status) life.after(3000, () => { if (mine === turn) show(false); }); // no answer came
     return;
   }
   if (focus && mine === turn && session.role !== "none") { main.focus({ preventScroll: true }); scrollTo(0, 0); }
