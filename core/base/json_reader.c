@@ -301,3 +301,12 @@ sl_json_reader_end (SlJsonReader *reader)
     return sl_json_reader_fail (reader, "more behind the end of the value");
   return reader->error == NULL;
 }
+
+gboolean
+sl_json_reader_enter_if (SlJsonReader *reader, SlJsonKind kind)
+{
+  if (sl_json_reader_kind (reader) == kind)
+    return sl_json_reader_enter (reader, kind);
+  sl_json_reader_skip (reader);
+  return FALSE;
+}

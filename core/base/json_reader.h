@@ -57,6 +57,9 @@ void sl_json_reader_clear (SlJsonReader *reader);
 SlJsonKind sl_json_reader_kind (SlJsonReader *reader);
 /** sl_json_reader_enter: @kind: SL_JSON_OBJECT or SL_JSON_LIST. */
 gboolean sl_json_reader_enter (SlJsonReader *reader, SlJsonKind kind);
+/** sl_json_reader_enter_if: the same where the value is of @kind; one of another kind is skipped.
+ */
+gboolean sl_json_reader_enter_if (SlJsonReader *reader, SlJsonKind kind);
 /** sl_json_reader_next: whether the object or list that was entered has one more value, which must
  * then be read or skipped; else it is left. */
 gboolean sl_json_reader_next (SlJsonReader *reader);

@@ -153,22 +153,12 @@ read_count (SlJsonReader *reader)
   return (gint) CLAMP (number, -1, G_MAXINT);
 }
 
-/* Whether a value of @kind was entered; one of another kind is skipped. */
-static gboolean
-enter (SlJsonReader *reader, SlJsonKind kind)
-{
-  if (sl_json_reader_kind (reader) == kind)
-    return sl_json_reader_enter (reader, kind);
-  sl_json_reader_skip (reader);
-  return FALSE;
-}
-
 static void
 count_object (SlJsonReader *reader, const Line *now)
 {
   g_autoptr (GString) label = g_string_new (NULL);
   gint id = 0;
-  if (!enter (reader, SL_JSON_OBJECT))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
     return;
   while (sl_json_reader_next (reader))
     if (strcmp (reader->key->str, "roi_type") == 0)
@@ -191,7 +181,7 @@ count_region (SlJsonReader *reader, const Line *now, const char *kind)
 {
   g_autoptr (GString) name = g_string_new (NULL);
   gint numbers[G_N_ELEMENTS (sums)] = { -1, -1, -1, -1 };
-  if (!enter (reader, SL_JSON_OBJECT))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
     return;
   while (sl_json_reader_next (reader)) {
     guint i = 0;
@@ -214,7 +204,7 @@ count_region (SlJsonReader *reader, const Line *now, const char *kind)
 static void
 count_analysis (SlJsonReader *reader, const Line *now)
 {
-  if (!enter (reader, SL_JSON_OBJECT))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
     return;
   while (sl_json_reader_next (reader)) {
     const char *kind = strcmp (reader->key->str, "zones") == 0   ? "zones"
@@ -222,7 +212,7 @@ count_analysis (SlJsonReader *reader, const Line *now)
                                                                  : NULL;
     if (kind == NULL)
       sl_json_reader_skip (reader);
-    else if (enter (reader, SL_JSON_LIST))
+    else if (sl_json_reader_enter_if (reader, SL_JSON_LIST))
       while (sl_json_reader_next (reader))
         count_region (reader, now, kind);
   }
@@ -239,7 +229,7 @@ count_line (const char *line, gsize bytes, const Line *now)
   sl_json_reader_enter (&reader, SL_JSON_OBJECT);
   while (sl_json_reader_next (&reader))
     if (strcmp (reader.key->str, "objects") == 0) {
-      found = enter (&reader, SL_JSON_LIST);
+      found = sl_json_reader_enter_if (&reader, SL_JSON_LIST);
       while (found && sl_json_reader_next (&reader))
         count_object (&reader, now);
     } else if (strcmp (reader.key->str, "analysis") == 0)

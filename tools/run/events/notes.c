@@ -112,19 +112,10 @@ read_text (SlJsonReader *reader)
   return FALSE;
 }
 
-static gboolean
-enter (SlJsonReader *reader, SlJsonKind kind)
-{
-  if (sl_json_reader_kind (reader) == kind)
-    return sl_json_reader_enter (reader, kind);
-  sl_json_reader_skip (reader);
-  return FALSE;
-}
-
 static void
 read_what (SlNotes *notes, SlJsonReader *reader)
 {
-  if (!enter (reader, SL_JSON_OBJECT))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
     return;
   gint64 object = 0;
   while (sl_json_reader_next (reader)) {
@@ -153,10 +144,10 @@ read_what (SlNotes *notes, SlJsonReader *reader)
 static void
 read_events (SlNotes *notes, SlJsonReader *reader)
 {
-  if (!enter (reader, SL_JSON_LIST))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_LIST))
     return;
   while (sl_json_reader_next (reader)) {
-    if (!enter (reader, SL_JSON_OBJECT))
+    if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
       continue;
     while (sl_json_reader_next (reader))
       if (is (reader, "what"))
@@ -170,7 +161,7 @@ static void
 read_bounding_box (Found *found, SlJsonReader *reader)
 {
   static const char *const keys[] = { "x_min", "y_min", "x_max", "y_max" };
-  if (!enter (reader, SL_JSON_OBJECT))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
     return;
   while (sl_json_reader_next (reader)) {
     guint i = 0;
@@ -186,7 +177,7 @@ read_bounding_box (Found *found, SlJsonReader *reader)
 static void
 read_detection (Found *found, SlJsonReader *reader)
 {
-  if (!enter (reader, SL_JSON_OBJECT))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
     return;
   while (sl_json_reader_next (reader)) {
     if (is (reader, "bounding_box"))
@@ -204,7 +195,7 @@ read_detection (Found *found, SlJsonReader *reader)
 static void
 read_code (SlNotes *notes, SlJsonReader *reader)
 {
-  if (!enter (reader, SL_JSON_OBJECT))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
     return;
   while (sl_json_reader_next (reader))
     if (!is (reader, "text"))
@@ -258,7 +249,7 @@ static void
 read_object (SlNotes *notes, SlJsonReader *reader)
 {
   Found found = { 0 };
-  if (!enter (reader, SL_JSON_OBJECT))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
     return;
   while (sl_json_reader_next (reader)) {
     if (is (reader, "detection"))
@@ -280,12 +271,12 @@ read_object (SlNotes *notes, SlJsonReader *reader)
 static void
 read_predictions (SlNotes *notes, SlJsonReader *reader)
 {
-  if (!enter (reader, SL_JSON_OBJECT))
+  if (!sl_json_reader_enter_if (reader, SL_JSON_OBJECT))
     return;
   while (sl_json_reader_next (reader)) {
     if (!is (reader, "objects"))
       sl_json_reader_skip (reader);
-    else if (enter (reader, SL_JSON_LIST))
+    else if (sl_json_reader_enter_if (reader, SL_JSON_LIST))
       while (sl_json_reader_next (reader))
         read_object (notes, reader);
   }
