@@ -11,6 +11,7 @@
 #include "pipelines/push/endpoint.h"
 #include "pipelines/push/phones.h"
 #include "tools/run/api/call.h"
+#include "tools/run/api/reply.h"
 
 #define MAX_BODY 4096
 
@@ -18,9 +19,7 @@
 typedef struct
 {
   SlPhone *phone; /* (nullable) */
-  guint status;
-  char *why;
-  GString *json;
+  SlApiReply reply;
 } Job;
 
 static void
@@ -28,9 +27,7 @@ job_free (gpointer data)
 {
   Job *job = data;
   g_clear_pointer (&job->phone, sl_phone_free);
-  g_free (job->why);
-  if (job->json != NULL)
-    g_string_free (job->json, TRUE);
+  sl_api_reply_clear (&job->reply);
   g_free (job);
 }
 
@@ -43,19 +40,7 @@ push_of (SlApiRequest *request)
 static void
 answer_job (SlApiRequest *request, gpointer data)
 {
-  Job *job = data;
-  if (job->status != 0)
-    sl_api_error (request, job->status, "%s", job->why);
-  else
-    sl_api_json (request, SOUP_STATUS_OK, g_steal_pointer (&job->json));
-}
-
-static gboolean
-refuse (Job *job, guint status, const char *why)
-{
-  job->status = status;
-  job->why = g_strdup (why);
-  return FALSE;
+  sl_api_reply_send (request, &((Job *) data)->reply);
 }
 
 /* FALSE, having answered, where nobody can be told anything. */
@@ -97,17 +82,18 @@ describe (SlApiRequest *request, Job *job)
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) phones = push->key != NULL ? sl_phones_read (push->path, &error) : NULL;
   if (error != NULL) {
-    refuse (job, SOUP_STATUS_INTERNAL_SERVER_ERROR, error->message);
+    sl_api_reply_refuse (&job->reply, SOUP_STATUS_INTERNAL_SERVER_ERROR, "%s", error->message);
     return;
   }
-  job->json = g_string_new ("{");
-  sl_json_append_text (job->json, "key", push->key);
-  sl_json_append_text (job->json, "why", push->why);
-  sl_json_append_key (job->json, "browsers");
-  g_string_append_c (job->json, '[');
+  job->reply.status = SOUP_STATUS_OK;
+  job->reply.json = g_string_new ("{");
+  sl_json_append_text (job->reply.json, "key", push->key);
+  sl_json_append_text (job->reply.json, "why", push->why);
+  sl_json_append_key (job->reply.json, "browsers");
+  g_string_append_c (job->reply.json, '[');
   if (phones != NULL)
-    append_phones (request, phones, job->json);
-  g_string_append (job->json, "]}");
+    append_phones (request, phones, job->reply.json);
+  g_string_append (job->reply.json, "]}");
 }
 
 static void
@@ -124,7 +110,9 @@ work_post (SlApiRequest *request, gpointer data)
   g_autoptr (GError) error = NULL;
   if (!sl_phones_add (push->path, job->phone, &error)) {
     const gboolean full = g_error_matches (error, SL_ERROR, SL_ERROR_LIMIT);
-    refuse (job, full ? SOUP_STATUS_CONFLICT : SOUP_STATUS_INTERNAL_SERVER_ERROR, error->message);
+    sl_api_reply_refuse (&job->reply,
+                         full ? SOUP_STATUS_CONFLICT : SOUP_STATUS_INTERNAL_SERVER_ERROR, "%s",
+                         error->message);
     return;
   }
   sl_api_audit (request, "push: the browser '%s' is told about events", job->phone->name);
@@ -139,12 +127,13 @@ work_delete (SlApiRequest *request, gpointer data)
   g_autoptr (GError) error = NULL;
   guint removed = 0;
   if (!sl_phones_remove (push_of (request)->path, request->parts[0], user, &removed, &error)) {
-    refuse (job, SOUP_STATUS_INTERNAL_SERVER_ERROR, error->message);
+    sl_api_reply_refuse (&job->reply, SOUP_STATUS_INTERNAL_SERVER_ERROR, "%s", error->message);
     return;
   }
   if (removed == 0) {
-    refuse (job, SOUP_STATUS_NOT_FOUND,
-            "there is no browser of that id; GET /api/v1/push lists those that may be removed");
+    sl_api_reply_refuse (
+      &job->reply, SOUP_STATUS_NOT_FOUND,
+      "there is no browser of that id; GET /api/v1/push lists those that may be removed");
     return;
   }
   sl_api_audit (request, "push: the browser %s is removed", request->parts[0]);

@@ -13,16 +13,14 @@
 #include "plugins/meta/class_names.h"
 #include "sightline/error.h"
 #include "tools/run/api/api.h"
+#include "tools/run/api/reply.h"
 
 #define MAX_BODY (256 << 10)
 #define DAY_MS 86400000.0
 
-/* What a job made: an answer, or why there is none. */
 typedef struct
 {
-  guint status;
-  GString *json;        /* (nullable) */
-  char *why;            /* (nullable) */
+  SlApiReply reply;
   GstElement *analyzer; /* (nullable): of a preview, with @text and what it is of */
   char *text, *revision;
   GPtrArray *regions; /* (nullable): of SlEditRegion, those of the request */
@@ -32,33 +30,18 @@ static void
 job_free (gpointer data)
 {
   Job *job = data;
-  if (job->json != NULL)
-    g_string_free (job->json, TRUE);
   g_clear_pointer (&job->regions, g_ptr_array_unref);
   gst_clear_object (&job->analyzer);
-  g_free (job->why);
+  sl_api_reply_clear (&job->reply);
   g_free (job->text);
   g_free (job->revision);
   g_free (job);
 }
 
-static void G_GNUC_PRINTF (3, 4) refuse (Job *job, guint status, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  job->status = status;
-  job->why = g_strdup_vprintf (format, args);
-  va_end (args);
-}
-
 static void
 answer_job (SlApiRequest *request, gpointer data)
 {
-  Job *job = data;
-  if (job->json != NULL)
-    sl_api_json (request, job->status, g_steal_pointer (&job->json));
-  else
-    sl_api_error (request, job->status, "%s", job->why);
+  sl_api_reply_send (request, &((Job *) data)->reply);
 }
 
 static SlWorker *
@@ -66,7 +49,7 @@ find_worker (SlApiRequest *request, Job *job)
 {
   SlWorker *worker = sl_run_site_worker (request->site, request->parts[0]);
   if (worker == NULL)
-    refuse (job, SOUP_STATUS_NOT_FOUND, SL_API_NO_PIPELINE, request->parts[0]);
+    sl_api_reply_refuse (&job->reply, SOUP_STATUS_NOT_FOUND, SL_API_NO_PIPELINE, request->parts[0]);
   return worker;
 }
 
@@ -185,7 +168,8 @@ describe (SlApiRequest *request, Job *job, SlWorker *worker, const char *problem
   g_autoptr (GstElement) analyzer = find_analyzer (worker);
   g_autofree char *stated = NULL;
   if (edit == NULL) {
-    refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s: correct the file first", error->message);
+    sl_api_reply_refuse (&job->reply, SOUP_STATUS_UNPROCESSABLE_ENTITY,
+                         "%s: correct the file first", error->message);
     return;
   }
   if (analyzer != NULL && sl_worker_description (worker)->regions == NULL)
@@ -195,16 +179,16 @@ describe (SlApiRequest *request, Job *job, SlWorker *worker, const char *problem
   g_autofree char *file = g_path_get_basename (sl_edit_description (edit)->path);
   g_autoptr (SlRegions) inline_regions = stated != NULL ? sl_regions_parse (stated, NULL) : NULL;
   g_autoptr (GPtrArray) shown = inline_regions != NULL ? sl_edit_regions_of (inline_regions) : NULL;
-  job->json = g_string_new ("{");
+  job->reply.json = g_string_new ("{");
   if (problem != NULL)
-    sl_json_append_text (job->json, "error", problem);
-  sl_json_append_text (job->json, "revision", sl_edit_revision (edit));
-  sl_json_append_boolean (job->json, "editable", why == NULL);
-  sl_json_append_text (job->json, "why", why);
-  sl_json_append_text (job->json, "file", file);
-  append_labels (job->json, analyzer);
-  append_regions (job->json, shown != NULL ? shown : sl_edit_regions (edit));
-  g_string_append_c (job->json, '}');
+    sl_json_append_text (job->reply.json, "error", problem);
+  sl_json_append_text (job->reply.json, "revision", sl_edit_revision (edit));
+  sl_json_append_boolean (job->reply.json, "editable", why == NULL);
+  sl_json_append_text (job->reply.json, "why", why);
+  sl_json_append_text (job->reply.json, "file", file);
+  append_labels (job->reply.json, analyzer);
+  append_regions (job->reply.json, shown != NULL ? shown : sl_edit_regions (edit));
+  g_string_append_c (job->reply.json, '}');
 }
 
 static void
@@ -212,7 +196,7 @@ get_regions (SlApiRequest *request, gpointer data)
 {
   Job *job = data;
   SlWorker *worker = find_worker (request, job);
-  job->status = worker != NULL ? SOUP_STATUS_OK : job->status;
+  job->reply.status = worker != NULL ? SOUP_STATUS_OK : job->reply.status;
   if (worker != NULL)
     describe (request, job, worker, NULL);
 }
@@ -400,27 +384,28 @@ check_result (SlApiRequest *request, Job *job, SlEdit *edit, GstElement *analyze
   g_autoptr (GstElement) trial = NULL;
   g_autofree char *why = why_not (edit, request, analyzer, NULL);
   if (why != NULL) {
-    refuse (job, SOUP_STATUS_FORBIDDEN, "%s", why);
+    sl_api_reply_refuse (&job->reply, SOUP_STATUS_FORBIDDEN, "%s", why);
     return FALSE;
   }
   if (!sl_edit_set_regions (edit, job->regions, &error)) {
-    refuse (job,
-            g_error_matches (error, SL_ERROR, SL_ERROR_OPEN) ? SOUP_STATUS_FORBIDDEN
-                                                             : SOUP_STATUS_UNPROCESSABLE_ENTITY,
-            "%s", error->message);
+    sl_api_reply_refuse (&job->reply,
+                         g_error_matches (error, SL_ERROR, SL_ERROR_OPEN)
+                           ? SOUP_STATUS_FORBIDDEN
+                           : SOUP_STATUS_UNPROCESSABLE_ENTITY,
+                         "%s", error->message);
     return FALSE;
   }
   trial = sl_description_build (sl_edit_description (edit), &error);
   if (trial != NULL && check_classes (sl_edit_description (edit), analyzer, &error))
     return TRUE;
-  refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s", error->message);
+  sl_api_reply_refuse (&job->reply, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s", error->message);
   return FALSE;
 }
 
 static void
 tell_conflict (SlApiRequest *request, Job *job, SlWorker *worker)
 {
-  job->status = SOUP_STATUS_CONFLICT;
+  job->reply.status = SOUP_STATUS_CONFLICT;
   describe (
     request, job, worker,
     "the description was changed on the disk meanwhile, and nothing was saved: take its regions "
@@ -438,7 +423,8 @@ put_regions (SlApiRequest *request, gpointer data)
   if (worker == NULL)
     return;
   if (edit == NULL) {
-    refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s: correct the file first", error->message);
+    sl_api_reply_refuse (&job->reply, SOUP_STATUS_UNPROCESSABLE_ENTITY,
+                         "%s: correct the file first", error->message);
     return;
   }
   if (g_strcmp0 (job->revision, sl_edit_revision (edit)) != 0) {
@@ -452,7 +438,7 @@ put_regions (SlApiRequest *request, gpointer data)
   if (result == SL_EDIT_CONFLICT) {
     tell_conflict (request, job, worker);
   } else if (result == SL_EDIT_FAILED) {
-    refuse (job, SOUP_STATUS_INTERNAL_SERVER_ERROR, "%s", error->message);
+    sl_api_reply_refuse (&job->reply, SOUP_STATUS_INTERNAL_SERVER_ERROR, "%s", error->message);
   } else {
     const guint n = job->regions->len;
     sl_api_audit (request,
@@ -460,7 +446,7 @@ put_regions (SlApiRequest *request, gpointer data)
                          : "%s: saved, with %u zones, lines and masks",
                   request->parts[0], n);
     sl_worker_reload (worker);
-    job->status = SOUP_STATUS_OK;
+    job->reply.status = SOUP_STATUS_OK;
     describe (request, job, worker, NULL);
   }
 }
@@ -474,10 +460,11 @@ find_preview (SlApiRequest *request, gpointer data)
     return;
   job->analyzer = find_analyzer (worker);
   if (job->analyzer == NULL)
-    refuse (job, SOUP_STATUS_SERVICE_UNAVAILABLE,
-            "%s: no slanalyze runs, so there are no tracks: expected one in the launch line, and a "
-            "pipeline that runs",
-            request->parts[0]);
+    sl_api_reply_refuse (
+      &job->reply, SOUP_STATUS_SERVICE_UNAVAILABLE,
+      "%s: no slanalyze runs, so there are no tracks: expected one in the launch line, and a "
+      "pipeline that runs",
+      request->parts[0]);
 }
 
 static void
@@ -506,20 +493,20 @@ count_preview (SlApiRequest *request, gpointer data)
   g_signal_emit_by_name (job->analyzer, "preview", job->text, &preview);
   const char *problem = gst_structure_get_string (preview, "error");
   if (problem != NULL) {
-    refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s", problem);
+    sl_api_reply_refuse (&job->reply, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s", problem);
     return;
   }
   gst_structure_get (preview, "seconds", G_TYPE_DOUBLE, &seconds, NULL);
-  job->status = SOUP_STATUS_OK;
-  job->json = g_string_new ("{");
-  sl_json_append_number (job->json, "seconds", seconds, 6);
-  sl_json_append_key (job->json, "regions");
-  g_string_append_c (job->json, '[');
+  job->reply.status = SOUP_STATUS_OK;
+  job->reply.json = g_string_new ("{");
+  sl_json_append_number (job->reply.json, "seconds", seconds, 6);
+  sl_json_append_key (job->reply.json, "regions");
+  g_string_append_c (job->reply.json, '[');
   for (guint i = 0; i < sl_report_list_length (preview, "regions"); i++) {
-    g_string_append (job->json, i > 0 ? "," : "");
-    append_preview (job->json, sl_report_list_item (preview, "regions", i));
+    g_string_append (job->reply.json, i > 0 ? "," : "");
+    append_preview (job->reply.json, sl_report_list_item (preview, "regions", i));
   }
-  g_string_append (job->json, "]}");
+  g_string_append (job->reply.json, "]}");
 }
 
 /* The element was found; counting may take a while, so another thread does it. */

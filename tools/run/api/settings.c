@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/json_reader.h"
 #include "tools/run/api/api.h"
+#include "tools/run/api/reply.h"
 
 #define MAX_BODY (16 << 10)
 
@@ -15,9 +16,7 @@ typedef struct
 {
   SlLiveWish wishes[SL_N_LIVE];
   gboolean asked[SL_N_LIVE];
-  guint status;
-  GString *json; /* (nullable) */
-  char *why;     /* (nullable) */
+  SlApiReply reply;
 } Job;
 
 static void
@@ -26,30 +25,14 @@ job_free (gpointer data)
   Job *job = data;
   for (guint i = 0; i < SL_N_LIVE; i++)
     g_free (job->wishes[i].text);
-  if (job->json != NULL)
-    g_string_free (job->json, TRUE);
-  g_free (job->why);
+  sl_api_reply_clear (&job->reply);
   g_free (job);
-}
-
-static gboolean G_GNUC_PRINTF (3, 4) refuse (Job *job, guint status, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  job->status = status;
-  job->why = g_strdup_vprintf (format, args);
-  va_end (args);
-  return FALSE;
 }
 
 static void
 answer_job (SlApiRequest *request, gpointer data)
 {
-  Job *job = data;
-  if (job->json != NULL)
-    sl_api_json (request, job->status, g_steal_pointer (&job->json));
-  else
-    sl_api_error (request, job->status, "%s", job->why);
+  sl_api_reply_send (request, &((Job *) data)->reply);
 }
 
 static void
@@ -113,16 +96,16 @@ static void
 describe (Job *job, SlWorker *worker)
 {
   GstElement *pipeline = sl_worker_pipeline (worker);
-  job->status = SOUP_STATUS_OK;
-  job->json = g_string_new ("{\"settings\":[");
+  job->reply.status = SOUP_STATUS_OK;
+  job->reply.json = g_string_new ("{\"settings\":[");
   for (guint i = 0; i < SL_N_LIVE; i++) {
     g_autoptr (GstElement) element = sl_live_find (pipeline, (SlLiveKind) i);
     g_autofree char *why =
       sl_live_why_not ((SlLiveKind) i, element, sl_worker_description (worker));
-    g_string_append (job->json, i > 0 ? "," : "");
-    append_setting (job->json, (SlLiveKind) i, element, sl_worker_live (worker), why);
+    g_string_append (job->reply.json, i > 0 ? "," : "");
+    append_setting (job->reply.json, (SlLiveKind) i, element, sl_worker_live (worker), why);
   }
-  g_string_append (job->json, "]}");
+  g_string_append (job->reply.json, "]}");
 }
 
 /* (nullable): having said why */
@@ -131,12 +114,13 @@ find_worker (SlApiRequest *request, Job *job)
 {
   SlWorker *worker = sl_run_site_worker (request->site, request->parts[0]);
   if (worker == NULL)
-    refuse (job, SOUP_STATUS_NOT_FOUND, SL_API_NO_PIPELINE, request->parts[0]);
+    sl_api_reply_refuse (&job->reply, SOUP_STATUS_NOT_FOUND, SL_API_NO_PIPELINE, request->parts[0]);
   else if (sl_worker_pipeline (worker) == NULL)
-    refuse (job, SOUP_STATUS_SERVICE_UNAVAILABLE,
-            "%s does not run right now, so that it has no settings: try again when it does",
-            request->parts[0]);
-  return job->why == NULL ? worker : NULL;
+    sl_api_reply_refuse (
+      &job->reply, SOUP_STATUS_SERVICE_UNAVAILABLE,
+      "%s does not run right now, so that it has no settings: try again when it does",
+      request->parts[0]);
+  return job->reply.why == NULL ? worker : NULL;
 }
 
 static gboolean
@@ -146,11 +130,13 @@ check_wish (Job *job, SlLiveKind kind, GstElement *element, char **text)
   const SlLiveWish *wish = &job->wishes[kind];
   const gdouble most = kind == SL_LIVE_RATE ? sl_live_frame_rate (element) : 0;
   if (most > 0 && wish->kind == SL_LIVE_NUMBER && wish->number > most)
-    return refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY,
-                   "rate: expected at most %.6g, the frames a second of the camera, got %.6g", most,
-                   wish->number);
+    return sl_api_reply_refuse (
+      &job->reply, SOUP_STATUS_UNPROCESSABLE_ENTITY,
+      "rate: expected at most %.6g, the frames a second of the camera, got %.6g", most,
+      wish->number);
   return sl_live_check (kind, element, &job->wishes[kind], text, &error)
-         || refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s", error->message);
+         || sl_api_reply_refuse (&job->reply, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s",
+                                 error->message);
 }
 
 static gboolean
@@ -162,8 +148,8 @@ set_one (SlApiRequest *request, Job *job, SlLive *live, SlLiveKind kind, GstElem
   if (!sl_live_set (live, element, kind, text, &error)) {
     sl_api_audit (request, "%s: %s: refused: %s", request->parts[0], sl_live_rows[kind].key,
                   error->message);
-    return refuse (job, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s: %s", sl_live_rows[kind].key,
-                   error->message);
+    return sl_api_reply_refuse (&job->reply, SOUP_STATUS_UNPROCESSABLE_ENTITY, "%s: %s",
+                                sl_live_rows[kind].key, error->message);
   }
   g_autofree char *told = sl_live_told (live, element, kind, before);
   if (told != NULL)
@@ -186,7 +172,8 @@ patch_settings (SlApiRequest *request, gpointer data)
     g_autofree char *why =
       sl_live_why_not ((SlLiveKind) i, elements[i], sl_worker_description (worker));
     good = why == NULL ? check_wish (job, (SlLiveKind) i, elements[i], &texts[i])
-                       : refuse (job, SOUP_STATUS_FORBIDDEN, "%s: %s", sl_live_rows[i].key, why);
+                       : sl_api_reply_refuse (&job->reply, SOUP_STATUS_FORBIDDEN, "%s: %s",
+                                              sl_live_rows[i].key, why);
   }
   for (guint i = 0; i < SL_N_LIVE; i++) {
     if (good && elements[i] != NULL)
