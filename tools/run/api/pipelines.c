@@ -119,17 +119,6 @@ append_latency (GString *json, const SlFigures *figures)
 }
 
 static void
-append_dropped (GString *json, const SlReportPipeline *pipeline)
-{
-  g_string_append (json, ",\"dropped\":{");
-  sl_json_append_count (json, "busy", pipeline->busy);
-  sl_json_append_count (json, "damaged", pipeline->damaged);
-  for (guint d = 0; d < SL_N_DROPS; d++)
-    sl_json_append_count (json, sl_drop_name ((SlDrop) d), pipeline->drops[d]);
-  g_string_append_c (json, '}');
-}
-
-static void
 append_region (GString *json, const GstStructure *region, SlTodayCount today)
 {
   const gboolean line = strcmp (gst_structure_get_name (region), "line") == 0;
@@ -240,7 +229,7 @@ append_pipeline (GString *json, SlApiCall *call, const SlReport *report, guint i
   sl_text_stages (json, &pipeline->figures);
   sl_json_append_count (json, "restarts", pipeline->restarts);
   sl_json_append_count (json, "recoveries", pipeline->totals.recoveries);
-  append_dropped (json, pipeline);
+  sl_text_drops (json, "dropped", pipeline);
   append_today (json, call->api->watch, pipeline, index);
   sl_json_append_key (json, "last_event");
   sl_events_append_newest (sl_run_site_events (call->request.site), pipeline->name, json);

@@ -181,10 +181,11 @@ append_regions (GString *out, const GArray *regions)
   g_string_append_c (out, ']');
 }
 
-static void
-append_drops (GString *out, const SlReportPipeline *pipeline)
+void
+sl_text_drops (GString *out, const char *key, const SlReportPipeline *pipeline)
 {
-  g_string_append (out, ",\"drops\":{");
+  sl_json_append_key (out, key);
+  g_string_append_c (out, '{');
   sl_json_append_count (out, "busy", pipeline->busy);
   sl_json_append_count (out, "damaged", pipeline->damaged);
   for (guint d = 0; d < SL_N_DROPS; d++)
@@ -207,7 +208,7 @@ append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *p
   sl_json_append_count (out, "frames_out", pipeline->totals.counts.out);
   sl_json_append_count (out, "predictions", pipeline->totals.counts.predictions);
   sl_json_append_count (out, "dropped", pipeline->totals.counts.dropped);
-  append_drops (out, pipeline);
+  sl_text_drops (out, "drops", pipeline);
   sl_json_append_count (out, "restarts", pipeline->restarts);
   sl_json_append_count (out, "recoveries", pipeline->totals.recoveries);
   sl_text_stages (out, &pipeline->figures);

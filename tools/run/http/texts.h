@@ -14,6 +14,8 @@ void sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *new
 gboolean sl_text_health (GString *out, const SlReport *report, guint stall);
 /** sl_text_pipelines: appends everything that the page shows but for pictures and predictions. */
 void sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages *messages);
+/** sl_text_drops: appends a member @key with the dropped frames by reason. */
+void sl_text_drops (GString *out, const char *key, const SlReportPipeline *pipeline);
 /** sl_text_stages: appends a member with the times of each stage:
  * "stages":{"inference":{"p50_ms":..., "p95_ms":...}}, empty before the first frame. */
 void sl_text_stages (GString *out, const SlFigures *figures);
