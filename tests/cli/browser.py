@@ -78,7 +78,7 @@ class Browser:
         """Seconds from the page's opening until the expression was true."""
         deadline = time.monotonic() + patience
         while not self.value(expression):
-            assert time.monotonic() < deadline, "%s: never true; %s" % (expression, self.problems)
+            assert time.monotonic() < deadline, "%s: never true at %s; %s" % (expression, self.value("location.hash"), self.problems)
             time.sleep(0.02)
         return time.monotonic() - self.opened
 

@@ -92,6 +92,22 @@ def h264_encoder():
     return next((name for name in ("x264enc", "openh264enc") if subprocess.run(["gst-inspect-1.0", "--exists", name], check=False).returncode == 0), None)
 
 
+ZONES = "a[href^='#/zones/']"
+WATCH = """window.places = []; (function look() {
+  const node = document.querySelector("%s"), y = node && Math.round(node.getBoundingClientRect().y);
+  if (node && y !== places.at(-1)) places.push(y);
+  requestAnimationFrame(look);
+})()"""
+
+
+def learn_size(browser):
+    """Waits until the page was told the size of the camera's frames."""
+    browser.wait_for("fetch('api/v1/pipelines').then(answer => answer.json()).then(answer => answer.pipelines[0].width > 0)")
+    asked = "performance.getEntriesByType('resource').filter(entry => /pipelines$/.test(entry.name)).length"
+    count = browser.value(asked)
+    browser.wait_for("%s >= %d" % (asked, count + 2))
+
+
 def test_first_count():
     """From opening the page to the first count, in at most 8 actions; then the event, its clip and a setting."""
     camera, clips = Walk(), work("clips")
@@ -100,8 +116,12 @@ def test_first_count():
     record = "[record]\nlocation=%s\non=entered\npre-roll=1\npost-roll=0\nmin-free=0\n%s" % (clips, "encoder=%s\n" % h264_encoder() if h264_encoder() else "")
     path = describe("shop", configure() + record, line)
     with Served(path) as served, looking(served) as browser:  # 1: open
+        learn_size(browser)
+        browser.value(WATCH % ZONES)
         browser.click("a.tile")  # 2
-        browser.click("a[href^='#/zones/']")  # 3
+        browser.wait_for("document.querySelector('.stage .picture')?.width > 0 && window.places.length")
+        assert browser.value("window.places.length") == 1, "what is below the picture moved: %s" % browser.value("window.places")
+        browser.click(ZONES)  # 3
         browser.wait_for("document.querySelector('.stage .picture').width > 0 && !document.querySelector('[data-tool=zone]').disabled")
         browser.click("[data-tool=zone]")  # 4
         browser.drag(DRAWING, (0.3, 0.5), (0.7, 0.97))  # 5

@@ -4,7 +4,7 @@
 import { address, json, may } from "./api.js";
 import { el, icon, keyed, setText, toggle } from "./dom.js";
 import { Overlay } from "./overlay.js";
-import { Screen, live, pipelines, predictions } from "./pictures.js";
+import { Screen, live, pipelines, predictions, size } from "./pictures.js";
 import { counted, number, percent, t } from "./text.js";
 import { ageBadge, camera, chip, stateWords } from "./wall.js";
 
@@ -25,9 +25,9 @@ export function stage(picture, width, height) {
   picture.addEventListener("load", () => { if (picture.naturalWidth) shape(picture.naturalWidth, picture.naturalHeight); });
   return { frame, canvas, shape };
 }
-/** A stage of live pictures. */
+/** A stage of live pictures. It has its shape before the first one comes, so that nothing below moves then. */
 export function screenStage(name) {
-  const screen = new Screen(t("camera.alt", { name }), (w, h) => made.shape(w, h)), made = stage(screen.node);
+  const screen = new Screen(t("camera.alt", { name }), (w, h) => made.shape(w, h)), made = stage(screen.node, ...size(name));
   return { screen, ...made };
 }
 

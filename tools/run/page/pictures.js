@@ -150,4 +150,11 @@ export function predictions(life, name, show) {
   life.signal.addEventListener("abort", () => source?.close(), { once: true });
 }
 
-export const pipelines = async () => (await json(address("pipelines"))).pipelines;
+const sizes = new Map();
+export async function pipelines() {
+  const list = (await json(address("pipelines"))).pipelines;
+  for (const { name, width, height } of list) sizes.set(name, [width, height]);
+  return list;
+}
+/** [width, height] of the newest frame, as pipelines() said last; both undefined for a pipeline that it did not name. */
+export const size = name => sizes.get(name) || [];
