@@ -63,6 +63,31 @@ def test_document():
         assert client.get("openapi.json").json == DOCUMENT
 
 
+def refusal(client, method, row, query):
+    """The error of an address that states @query, "" without one."""
+    path = row.replace("{name}", "keys").replace("{id}", "x")
+    answer = client.ask(method.upper(), path + "?" + query)
+    return answer.json["error"] if answer.status == 400 else ""
+
+
+def test_keys():
+    """An address knows the keys that the document has, and refuses others."""
+    with Served(describe("keys", "role=configure")) as served:
+        client = Client(served)
+        for row, operations in DOCUMENT["paths"].items():
+            for method, operation in ((key, operation) for key, operation in operations.items() if key != "parameters"):
+                names = [parameter["name"] for parameter in operation.get("parameters", []) if parameter["in"] == "query"]
+                assert refusal(client, method, row, "&quux=1").startswith("?quux=: unknown key; "), (method, row)
+                for name in names:
+                    assert "unknown key" not in refusal(client, method, row, name + "="), (method, row, name)
+        for query, error in (("wrods=red", "?wrods=: unknown key; did you mean 'words'?"), ("limit=5&lable=dog", "?lable=: unknown key; did you mean 'label'?"), ("Kept", "?Kept=: unknown key; did you mean 'kept'?"),
+                             ("x", "?x=: unknown key; the nearest are 'to', 'text', 'from'"), ("%00=1", "?%00=: unknown key"), ("%1b[m=1", "?\\x1b[m=: unknown key")):
+            assert refusal(client, "get", "/api/v1/events", query).startswith(error), refusal(client, "get", "/api/v1/events", query)
+        assert refusal(client, "get", "/api/v1/storage", "all=1") == "?all=: unknown key; expected none here"
+        assert refusal(client, "get", "/api/v1/log", "line=5") == "?line=: unknown key; did you mean 'lines'?"
+        assert client.get("events?l%69mit=5&&").status == 200
+
+
 def test_nobody():
     """Without users and a password everybody on this machine looks, and changes nothing."""
     with Served(describe("nobody"), describe("other/name".replace("/", "_"), more="name=a/b")) as served:

@@ -43,6 +43,7 @@ typedef struct
  * @role: the least that is asked for
  * @max_body: bytes; 0 = no body is read
  * @answer: answers, or begins a job that does
+ * @keys: (nullable): what the address may state behind "?", up to NULL; SL_API_ANY_KEY = anything
  */
 typedef struct
 {
@@ -50,7 +51,10 @@ typedef struct
   SlRole role;
   gsize max_body;
   void (*answer) (SlApiRequest *request);
+  const char *const *keys;
 } SlApiRoute;
+
+#define SL_API_ANY_KEY "*"
 
 /* A table a file; the last one's path is NULL. */
 extern const SlApiRoute sl_api_session_routes[], sl_api_pipelines_routes[], sl_api_log_routes[];

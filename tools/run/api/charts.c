@@ -325,10 +325,12 @@ answer_latency (SlApiRequest *request)
   sl_api_job_answer (request, latency);
 }
 
+static const char *const keys[] = { "pipeline", "from", "to", "bucket", "zone", "format", NULL };
+
 const SlApiRoute sl_api_charts_routes[] = {
-  { "GET", "/api/v1/charts/counts", SL_ROLE_LOOK, 0, answer_counts },
-  { "GET", "/api/v1/charts/dwell", SL_ROLE_LOOK, 0, answer_dwell },
-  { "GET", "/api/v1/charts/occupancy", SL_ROLE_LOOK, 0, answer_occupancy },
-  { "GET", "/api/v1/charts/latency", SL_ROLE_LOOK, 0, answer_latency },
+  { "GET", "/api/v1/charts/counts", SL_ROLE_LOOK, 0, answer_counts, keys },
+  { "GET", "/api/v1/charts/dwell", SL_ROLE_LOOK, 0, answer_dwell, keys },
+  { "GET", "/api/v1/charts/occupancy", SL_ROLE_LOOK, 0, answer_occupancy, keys },
+  { "GET", "/api/v1/charts/latency", SL_ROLE_LOOK, 0, answer_latency, keys },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },
 };

@@ -206,9 +206,16 @@ answer_words (SlApiRequest *request)
   sl_api_job_answer (request, words);
 }
 
+static const char *const list_keys[] = { "pipeline", "region", "event", "label",   "color",
+                                         "from",     "to",     "text",  "kept",    "reviewed",
+                                         "limit",    "before", "words", "similar", NULL };
+static const char *const timeline_keys[] = { "pipeline", "region", "event", "label", "color",
+                                             "from",     "to",     "text",  "kept",  "reviewed",
+                                             "bucket",   "zone",   NULL };
+
 const SlApiRoute sl_api_events_routes[] = {
-  { "GET", "/api/v1/events", SL_ROLE_LOOK, 0, answer_list },
-  { "GET", "/api/v1/events/timeline", SL_ROLE_LOOK, 0, answer_timeline },
+  { "GET", "/api/v1/events", SL_ROLE_LOOK, 0, answer_list, list_keys },
+  { "GET", "/api/v1/events/timeline", SL_ROLE_LOOK, 0, answer_timeline, timeline_keys },
   { "GET", "/api/v1/events/words", SL_ROLE_LOOK, 0, answer_words },
   { "GET", "/api/v1/events/{id}", SL_ROLE_LOOK, 0, answer_one },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },

@@ -10,9 +10,11 @@ refuse (SlApiRequest *request)
                 "libsqlite3-dev, meson option sqlite)");
 }
 
+static const char *const keys[] = { SL_API_ANY_KEY, NULL };
+
 const SlApiRoute sl_api_events_routes[] = {
-  { "GET", "/api/v1/events", SL_ROLE_LOOK, 0, refuse },
-  { "GET", "/api/v1/events/{id}", SL_ROLE_LOOK, 0, refuse },
+  { "GET", "/api/v1/events", SL_ROLE_LOOK, 0, refuse, keys },
+  { "GET", "/api/v1/events/{id}", SL_ROLE_LOOK, 0, refuse, keys },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },
 };
 
@@ -21,16 +23,16 @@ const SlApiRoute sl_api_marks_routes[] = {
 };
 
 const SlApiRoute sl_api_clips_routes[] = {
-  { "GET", "/api/v1/events/{id}/{file}", SL_ROLE_LOOK, 0, refuse },
+  { "GET", "/api/v1/events/{id}/{file}", SL_ROLE_LOOK, 0, refuse, keys },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },
 };
 
 const SlApiRoute sl_api_storage_routes[] = {
-  { "GET", "/api/v1/storage", SL_ROLE_LOOK, 0, refuse },
+  { "GET", "/api/v1/storage", SL_ROLE_LOOK, 0, refuse, keys },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },
 };
 
 const SlApiRoute sl_api_charts_routes[] = {
-  { "GET", "/api/v1/charts/{name}", SL_ROLE_LOOK, 0, refuse },
+  { "GET", "/api/v1/charts/{name}", SL_ROLE_LOOK, 0, refuse, keys },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },
 };

@@ -74,9 +74,11 @@ answer_openapi (SlApiRequest *request)
   sl_api_bytes (request, SL_HTTP_JSON, bytes, NULL);
 }
 
+static const char *const keys[] = { "lines", NULL };
+
 const SlApiRoute sl_api_log_routes[] = {
-  { "GET", "/api/v1/log", SL_ROLE_CONFIGURE, 0, answer_log },
-  { "GET", "/api/v1/audit", SL_ROLE_CONFIGURE, 0, answer_audit },
+  { "GET", "/api/v1/log", SL_ROLE_CONFIGURE, 0, answer_log, keys },
+  { "GET", "/api/v1/audit", SL_ROLE_CONFIGURE, 0, answer_audit, keys },
   { "GET", "/api/v1/openapi.json", SL_ROLE_NONE, 0, answer_openapi },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },
 };

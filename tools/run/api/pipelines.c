@@ -286,10 +286,14 @@ answer_predictions (SlApiRequest *request)
     sl_run_site_predictions (request->site, request->message, channel, TRUE);
 }
 
+static const char *const snapshot_keys[] = { "boxes", "width", NULL };
+static const char *const stream_keys[] = { "boxes", NULL };
+
 const SlApiRoute sl_api_pipelines_routes[] = {
   { "GET", "/api/v1/pipelines", SL_ROLE_LOOK, 0, answer_pipelines },
-  { "GET", "/api/v1/pipelines/{name}/snapshot.jpg", SL_ROLE_LOOK, 0, answer_snapshot },
-  { "GET", "/api/v1/pipelines/{name}/stream.mjpg", SL_ROLE_LOOK, 0, answer_stream },
+  { "GET", "/api/v1/pipelines/{name}/snapshot.jpg", SL_ROLE_LOOK, 0, answer_snapshot,
+    snapshot_keys },
+  { "GET", "/api/v1/pipelines/{name}/stream.mjpg", SL_ROLE_LOOK, 0, answer_stream, stream_keys },
   { "GET", "/api/v1/pipelines/{name}/predictions", SL_ROLE_LOOK, 0, answer_predictions },
   { NULL, NULL, SL_ROLE_NONE, 0, NULL },
 };

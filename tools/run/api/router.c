@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
+#include "core/base/suggest.h"
 #include "tools/run/api/call.h"
 #include "tools/run/api/revoke.h"
 #include "tools/run/http/hash.h"
@@ -51,7 +52,8 @@ answer_old (SlApiRequest *request)
   find_old (path_of (request->message))->answer (request->site, request->message, request->query);
 }
 
-static const SlApiRoute old = { "GET", "", SL_ROLE_LOOK, 0, answer_old };
+static const char *const any_keys[] = { SL_API_ANY_KEY, NULL };
+static const SlApiRoute old = { "GET", "", SL_ROLE_LOOK, 0, answer_old, any_keys };
 
 /* Whether the segments of @path are those of @pattern. @parts: takes what stands for {...} */
 static gboolean
@@ -169,6 +171,31 @@ check_token (SlApiCall *call, const SlApiRoute *route)
   return FALSE;
 }
 
+/* FALSE, having answered, when the address states a key that the route does not know: a filter with
+ * a typing error would answer with everything. */
+static gboolean
+check_keys (SlApiCall *call, const SlApiRoute *route)
+{
+  static const char *const none[] = { NULL };
+  const char *const *keys = route->keys != NULL ? route->keys : none;
+  const char *query = g_uri_get_query (soup_server_message_get_uri (call->request.message));
+  g_auto (GStrv) stated = g_strsplit (query != NULL ? query : "", "&", -1);
+  for (guint i = 0; stated[i] != NULL && !g_strv_contains (keys, SL_API_ANY_KEY); i++) {
+    const char *end = strchrnul (stated[i], '=');
+    g_autofree char *key = g_uri_unescape_segment (stated[i], end, NULL);
+    if (key == NULL) /* it is no text */
+      key = g_strndup (stated[i], (gsize) (end - stated[i]));
+    if (*stated[i] == '\0' || g_strv_contains (keys, key))
+      continue;
+    g_autofree char *shown = sl_printable (key, SL_PRINTABLE_NAME),
+                    *hint = sl_suggest_nearest (key, keys, g_strv_length ((char **) keys));
+    sl_api_error (&call->request, SOUP_STATUS_BAD_REQUEST, "?%s=: unknown key%s", shown,
+                  keys[0] != NULL ? hint : "; expected none here");
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* FALSE, having answered, when the body that is to come is none that the route takes. */
 static gboolean
 check_body (SlApiCall *call, const SlApiRoute *route)
@@ -200,7 +227,8 @@ static void
 go_on (SlApiCall *call)
 {
   const SlApiRoute *route = call->wanted;
-  if (!check_role (call, route) || !check_token (call, route) || !check_body (call, route))
+  if (!check_role (call, route) || !check_token (call, route) || !check_keys (call, route)
+      || !check_body (call, route))
     return;
   call->route = route;
   if (route->max_body > 0)

@@ -39,6 +39,11 @@ class Filter {
     } else to.setDate(to.getDate() + 1);
     return { ...rest, from: from.toISOString(), to: to.toISOString() };
   }
+  /** For the timeline, which counts whatever the words are. */
+  counted(withTime) {
+    const { words, similar, ...rest } = this.asked(withTime);
+    return rest;
+  }
 }
 
 function chooser(filter, key, label, options) {
@@ -104,13 +109,13 @@ async function days(filter, signal) {
   const first = localDay(new Date());
   first.setDate(first.getDate() - DAYS + 1);
   const dates = Array.from({ length: DAYS }, (_, i) => { const date = new Date(first); date.setDate(date.getDate() + i); return date; });
-  const { buckets } = await zoned(address("events", "timeline"), { ...filter.asked(false), from: first.toISOString(), to: new Date(Date.now() + 60000).toISOString(), bucket: "day" }, { signal });
+  const { buckets } = await zoned(address("events", "timeline"), { ...filter.counted(false), from: first.toISOString(), to: new Date(Date.now() + 60000).toISOString(), bucket: "day" }, { signal });
   const keys = dates.map(dayKey), values = slots(buckets, DAYS, date => keys.indexOf(dayKey(date)));
   return bars(t("events.days"), dates.map(dayShort), [{ name: t("nav.events"), values }], { height: 120, chosen: keys.indexOf(filter.values.day),
     choose: i => filter.set({ day: filter.values.day === keys[i] ? "" : keys[i], hour: "" }), tell: i => t("events.onDay", { day: dayName(dates[i]), n: values[i] }) });
 }
 async function hours(filter, signal) {
-  const { hour, ...day } = filter.values, asked = new Filter(day).asked();
+  const { hour, ...day } = filter.values, asked = new Filter(day).counted();
   const { buckets } = await zoned(address("events", "timeline"), { ...asked, bucket: "hour" }, { signal });
   const values = slots(buckets, 24, date => date.getHours()), label = i => hourName(new Date(2000, 0, 1, i));
   return bars(t("events.hours"), values.map((_, i) => label(i)), [{ name: t("nav.events"), values }], { height: 120, chosen: hour === undefined ? -1 : Number(hour),
