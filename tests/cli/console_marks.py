@@ -105,7 +105,8 @@ def test_two():
 
 
 def test_recording():
-    """An event whose clip is being recorded is not deleted: the clip would bring it back. Events without a clip are reviewed and deleted, too."""
+    """An event whose clip is being recorded is not deleted: the clip would bring it back. Events without a clip are reviewed and deleted, too; the
+    clip keeps the mark."""
     folder = work("recording")
     os.makedirs(folder)
     text = ("[parameters]\nmodel=%s\n[pipeline]\nlaunch=videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=64,height=48,framerate=10/1 ! "
@@ -118,13 +119,18 @@ def test_recording():
         for answer in (client.ask("DELETE", "events/" + stem), mark(client, "delete", stem)):
             told = answer.json.get("error") or answer.json["failed"][0]["error"]
             assert told == stem + ": its clip is still being recorded: delete it when it is complete", answer.text
-        assert client.ask("POST", "events/%s/review" % stem, {"reviewed": True}).json["reviewed"]["user"] == "(no login)"
+        reviewed = client.ask("POST", "events/%s/review" % stem, {"reviewed": True}).json["reviewed"]
+        assert reviewed["user"] == "(no login)", reviewed
         answer = client.ask("POST", "events/%s/keep" % stem, {"keep": True})
         assert answer.status == 409 and answer.json["error"] == stem + ": there is no clip of this event, so there is nothing to keep", answer.text
     with Served(write("recording.pipeline", text.replace("on=entered", 'on=""').encode())) as served:
         client = Client(served)
         eventually(lambda: len(ids(client)) == 2)
-        bare, = [event["id"] for event in client.get("events").json["events"] if not event["clip"]]
+        (bare,), (clip,) = ([event for event in client.get("events").json["events"] if event["clip"] == has] for has in (False, True))
+        assert clip["reviewed"] == reviewed and bare["reviewed"] is None, (clip, bare)
+        with open(os.path.join(folder, clip["id"] + ".reviewed"), encoding="utf-8") as file:
+            assert json.load(file) == reviewed
+        bare = bare["id"]
         assert client.ask("DELETE", "events/" + bare).status == 200 and bare not in ids(client)
 
 

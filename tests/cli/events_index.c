@@ -256,6 +256,48 @@ test_merge (void)
   g_assert_cmpint (sqlite3_column_int (words, 0), ==, 1);
 }
 
+static void
+mark_all (SlStore *store, const SlEventQuery *query)
+{
+  static const char *const users[] = { "third", "second", "first" };
+  guint64 total;
+  g_autoptr (GPtrArray) rows = list_of (store, NULL, query, &total); /* the newest first */
+  g_assert_cmpuint (rows->len, ==, G_N_ELEMENTS (users));
+  for (guint i = 0; i < rows->len; i++) {
+    const SlEventRow *row = rows->pdata[i];
+    g_assert_true (sl_store_set_review (store, row->stem, users[i], 7000 - i, NULL));
+  }
+}
+
+/* The last mark of the events that a clip takes the place of is the clip's. */
+static void
+test_merge_review (void)
+{
+  g_autoptr (SlStore) store = open_store (NULL);
+  const SlEventQuery query = { .kept = -1, .reviewed = -1, .limit = 10 };
+  const SlStoreClip clip = { .stem = STEM, .pipeline = "door", .color = "" };
+  g_auto (SlNotes) notes;
+  g_autofree char *user = NULL;
+  gint64 us = 0;
+  guint64 total;
+  add_bare (store, 100 * (gint64) G_USEC_PER_SEC, "in", "way");
+  add_bare (store, 102 * (gint64) G_USEC_PER_SEC, "in", "way");
+  add_bare (store, 500 * (gint64) G_USEC_PER_SEC, "in", "way"); /* not in the clip */
+  mark_all (store, &query);
+  sl_notes_init (&notes);
+  notes.us = 100 * (gint64) G_USEC_PER_SEC;
+  notes.seconds = 10;
+  sl_notes_add_word (&notes, SL_WORD_EVENT, "in");
+  g_assert_true (sl_store_add_clip (store, &clip, &notes, NULL));
+  g_assert_true (sl_store_get_review (store, STEM, &user, &us, NULL));
+  g_assert_cmpstr (user, ==, "second");
+  g_assert_cmpint (us, ==, 6999);
+  g_autoptr (GPtrArray) rows = list_of (store, NULL, &query, &total);
+  g_assert_cmpuint (total, ==, 2);
+  g_assert_cmpstr (((SlEventRow *) rows->pdata[0])->reviewer, ==, "third");
+  g_assert_cmpstr (((SlEventRow *) rows->pdata[1])->reviewer, ==, "second");
+}
+
 /* An event of a clock that was ahead is in lists, and is not the last one for years. */
 static void
 test_future (void)
@@ -715,6 +757,7 @@ main (int argc, char **argv)
   g_test_add_func ("/events/colors", test_colors);
   g_test_add_func ("/events/picture/damaged", test_damaged_picture);
   g_test_add_func ("/events/merge", test_merge);
+  g_test_add_func ("/events/merge-review", test_merge_review);
   g_test_add_func ("/events/future", test_future);
   g_test_add_func ("/events/pages", test_pages);
   g_test_add_func ("/events/scan", test_scan);

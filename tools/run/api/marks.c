@@ -5,7 +5,6 @@
 
 #include "core/base/json.h"
 #include "core/base/json_reader.h"
-#include "core/base/utc.h"
 #include "tools/run/api/job.h"
 #include "tools/run/events/folder.h"
 
@@ -47,17 +46,10 @@ static gboolean
 set_review (SlEventRow *row, const char *user, GError **error)
 {
   const gint64 now = g_get_real_time ();
-  g_autoptr (GString) json = g_string_new ("{");
-  sl_json_append_text (json, "user", user);
-  g_string_append (json, ",\"time\":\"");
-  sl_utc_append (json, now);
-  g_string_append (json, "\"}\n");
   g_free (row->reviewer);
   row->reviewer = g_strdup (user);
   row->reviewed = now;
-  return (!row->clip
-          || sl_clip_files_review (row->store->folder, row->stem, user != NULL ? json->str : NULL,
-                                   error))
+  return (!row->clip || sl_clip_files_review (row->store->folder, row->stem, user, now, error))
          && sl_store_set_review (row->store, row->stem, user, now, error);
 }
 

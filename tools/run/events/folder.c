@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "core/base/fail.h"
+#include "core/base/json.h"
+#include "core/base/utc.h"
 #include "plugins/record/part_file.h"
 
 void
@@ -205,9 +207,22 @@ sl_clip_files_keep (const char *folder, const char *stem, gboolean keep, GError 
   return done;
 }
 
-gboolean
-sl_clip_files_review (const char *folder, const char *stem, const char *json, GError **error)
+static char *
+write_review (const char *user, gint64 us)
 {
+  GString *json = g_string_new ("{");
+  sl_json_append_text (json, "user", *user != '\0' ? user : NULL);
+  g_string_append (json, ",\"time\":\"");
+  sl_utc_append (json, us);
+  g_string_append (json, "\"}\n");
+  return g_string_free (json, FALSE);
+}
+
+gboolean
+sl_clip_files_review (const char *folder, const char *stem, const char *user, gint64 us,
+                      GError **error)
+{
+  g_autofree char *json = user != NULL ? write_review (user, us) : NULL;
   g_autofree char *mark = sl_clip_name (stem, SL_CLIP_REVIEWED);
   SlPartFile file = SL_PART_FILE_NONE;
   const gint fd = open_folder_of (folder, stem, error);

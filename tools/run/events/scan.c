@@ -53,6 +53,17 @@ take_review (SlStore *store, const char *stem, GError **error)
   return sl_store_set_review (store, stem, user != NULL ? user : "", us, error);
 }
 
+/* The mark of an event that the clip took the place of is written beside the clip, where a later
+ * index finds it. */
+static gboolean
+keep_review (SlStore *store, const char *stem, GError **error)
+{
+  g_autofree char *user = NULL;
+  gint64 us = 0;
+  return sl_store_get_review (store, stem, &user, &us, error)
+         && (user == NULL || sl_clip_files_review (store->folder, stem, user, us, error));
+}
+
 /* @colored: the colour is looked at now */
 static gboolean
 add (const SlScan *scan, SlStore *store, const char *stem, const SlClipFiles *files,
@@ -69,7 +80,8 @@ add (const SlScan *scan, SlStore *store, const char *stem, const SlClipFiles *fi
   read_notes (store->folder, stem, files, &notes);
   clip.color = colored ? color_of (store, stem, notes.box) : NULL;
   return sl_store_add_clip (store, &clip, &notes, error)
-         && ((files->has & 1u << SL_CLIP_REVIEWED) == 0 || take_review (store, stem, error));
+         && ((files->has & 1u << SL_CLIP_REVIEWED) != 0 ? take_review (store, stem, error)
+                                                        : keep_review (store, stem, error));
 }
 
 gboolean

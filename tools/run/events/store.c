@@ -258,6 +258,12 @@ add_row (SlStore *store, const SlStoreClip *clip, const SlNotes *notes, gboolean
          && add_words (store, notes, sqlite3_last_insert_rowid (store->write.db), error);
 }
 
+/* Events without a clip that the clip has: its row takes their place. */
+#define COVERED                                                                   \
+  "NOT clip AND time BETWEEN ? AND ? AND pipeline = ? AND event IN (SELECT text " \
+  "FROM word WHERE kind = 0 AND event = ?)"
+
+/* Who has looked at one of them has looked at the clip's event: the last one counts. */
 gboolean
 sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes, GError **error)
 {
@@ -268,11 +274,27 @@ sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes
   if (!sl_store_remove (store, clip->stem, error) || !add_row (store, clip, notes, TRUE, error))
     return FALSE;
   const gint64 id = sqlite3_last_insert_rowid (store->write.db);
-  return sl_sql_do (
-    &store->write, error,
-    "DELETE FROM event WHERE NOT clip AND time BETWEEN ? AND ? AND pipeline = ? AND "
-    "event IN (SELECT text FROM word WHERE kind = 0 AND event = ?)",
-    "iisi", begin, end, clip->pipeline, id);
+  return sl_sql_do (&store->write, error,
+                    "INSERT INTO review SELECT ?, user, time FROM review WHERE stem IN "
+                    "(SELECT stem FROM event WHERE " COVERED ") ORDER BY time DESC LIMIT 1",
+                    "siisi", clip->stem, begin, end, clip->pipeline, id)
+         && sl_sql_do (&store->write, error, "DELETE FROM event WHERE " COVERED, "iisi", begin, end,
+                       clip->pipeline, id);
+}
+
+gboolean
+sl_store_get_review (SlStore *store, const char *stem, char **user, gint64 *us, GError **error)
+{
+  g_autoptr (sqlite3_stmt) row =
+    sl_sql_query (&store->write, error, "SELECT user, time FROM review WHERE stem = ?", "s", stem);
+  *user = NULL;
+  if (row == NULL)
+    return FALSE;
+  if (sl_sql_next (&store->write, row, error)) {
+    *user = g_strdup (sl_sql_text (row, 0));
+    *us = sqlite3_column_int64 (row, 1);
+  }
+  return TRUE;
 }
 
 static gboolean

@@ -56,7 +56,7 @@ typedef struct
 /* Writing: under the lock of @write. */
 
 /** sl_store_add_clip: takes the place of the same clip, and of events of the pipeline that happened
- * while it was recorded. */
+ * while it was recorded, and keeps the newest mark of who has looked at one of them. */
 gboolean sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes,
                             GError **error);
 /** sl_store_add_event: one without a clip. */
@@ -66,6 +66,10 @@ gboolean sl_store_remove (SlStore *store, const char *stem, GError **error);
 gboolean sl_store_set_kept (SlStore *store, const char *stem, gboolean kept, GError **error);
 gboolean sl_store_set_pipeline (SlStore *store, const char *stem, const char *pipeline,
                                 GError **error);
+/** sl_store_get_review: who has looked at the event, and when. @user: (out) (transfer full)
+ * (nullable): NULL = nobody. FALSE with @error set. */
+gboolean sl_store_get_review (SlStore *store, const char *stem, char **user, gint64 *us,
+                              GError **error);
 /** sl_store_set_review: who has looked at the event, and when. @user: (nullable): NULL = nobody */
 gboolean sl_store_set_review (SlStore *store, const char *stem, const char *user, gint64 us,
                               GError **error);
