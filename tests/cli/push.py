@@ -245,6 +245,23 @@ def test_api():
         assert answer.status == 409 and answer.json["error"].startswith("push: no description has the group [push]"), answer.text
 
 
+def test_reload():
+    """SIGHUP: the log says what of a changed [push] the console reads at the start alone."""
+    more = group(subscribed("reload.phones"), 9)
+    with Served(describe("reload", "", more=more + LOOK), at=None) as served:
+        path = describe("reload", "", more=more.replace("retry-max=20", "retry-max=30") + LOOK)
+        served.child.send_signal(signal.SIGHUP)
+        served.wait_for("reloaded")
+        describe("reload", "", more=more.replace("hosts=127.0.0.1:9", "hosts=127.0.0.1:10") + LOOK)
+        served.child.send_signal(signal.SIGHUP)
+        assert served.wait_for("push")["message"] == "%s: [push] changed; the console reads it when the program starts: start it again" % path
+        served.wait_for("reloaded", 2)
+    with Served(describe("reload", "", more=more + LOOK), at=None) as served:
+        describe("reload", "", more=LOOK)
+        served.child.send_signal(signal.SIGHUP)
+        assert "[push] changed" in served.wait_for("push")["message"]
+
+
 def test_users():
     """Browsers are their users': whoever configures sees all, and those of users who are gone go."""
     hook = Hook(201)

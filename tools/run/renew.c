@@ -66,6 +66,19 @@ sl_renew_same_search (const SlDescription *before, const SlDescription *after)
   return same;
 }
 
+gboolean
+sl_renew_same_push (const SlDescription *before, const SlDescription *after)
+{
+  static const char *const keys[] = { SL_PUSH_SUBSCRIPTIONS, SL_PUSH_KEY, SL_PUSH_HOSTS };
+  gboolean same = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    same = same
+           && g_strcmp0 (sl_description_setting (before, SL_PUSHER, keys[i]),
+                         sl_description_setting (after, SL_PUSHER, keys[i]))
+                == 0;
+  return same;
+}
+
 /* (transfer full): masks as text, which slmotion takes at its start. */
 static char *
 masks_of (const SlDescription *description)

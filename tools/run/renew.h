@@ -15,3 +15,5 @@ gboolean sl_renew_can (GstElement *pipeline, gboolean running, const SlDescripti
 char *sl_renew (GstElement *pipeline, const SlDescription *before, const SlDescription *after);
 /** sl_renew_same_search: whether both state the same group [search], which no pipeline takes up. */
 gboolean sl_renew_same_search (const SlDescription *before, const SlDescription *after);
+/** sl_renew_same_push: whether both state the same of [push] for the console. */
+gboolean sl_renew_same_push (const SlDescription *before, const SlDescription *after);

@@ -23,6 +23,7 @@
 #include "tools/run/keep.h"
 #include "tools/run/memory.h"
 #include "tools/run/notify.h"
+#include "tools/run/renew.h"
 #include "tools/run/settings.h"
 #include "tools/run/stats.h"
 #include "tools/run/worker.h"
@@ -180,6 +181,16 @@ contradiction (const GPtrArray *descriptions)
   return NULL;
 }
 
+/* The senders of the pipelines are made again; the console's part of [push] is not. */
+static void
+tell_push (const Run *run, const SlDescription *before, const SlDescription *after)
+{
+  if (run->http != NULL && !sl_renew_same_push (before, after))
+    sl_run_log (SL_LOG_WARNING, after->name, "push",
+                "%s: [push] changed; the console reads it when the program starts: start it again",
+                after->path);
+}
+
 /* FALSE, having logged why, when files that changed contradict each other. */
 static gboolean
 check_reload (Run *run)
@@ -199,6 +210,8 @@ check_reload (Run *run)
   if (message != NULL)
     sl_run_log (SL_LOG_ERROR, NULL, "reload-failed", "%s; going on with the descriptions before",
                 message);
+  for (guint i = 0; message == NULL && i < descriptions->len; i++)
+    tell_push (run, sl_worker_description (run->workers->pdata[i]), descriptions->pdata[i]);
   return message == NULL;
 }
 
