@@ -36,6 +36,13 @@ command_location (const char *value)
   return value[0] == '/' ? g_strconcat ("exec:", value, NULL) : NULL;
 }
 
+/* (transfer full): what slpublish takes beside these. */
+static char *
+other_location (const char *value)
+{
+  return value[0] != '\0' ? g_strdup (value) : NULL;
+}
+
 static const struct
 {
   const char *key, *expected;
@@ -44,6 +51,7 @@ static const struct
   { "webhook", "an address http[s]://HOST/PATH", webhook_location },
   { "ntfy", "an address http[s]://HOST/TOPIC", ntfy_location },
   { "command", "the whole path of a program, then its arguments", command_location },
+  { "location", "a location of slpublish, such as mqtt://HOST/TOPIC", other_location },
 };
 
 static gboolean
@@ -71,8 +79,8 @@ set_notifier (GstElement *notifier, const char *key, const char *value, GError *
       return sl_fail (error, SL_ERROR_ARGUMENT, "expected %s", receivers[i].expected);
     if (before != NULL)
       return sl_fail (error, SL_ERROR_ARGUMENT,
-                      "expected one of webhook, ntfy and command; others are slpublish of the "
-                      "launch line");
+                      "expected one of webhook, ntfy, command and location; a second one is an "
+                      "slpublish of the launch line");
     g_object_set (notifier, "location", location, NULL);
     return TRUE;
   }
@@ -162,7 +170,7 @@ typedef struct
 } Group;
 
 static const Group groups[] = {
-  { SL_NOTIFIER, "webhook, ntfy or command, got none of them", set_notifier },
+  { SL_NOTIFIER, "webhook, ntfy, command or location, got none of them", set_notifier },
   { SL_PUSHER, "subscriptions=FILE", set_pusher },
 };
 

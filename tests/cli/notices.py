@@ -16,6 +16,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
 import harness
+from broker import Broker
 from harness import run, work, write
 from hooks import Hook, describe, log_of, watching
 from running import PATIENCE, STOPPED, eventually
@@ -149,6 +150,18 @@ def test_ntfy():
             assert body.startswith(b"\xff\xd8") and headers["Message"] == "blue entered way" and headers["Content-Type"] == "image/jpeg", headers
 
 
+def test_location():
+    """Other locations of slpublish get the same messages: a topic of a broker."""
+    broker = Broker()
+    try:
+        with watching(describe("mqtt", "location=mqtt://127.0.0.1:%d/door/events\n" % broker.port)):
+            broker.hear("^door/events$")
+    finally:
+        broker.close()
+    notice = json.loads(next(payload for topic, payload in broker.heard if topic == "door/events"))
+    assert (notice["source"], notice["event"]["event"], notice["event"]["zone"]) == ("door", "entered", "way"), notice
+
+
 def program(name, text):
     path = write(name, ("#!/bin/sh\n" + text).encode())
     os.chmod(path, 0o700)
@@ -200,9 +213,12 @@ def test_errors():
     key = write("open-key", b"secret\n")
     os.chmod(key, 0o644)
     for notify, words in [
-            ("", ""), ("title=x\n", "[notify]: expected webhook, ntfy or command, got none of them"),
+            ("", ""), ("title=x\n", "[notify]: expected webhook, ntfy, command or location, got none of them"),
             ("webhook=ftp://TOKEN\n", "[notify] webhook: expected an address http[s]://HOST/PATH"),
-            ("webhook=http://127.0.0.1:1/TOKEN\nntfy=http://127.0.0.1:1/TOKEN\n", "[notify] ntfy: expected one of webhook, ntfy and command"),
+            ("webhook=http://127.0.0.1:1/TOKEN\nntfy=http://127.0.0.1:1/TOKEN\n", "[notify] ntfy: expected one of webhook, ntfy, command and location"),
+            ("webhook=http://127.0.0.1:1/TOKEN\nlocation=mqtt://127.0.0.1:1/TOKEN\n", "[notify] location: expected one of webhook, ntfy, command and location; a second one is an slpublish of the launch line"),
+            ("location=mqtt://127.0.0.1:1/a\nwebhook=http://127.0.0.1:1/TOKEN\n", "[notify] webhook: expected one of webhook, ntfy, command and location"),
+            ("location=\n", "[notify] location: expected a location of slpublish, such as mqtt://HOST/TOPIC"),
             ("command=rm -rf\n", "[notify] command: expected the whole path of a program, then its arguments"),
             ("webhook=http://127.0.0.1:1/TOKEN\nevery=soon\n", "[notify] every: expected a time such as 500ms"),
             ("webhook=http://127.0.0.1:1/TOKEN\nevents=born\n", "events=born: expected all, or entered, left, in, out, dwell, left-behind and empty"),
