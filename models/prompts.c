@@ -119,12 +119,10 @@ encode_all (const SlModelSettings *settings, const SlPromptTexts *texts, SlWordV
 }
 
 static gboolean
-read_sentences (const SlModelSettings *settings, SlWordVectors *words, SlPromptTexts **texts,
-                SlLabels **labels, GError **error)
+read_sentences (const SlModelSettings *settings, const GArray *prompts, SlWordVectors *words,
+                SlPromptTexts **texts, SlLabels **labels, GError **error)
 {
-  g_autoptr (GArray) prompts = sl_prompts_parse (settings->prompts, error);
-  if (prompts == NULL
-      || (is_stated (settings->templates) && !sl_templates_check (settings->templates, error)))
+  if (is_stated (settings->templates) && !sl_templates_check (settings->templates, error))
     return FALSE;
   SlTokenizer *tokenizer = sl_tokenizer_load (settings->tokenizer, error);
   if (tokenizer == NULL)
@@ -141,6 +139,15 @@ read_sentences (const SlModelSettings *settings, SlWordVectors *words, SlPromptT
   *labels = g_steal_pointer (&names);
   *texts = made.numbers == NULL ? g_steal_pointer (&all) : NULL;
   return TRUE;
+}
+
+/* What the text model took goes back to the system. */
+static void
+trim_memory (void)
+{
+#ifdef __GLIBC__
+  malloc_trim (0);
+#endif
 }
 
 /* (transfer full): @rows, which are in the order of the text, in that of @prompts. */
@@ -226,10 +233,24 @@ sl_prompts_encode (const SlModelSettings *settings, SlWordVectors *words, SlProm
                     "%s is not stated; expected text-model=FILE, tokenizer=FILE and "
                     "prompts=SENTENCE;SENTENCE together, or embeddings=FILE.npy",
                     !is_stated (settings->prompts) ? "prompts" : "tokenizer");
-  const gboolean good = read_sentences (settings, words, texts, labels, error);
-#ifdef __GLIBC__
-  malloc_trim (0); /* what the text model took */
-#endif
+  g_autoptr (GArray) prompts = sl_prompts_parse (settings->prompts, error);
+  const gboolean good =
+    prompts != NULL && read_sentences (settings, prompts, words, texts, labels, error);
+  trim_memory ();
+  return good;
+}
+
+gboolean
+sl_prompts_encode_sentences (const SlModelSettings *settings, GStrv sentences, SlWordVectors *words,
+                             GError **error)
+{
+  SlPrompt prompt = { .name = (char *) "words", .sentences = sentences };
+  g_autoptr (GArray) prompts = g_array_new (FALSE, FALSE, sizeof prompt);
+  g_autoptr (SlPromptTexts) texts = NULL;
+  g_autoptr (SlLabels) labels = NULL;
+  g_array_append_val (prompts, prompt);
+  const gboolean good = read_sentences (settings, prompts, words, &texts, &labels, error);
+  trim_memory ();
   return good;
 }
 

@@ -26,6 +26,11 @@
  */
 gboolean sl_prompts_encode (const SlModelSettings *settings, SlWordVectors *words,
                             SlPromptTexts **texts, SlLabels **labels, GError **error);
+/** sl_prompts_encode_sentences: one embedding, the mean of @sentences in all templates: @settings
+ * state a text model and a tokenizer, and their prompts do not count. Otherwise as
+ * sl_prompts_encode(). */
+gboolean sl_prompts_encode_sentences (const SlModelSettings *settings, GStrv sentences,
+                                      SlWordVectors *words, GError **error);
 /** sl_prompts_open: loads the tokenizer and the text model of @settings, and frees them: whether
  * sentences can be encoded. @length: (out): of an embedding. FALSE with @error set. */
 gboolean sl_prompts_open (const SlModelSettings *settings, guint *length, GError **error);

@@ -3,6 +3,7 @@
  * like another picture. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/base/fail.h"
 #include "tools/command.h"
@@ -38,6 +39,24 @@ typedef struct
   guint clips, embeddings, lacking;
   char *example; /* why the first of them lacks some */
 } Counts;
+
+/* (transfer container): @names; a folder with two names counts once. */
+static GPtrArray *
+distinct (char **names)
+{
+  GPtrArray *folders = g_ptr_array_new ();
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; names[i] != NULL; i++) {
+    struct stat status;
+    char *place = stat (names[i], &status) == 0
+                    ? g_strdup_printf ("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
+                                       (guint64) status.st_dev, (guint64) status.st_ino)
+                    : g_strdup (names[i]); /* what uses it says why it cannot be */
+    if (g_hash_table_add (known, place))
+      g_ptr_array_add (folders, names[i]);
+  }
+  return folders;
+}
 
 /* Until none is pending, or it is to end. */
 static gboolean
@@ -210,13 +229,14 @@ index_folder (Maker *maker, const SlModelSettings *stated, const char *folder, G
 }
 
 static int
-make_index (const Options *options, char **folders)
+make_index (const Options *options, char **names)
 {
   g_autoptr (GError) error = NULL;
   g_auto (Maker) maker = { NULL };
+  g_autoptr (GPtrArray) folders = distinct (names);
   sl_interrupt_catch (0);
-  for (guint i = 0; folders[i] != NULL && !sl_interrupted (); i++)
-    if (!index_folder (&maker, &options->model.settings, folders[i], &error))
+  for (guint i = 0; i < folders->len && !sl_interrupted (); i++)
+    if (!index_folder (&maker, &options->model.settings, folders->pdata[i], &error))
       return sl_complain (COMMAND, "%s", error->message);
   return sl_interrupted () ? SL_EXIT_INTERRUPTED : SL_EXIT_OK;
 }
@@ -245,9 +265,7 @@ static int
 answer (const Options *options, const char *text, char **names, const SlEventQuery *query)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) folders = g_ptr_array_new ();
-  for (guint i = 0; names[i] != NULL; i++)
-    g_ptr_array_add (folders, names[i]);
+  g_autoptr (GPtrArray) folders = distinct (names);
   const char *picture = g_file_test (text, G_FILE_TEST_IS_REGULAR) ? text : NULL;
   if (picture == NULL && sl_input_is_picture (text))
     return sl_complain (COMMAND, "%s: no such file; expected a picture, or words", text);

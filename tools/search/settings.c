@@ -89,25 +89,20 @@ sl_search_settings_read (const char *text, SlModelSettings *settings)
   }
 }
 
-/* Whether @text is sentences that can be encoded. */
+/* Whether @text, cut into @sentences, can be encoded. */
 static gboolean
-check_words (const char *text, GError **error)
+check_words (const char *text, GStrv sentences, GError **error)
 {
-  g_auto (GStrv) sentences = g_strsplit (text, "|", 0);
   const guint n = g_strv_length (sentences);
   if (text[strspn (text, SPACES)] == '\0')
     return sl_fail (error, SL_ERROR_ARGUMENT, "expected words, such as \"a red jacket\"");
   if (!g_utf8_validate (text, -1, NULL))
     return sl_fail (error, SL_ERROR_ARGUMENT, "expected words in UTF-8");
-  if (strchr (text, ';') != NULL)
-    return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "'%.200s': expected words without ';'; sentences with '|' between are averaged",
-                    text);
   if (n > SL_MAX_SENTENCES)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "expected at most %d sentences with '|' between, got %u", SL_MAX_SENTENCES, n);
   for (guint i = 0; i < n; i++)
-    if (sentences[i][strspn (sentences[i], SPACES)] == '\0')
+    if (*g_strstrip (sentences[i]) == '\0')
       return sl_fail (error, SL_ERROR_ARGUMENT,
                       "'%.200s': expected words before and after each '|', which sentences have "
                       "between them",
@@ -118,22 +113,18 @@ check_words (const char *text, GError **error)
 gfloat *
 sl_search_words (const SlModelSettings *settings, const char *text, guint *length, GError **error)
 {
-  /* With a name before, it is a sentence whatever it begins with, or has '=' in it. */
-  g_autofree char *prompts = g_strconcat ("words=", text, NULL);
   const SlModelSettings asked = { .text_model = settings->text_model,
                                   .tokenizer = settings->tokenizer,
-                                  .templates = settings->templates,
-                                  .prompts = prompts };
+                                  .templates = settings->templates };
   SlWordVectors words = { 0 };
-  g_autoptr (SlPromptTexts) texts = NULL;
-  g_autoptr (SlLabels) labels = NULL;
-  if (!check_words (text, error))
+  g_auto (GStrv) sentences = g_strsplit (text, "|", 0);
+  if (!check_words (text, sentences, error))
     return NULL;
   if (settings->text_model == NULL || settings->tokenizer == NULL)
     return sl_fail_null (error, SL_ERROR_ARGUMENT,
                          "words need a text model: state text-model=FILE and tokenizer=FILE, which "
                          "come with the picture model");
-  if (!sl_prompts_encode (&asked, &words, &texts, &labels, error))
+  if (!sl_prompts_encode_sentences (&asked, sentences, &words, error))
     return NULL;
   *length = words.length;
   return (gfloat *) words.numbers;
