@@ -117,8 +117,29 @@ def test_http():
                          ("127.0.0.1:0\ncertificate=/c", "got a certificate without a private key")):
         findings = check(described(launch, "[http]\nlisten=%s\n" % listen), status=1)
         has(findings, "problem", "http", work("check.pipeline") + ":", "[http] listen", said)
-    for good in ("listen=127.0.0.1:8080", "listen=0.0.0.0:8080\npassword-file=/p", "width=320"):
+    secret = write("secret", b"a long secret\n")
+    os.chmod(secret, 0o600)
+    for good in ("listen=127.0.0.1:8080", "listen=0.0.0.0:8080\npassword-file=" + secret, "width=320", "listen=127.0.0.1:0\naudit=" + work("check.audit")):
         assert not [f for f in check(described(launch, "[http]\n%s\n" % good)) if f[1] == "http"], good
+
+
+def test_http_files():
+    """Files that [http] names are opened as at the start, and none is made."""
+    version = run("--version").out.partition("without")[2]
+    if "libsoup" in version or "libcrypt" in version:
+        raise Skip("built without libsoup or libcrypt")
+    users, bad, folder = write("http.users", b""), write("bad.users", b"anna\n"), work("http.folder")
+    os.mkdir(folder)
+    for path in (users, bad):
+        os.chmod(path, 0o600)
+    for more, said in (("users=/nowhere/users", "/nowhere/users: No such file or directory; 'sightline user add' makes one"),
+                       ("users=" + bad, bad + ":1: expected NAME:ROLE:HASH, as 'sightline user add' writes it"),
+                       ("password-file=/nowhere/secret", "password file: "), ("certificate=/nowhere/c\nprivate-key=/nowhere/k", "/nowhere/c"),
+                       ("audit=/nowhere/audit", "audit log /nowhere/audit: No such file or directory"), ("audit=" + folder, "audit log %s: Is a directory" % folder)):
+        text = described(SOURCE + " ! " + TAIL, "[http]\nlisten=127.0.0.1:0\n%s\n" % more)
+        has(check(text, status=1), "problem", "http", work("check.pipeline") + ":", "[http] listen 127.0.0.1:0: ", said)
+        run("run", work("check.pipeline")).expect(1, said)
+    assert os.listdir(folder) == []
 
 
 def test_state():

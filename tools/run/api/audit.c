@@ -22,16 +22,36 @@ struct _SlAudit
 };
 
 static int
-open_file (const SlAudit *audit, int flags, struct stat *about, GError **error)
+open_path (const char *path, int flags, struct stat *about, GError **error)
 {
-  const int fd = open (audit->path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  const int fd = open (path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (fd >= 0 && fstat (fd, about) == 0 && S_ISREG (about->st_mode))
     return fd;
-  sl_fail (error, SL_ERROR_OPEN, "audit log %s: %s", audit->path,
+  sl_fail (error, SL_ERROR_OPEN, "audit log %s: %s", path,
            fd < 0 ? g_strerror (errno) : "expected a regular file");
   if (fd >= 0)
     close (fd);
   return -1;
+}
+
+static int
+open_file (const SlAudit *audit, int flags, struct stat *about, GError **error)
+{
+  return open_path (audit->path, flags, about, error);
+}
+
+gboolean
+sl_audit_check (const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  struct stat about;
+  if (lstat (path, &about) != 0 && errno == ENOENT)
+    return access (folder, W_OK | X_OK) == 0
+           || sl_fail (error, SL_ERROR_OPEN, "audit log %s: %s", path, g_strerror (errno));
+  const int fd = open_path (path, O_WRONLY | O_APPEND, &about, error);
+  if (fd >= 0)
+    close (fd);
+  return fd >= 0;
 }
 
 SlAudit *

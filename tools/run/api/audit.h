@@ -16,6 +16,8 @@ typedef struct _SlAudit SlAudit;
 
 /** sl_audit_new: NULL with SL_ERROR_OPEN when @path cannot be appended to. */
 SlAudit *sl_audit_new (const char *path, GError **error);
+/** sl_audit_check: whether it could be, without making it. */
+gboolean sl_audit_check (const char *path, GError **error);
 void sl_audit_free (SlAudit *audit);
 /** sl_audit_add: FALSE with SL_ERROR_OPEN when the line could not be written. */
 gboolean sl_audit_add (SlAudit *audit, const char *user, const char *address, const char *message,

@@ -2,6 +2,8 @@
 /* Settings of the server, put together and checked. */
 #include "tools/run/http/choose.h"
 
+#include "tools/run/http/http.h"
+
 #include "core/base/fail.h"
 
 /* One program has one address: descriptions that state two contradict each other. @chosen: (out):
@@ -56,7 +58,8 @@ sl_http_check (const SlDescription *description, GError **error)
   g_autoptr (GSocketAddress) address =
     settings.listen != NULL ? sl_http_address (settings.listen, error) : NULL;
   if (settings.listen == NULL
-      || (address != NULL && sl_http_check_reach (&settings, address, error)))
+      || (address != NULL && sl_http_check_reach (&settings, address, error)
+          && sl_run_http_check (&settings, error)))
     return TRUE;
   return sl_fail_prefix (error, "%s %s: ", origin, settings.listen);
 }

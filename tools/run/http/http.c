@@ -3,8 +3,13 @@
  * report twice a second. */
 #include "tools/run/http/http.h"
 
+#include "core/base/fail.h"
+#include "core/base/secretfile.h"
+#include "tools/run/api/audit.h"
 #include "tools/run/api/router.h"
+#include "tools/run/http/certificate.h"
 #include "tools/run/http/site.h"
+#include "tools/run/http/users.h"
 #include "tools/run/log.h"
 
 #define INTERVAL (G_USEC_PER_SEC / 2)
@@ -90,6 +95,28 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
   for (guint i = 0; i < workers->len; i++)
     sl_run_http_adopt (http, workers->pdata[i], sl_worker_pipeline (workers->pdata[i]));
   return http;
+}
+
+gboolean
+sl_run_http_check (const SlHttpSettings *settings, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  g_autofree char *password = NULL, *warning = NULL;
+  SlUsers *users = settings->users != NULL ? sl_users_new (settings->users, error) : NULL;
+  if (settings->users != NULL && users == NULL)
+    return FALSE;
+  g_clear_pointer (&users, sl_users_free);
+  if (settings->password_file != NULL
+      && (password = sl_secret_file_read (settings->password_file, &warning, &reason)) == NULL)
+    return sl_fail (error, SL_ERROR_OPEN, "password file: %s", reason->message);
+  SlCertificate *certificate =
+    settings->certificate != NULL
+      ? sl_certificate_new (settings->certificate, settings->private_key, error)
+      : NULL;
+  if (settings->certificate != NULL && certificate == NULL)
+    return FALSE;
+  g_clear_pointer (&certificate, sl_certificate_free);
+  return settings->audit == NULL || sl_audit_check (settings->audit, error);
 }
 
 gboolean

@@ -22,6 +22,9 @@ typedef struct _SlRunHttp SlRunHttp;
  */
 SlRunHttp *sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers,
                             GError **error);
+/** sl_run_http_check: opens the files that @settings name, as sl_run_http_new() does, and changes
+ * nothing. FALSE with @error set. */
+gboolean sl_run_http_check (const SlHttpSettings *settings, GError **error);
 /** sl_run_http_search: pictures of events get embeddings, by what @settings state. FALSE with
  * @error set (SL_ERROR_UNSUPPORTED). */
 gboolean sl_run_http_search (SlRunHttp *http, const SlModelSettings *settings, GError **error);

@@ -15,6 +15,12 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
 }
 
 gboolean
+sl_run_http_check (const SlHttpSettings *settings, GError **error)
+{
+  return TRUE;
+}
+
+gboolean
 sl_run_http_search (SlRunHttp *http, const SlModelSettings *settings, GError **error)
 {
   g_return_val_if_reached (FALSE);
