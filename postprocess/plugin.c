@@ -14,6 +14,7 @@
 #include "config.h"
 #include "sightline/decoder_plugin.h"
 #include "core/base/fail.h"
+#include "core/base/shared_object.h"
 #include "postprocess/collector.h"
 #include "postprocess/params.h"
 
@@ -307,20 +308,20 @@ load (const char *path, GError **error)
       error, SL_ERROR_OPEN,
       "decoder %s: %s; expected the path of a decoder plug-in, a shared object (" PAGE ")", path,
       errno == ENOENT ? "no such file" : g_strerror (errno));
-  /* A pipe would keep the linker waiting. */
   if (!S_ISREG (info.st_mode))
     return sl_fail_null (
       error, SL_ERROR_OPEN,
       "decoder %s: not a file; expected the path of a decoder plug-in, a shared object (" PAGE ")",
       path);
-  void *handle = dlopen (absolute, RTLD_NOW | RTLD_LOCAL);
+  g_autofree char *said = NULL;
+  void *handle = sl_shared_object_open (absolute, RTLD_NOW | RTLD_LOCAL, &said);
   if (handle != NULL)
     return take_row (path, handle, error);
   return sl_fail_null (
     error, SL_ERROR_FORMAT,
     "decoder %s: the dynamic linker refuses it (%s); expected a shared object of this processor "
     "that brings all it needs",
-    path, dlerror ());
+    path, said);
 }
 
 gboolean

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* sightline backends: which runtimes of others are installed, and the devices that they name. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "core/base/build_selection.h"
@@ -17,6 +18,7 @@ typedef struct
 {
   gboolean json;
   char *library, *model;
+  GString *out; /* what is to be printed */
 } Options;
 
 /* The devices of a list, as they are told. */
@@ -84,10 +86,10 @@ print_runtime (const Options *options, const char *runtime, gboolean is_first)
   const char *version = look_at (runtime, &list, &library, &missing);
   if (!options->json) {
     if (version != NULL)
-      printf ("%s: %s %s, %s\n%s", runtime, sl_external_title (runtime), version, library,
-              devices->str);
+      g_string_append_printf (options->out, "%s: %s %s, %s\n%s", runtime,
+                              sl_external_title (runtime), version, library, devices->str);
     else
-      printf ("%s: missing: %s\n", runtime, missing);
+      g_string_append_printf (options->out, "%s: missing: %s\n", runtime, missing);
     return;
   }
   sl_json_append_string (json, runtime);
@@ -95,7 +97,8 @@ print_runtime (const Options *options, const char *runtime, gboolean is_first)
   sl_json_append_text (json, "version", version);
   sl_json_append_text (json, "library", version != NULL ? library : NULL);
   sl_json_append_text (json, "missing", missing);
-  printf ("%s%s,\"devices\":[%s]}", is_first ? "" : ",", json->str, devices->str);
+  g_string_append_printf (options->out, "%s%s,\"devices\":[%s]}", is_first ? "" : ",", json->str,
+                          devices->str);
 }
 
 /* What device=auto means for the model: @choice is a sentence. */
@@ -124,14 +127,15 @@ print_library (const Options *options)
   if (options->model != NULL && !choose_device (options, &choice, &error))
     return sl_complain (NAME, "%s", error->message);
   if (!options->json) {
-    printf ("%s%s%s", devices->str, choice != NULL ? choice : "", choice != NULL ? "\n" : "");
+    g_string_append_printf (options->out, "%s%s%s", devices->str, choice != NULL ? choice : "",
+                            choice != NULL ? "\n" : "");
     return SL_EXIT_OK;
   }
   g_autoptr (GString) json = g_string_new (NULL);
   g_string_append_printf (json, "{\"devices\":[%s]", devices->str);
   if (choice != NULL)
     sl_json_append_text (json, "auto", choice);
-  printf ("%s}\n", json->str);
+  g_string_append_printf (options->out, "%s}\n", json->str);
   return SL_EXIT_OK;
 }
 
@@ -140,14 +144,33 @@ list_all (const Options *options)
 {
   static const char *const runtimes[] = { "onnxruntime", "tflite" };
   if (options->json)
-    printf ("{\"runtimes\":[");
+    g_string_append_printf (options->out, "{\"runtimes\":[");
   else
-    printf ("sightline: Sightline " SL_VERSION ", the processor\n");
+    g_string_append_printf (options->out, "sightline: Sightline " SL_VERSION ", the processor\n");
   for (guint i = 0; SL_KEEPS (runtime, onnxruntime) && i < G_N_ELEMENTS (runtimes); i++)
     print_runtime (options, runtimes[i], i == 0);
   if (options->json)
-    printf ("]}\n");
+    g_string_append_printf (options->out, "]}\n");
   return SL_EXIT_OK;
+}
+
+/* What libraries print goes to the standard error meanwhile: programs read the standard output. */
+static int
+print_quietly (Options *options)
+{
+  fflush (stdout);
+  const int before = dup (STDOUT_FILENO);
+  g_autoptr (GString) out = options->out = g_string_new (NULL);
+  if (before >= 0)
+    dup2 (STDERR_FILENO, STDOUT_FILENO);
+  const int status = options->library != NULL ? print_library (options) : list_all (options);
+  fflush (stdout);
+  if (before >= 0) {
+    dup2 (before, STDOUT_FILENO);
+    close (before);
+  }
+  fputs (out->str, stdout);
+  return status;
 }
 
 static int
@@ -175,7 +198,7 @@ run_backends (int argc, char **argv)
     status = sl_complain (
       NAME, "the runtimes of others are left out of this build, by meson's option runtimes");
   if (status < 0)
-    status = options.library != NULL ? print_library (&options) : list_all (&options);
+    status = print_quietly (&options);
   g_free (options.library);
   g_free (options.model);
   return status;

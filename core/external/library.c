@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/base/build_selection.h"
-#include "core/base/printable.h"
 #include "core/base/fail.h"
+#include "core/base/shared_object.h"
 
 /* NULL: left out of this build. */
 static const SlRuntime *const rows[] = { SL_KEEPS (runtime, onnxruntime) ? &sl_runtime_onnxruntime
@@ -55,13 +55,13 @@ open_first (const SlRuntime *row, const char *stated, const char **name, GError 
   const char *only[] = { stated, NULL };
   g_autofree char *said = NULL;
   for (const char *const *names = stated != NULL ? only : row->libraries; *names != NULL; names++) {
-    void *handle = dlopen (*names, RTLD_NOW | RTLD_LOCAL);
+    g_autofree char *why = NULL;
+    void *handle = sl_shared_object_open (*names, RTLD_NOW | RTLD_LOCAL, &why);
     *name = *names;
     if (handle != NULL)
       return handle;
-    const char *text = dlerror ();
     if (said == NULL)
-      said = sl_printable (text != NULL ? text : "cannot be opened", SL_PRINTABLE_MESSAGE);
+      said = g_steal_pointer (&why);
   }
   if (stated != NULL)
     sl_fail (
@@ -128,6 +128,22 @@ sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, gui
       return sl_fail (error, SL_ERROR_UNSUPPORTED,
                       "it lacks the function %s: it is another library, or another version of it",
                       functions[i].name);
+    memcpy ((char *) into + functions[i].offset, &function, sizeof function);
+  }
+  return TRUE;
+}
+
+gboolean
+sl_runtime_read_table (const void *const *table, const SlRuntimeFunction *functions, guint n,
+                       gpointer into, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    const void *function = table[functions[i].position];
+    if (function == NULL)
+      return sl_fail (
+        error, SL_ERROR_UNSUPPORTED,
+        "its table lacks function %u: it is another library, or another version of it",
+        functions[i].position);
     memcpy ((char *) into + functions[i].offset, &function, sizeof function);
   }
   return TRUE;

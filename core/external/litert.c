@@ -166,6 +166,16 @@ good (const Library *library, int status, const char *what, GError **error)
   return sl_fail (error, SL_ERROR_BACKEND, "%s: %s", what, shown);
 }
 
+/* Whether what a good status promises is there. */
+static gboolean
+gave (const void *thing, const char *what, GError **error)
+{
+  return thing != NULL
+         || sl_fail (error, SL_ERROR_BACKEND,
+                     "it says that all is well, and does not give %s: it is no complete library",
+                     what);
+}
+
 static gpointer
 open_library (void *handle, const char **version, GError **error)
 {
@@ -174,6 +184,7 @@ open_library (void *handle, const char **version, GError **error)
   return sl_runtime_find_functions (handle, functions, G_N_ELEMENTS (functions), library, error)
              && good (library, library->environment_create (0, NULL, &library->environment),
                       "its environment cannot be made", error)
+             && gave (library->environment, "an environment", error)
            ? g_steal_pointer (&library)
            : NULL;
 }
@@ -233,6 +244,7 @@ read_tensor (Model *model, gboolean output, guint i, SlTensor *into, GError **er
   int kind = 0;
   if (!good (library, (output ? library->output : library->input) (model->subgraph, i, tensor),
              "a tensor cannot be read", error)
+      || !gave (*tensor, "a tensor", error)
       || !good (library, library->type (*tensor, type), "a tensor's type cannot be read", error))
     return FALSE;
   G_STATIC_ASSERT (MAX_RANK <= SL_MAX_RANK);
@@ -262,8 +274,10 @@ read_edges (Model *model, SlRuntimeEdges *edges, GError **error)
   size_t n[2] = { 0 };
   if (!good (library, library->signature (model->model, 0, &model->signature),
              "it has no signature", error)
+      || !gave (model->signature, "a signature", error)
       || !good (library, library->subgraph (model->signature, &model->subgraph),
                 "its signature has no graph", error)
+      || !gave (model->subgraph, "a graph", error)
       || !good (library, library->count_inputs (model->subgraph, &n[0]), "it has no inputs", error)
       || !good (library, library->count_outputs (model->subgraph, &n[1]), "it has no outputs",
                 error))
@@ -305,7 +319,7 @@ load (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges,
   if (read_settings (model, request->settings, error)
       && good (library, model->library->model_create (data, size, &model->model),
                "the file is refused", error)
-      && read_edges (model, edges, error)) {
+      && gave (model->model, "a model", error) && read_edges (model, edges, error)) {
     *device = g_strdup (accelerators[model->accelerator].title);
     return model;
   }
@@ -333,7 +347,8 @@ compile (Runner *runner, GError **error)
   const Model *model = runner->model;
   const Library *library = model->library;
   LrOptions *options = NULL;
-  if (!good (library, library->options_create (&options), "no options can be made", error))
+  if (!good (library, library->options_create (&options), "no options can be made", error)
+      || !gave (options, "options", error))
     return FALSE;
   const gboolean compiled =
     good (library,
@@ -341,7 +356,8 @@ compile (Runner *runner, GError **error)
           "the accelerator is refused", error)
     && good (library,
              library->compile (library->environment, model->model, options, &runner->compiled),
-             "the model is refused", error);
+             "the model is refused", error)
+    && gave (runner->compiled, "a compiled model", error);
   library->options_destroy (options);
   return compiled;
 }
@@ -373,6 +389,7 @@ make_buffer (Runner *runner, gboolean output, guint i, const SlTensor *ours, GEr
                 library->buffer_create (library->environment, &type, needs,
                                         &runner->buffers[output][place]),
                 "there is no memory for a tensor", error)
+      || !gave (runner->buffers[output][place], "a tensor's memory", error)
       || !good (library, library->buffer_bytes (runner->buffers[output][place], &bytes),
                 "a tensor's size cannot be read", error))
     return FALSE;
@@ -407,6 +424,10 @@ copy (const Runner *runner, gboolean output, guint i, const void *from, void *to
   if (!good (library, library->lock (buffer, &data, output ? FOR_READING : FOR_WRITING),
              "a tensor cannot be mapped", error))
     return FALSE;
+  if (data == NULL) {
+    library->unlock (buffer);
+    return sl_fail (error, SL_ERROR_BACKEND, "a tensor has no memory");
+  }
   if (to != NULL)
     memcpy (to, data, bytes);
   else if (from != NULL)

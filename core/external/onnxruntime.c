@@ -105,10 +105,24 @@ sl_ort_good (const SlOrt *ort, SlOrtStatus *status, GError **error)
 {
   if (status == NULL)
     return TRUE;
-  g_autofree char *message = sl_printable (ort->api.get_message (status), SL_PRINTABLE_MESSAGE);
+  const char *said = ort->api.get_message (status);
+  g_autofree char *message =
+    sl_printable (said != NULL ? said : "it does not say why", SL_PRINTABLE_MESSAGE);
   sl_fail (error, SL_ERROR_BACKEND, "%s", message);
   ort->api.release_status (status);
   return FALSE;
+}
+
+gboolean
+sl_ort_gave (const SlOrt *ort, SlOrtStatus *status, const void *thing, GError **error)
+{
+  const void *given;
+  if (!sl_ort_good (ort, status, error))
+    return FALSE;
+  memcpy (&given, thing, sizeof given);
+  return given != NULL
+         || sl_fail (error, SL_ERROR_BACKEND,
+                     "it says that all is well, and gives nothing: it is no complete library");
 }
 
 static gpointer
@@ -119,9 +133,16 @@ open_library (void *handle, const char **version, GError **error)
   if (!sl_runtime_find_functions (handle, exported, G_N_ELEMENTS (exported), &get_base, error))
     return NULL;
   const SlOrtBase *base = get_base ();
+  const char *stated = base != NULL && base->get_api != NULL && base->get_version != NULL
+                         ? base->get_version ()
+                         : NULL;
+  if (stated == NULL)
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                         "it does not say its version: expected ONNX Runtime " SL_ORT_OLDEST
+                         " or newer: install that");
   /* A table of a version that the library lacks is refused by it with a line on the standard error,
    * so its version is looked at before. */
-  const char *number = base->get_version ();
+  g_autofree char *number = sl_printable (stated, SL_PRINTABLE_NAME);
   char *end = NULL;
   const guint64 major = g_ascii_strtoull (number, &end, 10),
                 minor = *end == '.' ? g_ascii_strtoull (end + 1, NULL, 10) : 0;
@@ -131,23 +152,20 @@ open_library (void *handle, const char **version, GError **error)
     return sl_fail_null (
       error, SL_ERROR_UNSUPPORTED,
       "ONNX Runtime %s does not do: expected " SL_ORT_OLDEST " or newer: install that", number);
-  SlOrt *ort = g_new0 (SlOrt, 1);
+  g_autofree SlOrt *ort = g_new0 (SlOrt, 1);
   ort->handle = handle;
   ort->table = table;
   ort->newer = major > 1 || minor >= SL_ORT_PLUGIN_API ? base->get_api (SL_ORT_PLUGIN_API) : NULL;
-  ort->version = number;
-  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
-    memcpy ((char *) &ort->api + functions[i].offset, &table[functions[i].position],
-            sizeof table[0]);
-  if (sl_ort_good (ort, ort->api.create_env (SL_ORT_LOG_FATAL, "sightline", &ort->env), error)
-      && sl_ort_good (
-        ort, ort->api.create_cpu_memory (SL_ORT_ALLOCATOR, SL_ORT_MEMORY, &ort->memory), error)
-      && sl_ort_good (ort, ort->api.default_allocator (&ort->allocator), error)) {
-    *version = number;
-    return ort;
-  }
-  g_free (ort);
-  return NULL;
+  if (!sl_runtime_read_table (table, functions, G_N_ELEMENTS (functions), &ort->api, error)
+      || !sl_ort_gave (ort, ort->api.create_env (SL_ORT_LOG_FATAL, "sightline", &ort->env),
+                       &ort->env, error)
+      || !sl_ort_gave (ort,
+                       ort->api.create_cpu_memory (SL_ORT_ALLOCATOR, SL_ORT_MEMORY, &ort->memory),
+                       &ort->memory, error)
+      || !sl_ort_gave (ort, ort->api.default_allocator (&ort->allocator), &ort->allocator, error))
+    return NULL;
+  *version = ort->version = g_steal_pointer (&number);
+  return g_steal_pointer (&ort);
 }
 
 static gboolean
@@ -182,13 +200,13 @@ read_edge (Model *model, gboolean output, guint i, SlTensor *tensor, GError **er
   char **name = &model->names[(output ? SL_MAX_IO : 0) + i];
   SlOrtType *type = NULL;
   const SlOrtShape *shape = NULL;
-  if (!sl_ort_good (model->ort,
+  if (!sl_ort_gave (model->ort,
                     (output ? api->output_name : api->input_name) (model->session, i,
                                                                    model->ort->allocator, name),
-                    error)
-      || !sl_ort_good (model->ort,
+                    name, error)
+      || !sl_ort_gave (model->ort,
                        (output ? api->output_type : api->input_type) (model->session, i, &type),
-                       error))
+                       &type, error))
     return FALSE;
   tensor->name = g_strdup (*name);
   gboolean good = sl_ort_good (model->ort, api->type_to_shape (type, &shape), error);
@@ -258,17 +276,17 @@ create_session (Model *model, const SlExternalRequest *request, char **device, G
   SlOrtOptions *options = NULL;
   gsize size;
   const void *bytes = g_bytes_get_data (request->bytes, &size);
-  if (!sl_ort_good (ort, ort->api.create_options (&options), error))
+  if (!sl_ort_gave (ort, ort->api.create_options (&options), &options, error))
     return FALSE;
   const gboolean good =
     sl_ort_good (ort, ort->api.set_threads (options, (int) request->threads), error)
     && sl_ort_append_providers (ort, options, request->settings, device, error)
-    && sl_ort_good (
+    && sl_ort_gave (
       ort,
       request->has_files
         ? ort->api.create_session (ort->env, request->path, options, &model->session)
         : ort->api.create_session_from_array (ort->env, bytes, size, options, &model->session),
-      error);
+      &model->session, error);
   ort->api.release_options (options);
   return good;
 }
@@ -301,7 +319,7 @@ static gboolean
 read_value (const SlOrt *ort, const SlOrtValue *value, SlTensor *tensor, GError **error)
 {
   SlOrtShape *shape = NULL;
-  if (!sl_ort_good (ort, ort->api.value_shape (value, &shape), error))
+  if (!sl_ort_gave (ort, ort->api.value_shape (value, &shape), &shape, error))
     return FALSE;
   const gboolean good = read_shape (ort, shape, tensor, error);
   ort->api.release_shape (shape);
@@ -321,7 +339,8 @@ run_once (const Model *model, SlOrtValue *const *inputs, SlRuntimeEdges *edges, 
                                          model->n_outputs, outputs),
                                error);
   for (guint i = 0; i < model->n_outputs; i++) {
-    good = good && read_value (model->ort, outputs[i], &edges->outputs[i], error);
+    good = good && sl_ort_gave (model->ort, NULL, &outputs[i], error)
+           && read_value (model->ort, outputs[i], &edges->outputs[i], error);
     if (outputs[i] != NULL)
       api->release_value (outputs[i]);
   }
@@ -343,9 +362,9 @@ settle (gpointer data, SlRuntimeEdges *edges, GError **error)
     if (zeros[i] == NULL)
       sl_fail (error, SL_ERROR_LIMIT, "no memory for %" G_GSIZE_FORMAT " bytes of input '%s'",
                tensor->bytes, tensor->name);
-    good =
-      zeros[i] != NULL
-      && sl_ort_good (model->ort, make_value (model->ort, tensor, zeros[i], &values[i]), error);
+    good = zeros[i] != NULL
+           && sl_ort_gave (model->ort, make_value (model->ort, tensor, zeros[i], &values[i]),
+                           &values[i], error);
   }
   good = good && run_once (model, values, edges, error);
   for (guint i = 0; i < model->n_inputs; i++) {
@@ -392,7 +411,8 @@ start (gpointer data, const SlRuntimeEdges *edges, GError **error)
     for (guint k = 0; k < place->tensor.rank; k++)
       place->own |= model->declared[i][k] >= 0 && model->declared[i][k] != place->tensor.dims[k];
   }
-  if (sl_ort_good (model->ort, model->ort->api.create_run_options (&runner->options), error))
+  if (sl_ort_gave (model->ort, model->ort->api.create_run_options (&runner->options),
+                   &runner->options, error))
     return runner;
   stop (runner);
   return NULL;
@@ -423,8 +443,8 @@ take_own (const SlOrt *ort, const SlTensor *tensor, SlOrtValue *value, void *int
   g_autoptr (GError) error = NULL;
   SlTensor given = { .name = tensor->name };
   void *bytes = NULL;
-  gboolean good = read_value (ort, value, &given, &error)
-                  && sl_ort_good (ort, ort->api.get_data (value, &bytes), &error);
+  gboolean good = sl_ort_gave (ort, NULL, &value, &error) && read_value (ort, value, &given, &error)
+                  && sl_ort_gave (ort, ort->api.get_data (value, &bytes), &bytes, &error);
   if (good && given.dtype == tensor->dtype && given.rank == tensor->rank
       && memcmp (given.dims, tensor->dims, given.rank * sizeof given.dims[0]) == 0) {
     memcpy (into, bytes, tensor->bytes);
@@ -480,7 +500,8 @@ run (gpointer data, const void *const *inputs, void *const *outputs, char *failu
   const gboolean good = finish (runner, inputs, out, outputs, status == NULL, failure);
   if (status == NULL)
     return good;
-  g_strlcpy (failure, api->get_message (status), SL_FAILURE_SIZE);
+  const char *said = api->get_message (status);
+  g_strlcpy (failure, said != NULL ? said : "it does not say why", SL_FAILURE_SIZE);
   api->release_status (status);
   return FALSE;
 }

@@ -28,6 +28,8 @@ typedef struct
 
 /** sl_ort_good: TRUE for no @status; else SL_ERROR_BACKEND with its message, and it is released. */
 gboolean sl_ort_good (const SlOrt *ort, SlOrtStatus *status, GError **error);
+/** sl_ort_gave: the same, and the pointer at @thing is set, too. */
+gboolean sl_ort_gave (const SlOrt *ort, SlOrtStatus *status, const void *thing, GError **error);
 /** sl_ort_append_providers: those of @settings into @options. @device: (out) (transfer full):
  * "CUDA", "TensorRT, CUDA" or "CPU". */
 gboolean sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options,

@@ -13,6 +13,7 @@
 
 #include "core/base/fail.h"
 #include "core/base/printable.h"
+#include "core/base/shared_object.h"
 #include "core/external/runtime.h"
 
 #define AT(position, member)                                 \
@@ -55,17 +56,22 @@ read_api (const SlOrt *ort, SlOrtPluginApi *api, GError **error)
                     "provider-library: ONNX Runtime %s takes no libraries of providers; "
                     "expected " SL_ORT_PLUGIN_OLDEST " or newer: install that",
                     ort->version);
-  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
-    memcpy ((char *) api + functions[i].offset, &ort->newer[functions[i].position],
-            sizeof ort->newer[0]);
-  return TRUE;
+  return sl_runtime_read_table (ort->newer, functions, G_N_ELEMENTS (functions), api, error);
 }
 
 static const char *
 type_of (const SlOrtPluginApi *api, const SlOrtDevice *device)
 {
-  const int type = api->hardware_type (api->device_hardware (device));
+  const SlOrtHardware *hardware = api->device_hardware (device);
+  const int type = hardware != NULL ? api->hardware_type (hardware) : -1;
   return type >= 0 && type < (int) G_N_ELEMENTS (types) ? types[type] : "other";
+}
+
+static const char *
+name_of (const SlOrtPluginApi *api, const SlOrtDevice *device)
+{
+  const char *name = api->provider_name (device);
+  return name != NULL ? name : "unknown";
 }
 
 /* Looked at before the runtime loads it: what that says of such files differs by version. */
@@ -73,9 +79,10 @@ static gboolean
 check_library (const char *path, GError **error)
 {
   static const char *const names[] = { "CreateEpFactories", "ReleaseEpFactory" };
-  void *handle = dlopen (path, RTLD_LAZY | RTLD_LOCAL);
+  g_autofree char *said = NULL;
+  void *handle = sl_shared_object_open (path, RTLD_LAZY | RTLD_LOCAL, &said);
   if (handle == NULL)
-    return sl_fail (error, SL_ERROR_OPEN, "cannot be opened: %s", dlerror ());
+    return sl_fail (error, SL_ERROR_OPEN, "cannot be opened: %s", said);
   const char *missing = NULL;
   for (guint i = 0; missing == NULL && i < G_N_ELEMENTS (names); i++)
     if (dlsym (handle, names[i]) == NULL)
@@ -87,6 +94,25 @@ check_library (const char *path, GError **error)
            "it lacks the function %s; expected a plug-in library of an execution provider, for "
            "ONNX Runtime " SL_ORT_PLUGIN_OLDEST " or newer",
            missing);
+}
+
+/* All devices that the runtime knows. */
+static gboolean
+get_devices (const SlOrt *ort, const SlOrtPluginApi *api, const SlOrtDevice *const **devices,
+             size_t *n, GError **error)
+{
+  *devices = NULL;
+  *n = 0;
+  if (!sl_ort_good (ort, api->get_devices (ort->env, devices, n), error))
+    return FALSE;
+  gboolean whole = *n == 0 || *devices != NULL;
+  for (gsize i = 0; whole && i < *n; i++)
+    whole = (*devices)[i] != NULL;
+  return whole
+         || sl_fail (error, SL_ERROR_BACKEND,
+                     "it counts %" G_GSIZE_FORMAT
+                     " devices and does not give them: it is no complete library",
+                     (gsize) *n);
 }
 
 /* What is among @devices and not in @before. */
@@ -108,13 +134,12 @@ register_plugin (const SlOrt *ort, const SlOrtPluginApi *api, const char *path, 
   size_t n = 0;
   g_autoptr (GHashTable) before = g_hash_table_new (NULL, NULL);
   g_autofree char *name = g_strdup_printf ("sightline-%u", plugins->len);
-  if (!check_library (path, error)
-      || !sl_ort_good (ort, api->get_devices (ort->env, &devices, &n), error))
+  if (!check_library (path, error) || !get_devices (ort, api, &devices, &n, error))
     return NULL;
   for (gsize i = 0; i < n; i++)
     g_hash_table_add (before, (gpointer) devices[i]);
   if (!sl_ort_good (ort, api->register_library (ort->env, name, path), error)
-      || !sl_ort_good (ort, api->get_devices (ort->env, &devices, &n), error))
+      || !get_devices (ort, api, &devices, &n, error))
     return NULL;
   Plugin *plugin = g_new0 (Plugin, 1);
   plugin->path = g_strdup (path);
@@ -190,7 +215,7 @@ sl_ort_append_plugin (const SlOrt *ort, SlOrtOptions *options, const char *const
     plugin != NULL ? choose (&api, plugin, settings->device, error) : NULL;
   if (device == NULL)
     return FALSE;
-  g_autofree char *name = sl_printable (api.provider_name (device), SL_PRINTABLE_NAME);
+  g_autofree char *name = sl_printable (name_of (&api, device), SL_PRINTABLE_NAME);
   if (!sl_ort_good (ort, api.append (options, ort->env, &device, 1, keys, values, n), error))
     return sl_fail_prefix (error, "provider-library=%s: ", settings->provider_library);
   *title = g_strdup_printf ("%s (%s)", name, type_of (&api, device));
@@ -205,8 +230,10 @@ find_memory (const SlOrtPluginApi *api, const SlOrtPairs *pairs)
   size_t n = 0;
   if (pairs != NULL)
     api->get_pairs (pairs, &keys, &values, &n);
+  if (keys == NULL || values == NULL)
+    n = 0;
   for (gsize i = 0; i < n; i++)
-    if (strstr (keys[i], "emory") != NULL || strstr (keys[i], "vram") != NULL)
+    if (keys[i] != NULL && (strstr (keys[i], "emory") != NULL || strstr (keys[i], "vram") != NULL))
       return values[i];
   return NULL;
 }
@@ -216,11 +243,13 @@ tell (const SlOrtPluginApi *api, const SlOrtDevice *device, SlExternalDeviceTake
       gpointer data)
 {
   const SlOrtHardware *hardware = api->device_hardware (device);
-  const char *memory = find_memory (api, api->hardware_metadata (hardware));
+  const char *vendor = hardware != NULL ? api->hardware_vendor (hardware) : NULL;
+  const char *memory =
+    hardware != NULL ? find_memory (api, api->hardware_metadata (hardware)) : NULL;
   const SlExternalDevice told = {
     .type = type_of (api, device),
-    .provider = api->provider_name (device),
-    .vendor = api->hardware_vendor (hardware),
+    .provider = name_of (api, device),
+    .vendor = vendor != NULL ? vendor : "unknown",
     .memory = memory != NULL ? memory : find_memory (api, api->provider_metadata (device))
   };
   take (&told, data);
@@ -244,7 +273,7 @@ sl_ort_list_devices (gpointer library, const char *path, SlExternalDeviceTake ta
       tell (&api, plugin->devices->pdata[i], take, data);
     return plugin != NULL;
   }
-  if (!sl_ort_good (ort, api.get_devices (ort->env, &devices, &n), error))
+  if (!get_devices (ort, &api, &devices, &n, error))
     return FALSE;
   for (gsize i = 0; i < n; i++)
     tell (&api, devices[i], take, data);

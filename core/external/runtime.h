@@ -85,6 +85,10 @@ typedef struct
  * that names the first that is missing. */
 gboolean sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, guint n,
                                     gpointer into, GError **error);
+/** sl_runtime_read_table: fills in @functions of @into from @table by their positions. FALSE with
+ * SL_ERROR_UNSUPPORTED that tells the first position that has none. */
+gboolean sl_runtime_read_table (const void *const *table, const SlRuntimeFunction *functions,
+                                guint n, gpointer into, GError **error);
 /** sl_runtime_settings_each: calls @take with each KEY and VALUE of @options (nullable), which
  * sl_backend_settings_check() has passed. */
 void sl_runtime_settings_each (const char *options,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
+#include "core/base/shared_object.h"
 #include "core/external/runtime.h"
 #include "core/base/fail.h"
 
@@ -157,12 +158,15 @@ open_library (void *handle, const char **version, GError **error)
   g_autofree Library *library = g_new0 (Library, 1);
   if (!sl_runtime_find_functions (handle, functions, G_N_ELEMENTS (functions), library, error))
     return NULL;
-  *version = library->version ();
-  if (g_ascii_strtoull (*version, NULL, 10) >= 2)
-    return g_steal_pointer (&library);
-  return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
-                       "TensorFlow Lite %s does not do: expected 2.0 or newer: install that",
-                       *version);
+  const char *stated = library->version ();
+  g_autofree char *number =
+    sl_printable (stated != NULL ? stated : "of no version", SL_PRINTABLE_NAME);
+  if (g_ascii_strtoull (number, NULL, 10) < 2)
+    return sl_fail_null (error, SL_ERROR_UNSUPPORTED,
+                         "TensorFlow Lite %s does not do: expected 2.0 or newer: install that",
+                         number);
+  *version = g_steal_pointer (&number);
+  return g_steal_pointer (&library);
 }
 
 static void
@@ -197,16 +201,15 @@ delegate_of (const SlExternalRequest *request)
 static gboolean
 open_delegate (Model *model, const char *path, GError **error)
 {
-  void *handle = dlopen (path, RTLD_NOW | RTLD_LOCAL);
+  g_autofree char *said = NULL;
+  void *handle = sl_shared_object_open (path, RTLD_NOW | RTLD_LOCAL, &said);
   if (handle == NULL) {
-    const char *said = dlerror ();
-    g_autofree char *shown = sl_printable (said != NULL ? said : "", SL_PRINTABLE_MESSAGE),
-                    *name = sl_printable (path, SL_PRINTABLE_MESSAGE);
+    g_autofree char *name = sl_printable (path, SL_PRINTABLE_MESSAGE);
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
       "the delegate %s cannot be opened: %s: install the library of the device's vendor, or state "
       "delegate=PATH",
-      name, shown);
+      name, said);
   }
   model->delegate = g_strdup (path);
   if (sl_runtime_find_functions (handle, plugin_functions, G_N_ELEMENTS (plugin_functions),
@@ -258,6 +261,17 @@ make_delegate (Runner *runner, GError **error)
   return sl_fail (error, SL_ERROR_BACKEND, "the delegate %s refuses: %s", model->delegate, shown);
 }
 
+/* (nullable): the memory of input @i, with @error set. */
+static void *
+input_data (const Runner *runner, guint i, gsize *bytes, GError **error)
+{
+  const Library *library = runner->model->library;
+  const TfTensor *input = library->input (runner->interpreter, (int32_t) i);
+  void *data = input != NULL ? library->data (input) : NULL;
+  *bytes = input != NULL ? library->bytes (input) : 0;
+  return data != NULL ? data : sl_fail_null (error, SL_ERROR_BACKEND, "input %u has no memory", i);
+}
+
 /* Inputs that are open in the file, as @edges have them. */
 static gboolean
 resize_inputs (Runner *runner, const SlRuntimeEdges *edges, GError **error)
@@ -266,8 +280,8 @@ resize_inputs (Runner *runner, const SlRuntimeEdges *edges, GError **error)
   for (guint i = 0; i < edges->n_inputs; i++) {
     const SlTensor *wanted = &edges->inputs[i];
     const TfTensor *input = library->input (runner->interpreter, (int32_t) i);
-    gboolean same = TRUE;
-    for (guint k = 0; k < wanted->rank; k++)
+    gboolean same = input != NULL;
+    for (guint k = 0; same && k < wanted->rank; k++)
       same &= library->dim (input, (int32_t) k) == wanted->dims[k];
     if (same
         || library->resize (runner->interpreter, (int32_t) i, wanted->dims, (int32_t) wanted->rank)
@@ -289,9 +303,12 @@ runner_new (const Model *model, const SlRuntimeEdges *edges, GError **error)
   Runner *runner = g_new0 (Runner, 1);
   runner->model = model;
   runner->options = library->options_create ();
-  library->options_set_threads (runner->options, (int32_t) model->threads);
-  library->options_set_reporter (runner->options, report, runner);
-  gboolean good = make_delegate (runner, error);
+  gboolean good = runner->options != NULL || fail (runner, "it makes no options", error);
+  if (good) {
+    library->options_set_threads (runner->options, (int32_t) model->threads);
+    library->options_set_reporter (runner->options, report, runner);
+    good = make_delegate (runner, error);
+  }
   if (good)
     runner->interpreter = library->create (model->model, runner->options);
   if (good && runner->interpreter == NULL)
@@ -407,13 +424,16 @@ settle (gpointer data, SlRuntimeEdges *edges, GError **error)
   Runner *runner = runner_new (model, edges, error);
   if (runner == NULL)
     return FALSE;
-  for (guint i = 0; i < edges->n_inputs; i++) {
-    const TfTensor *input = model->library->input (runner->interpreter, (int32_t) i);
-    memset (model->library->data (input), 0, model->library->bytes (input));
+  gboolean good = TRUE;
+  for (guint i = 0; good && i < edges->n_inputs; i++) {
+    gsize bytes;
+    void *place = input_data (runner, i, &bytes, error);
+    good = place != NULL;
+    if (good)
+      memset (place, 0, bytes);
   }
-  gboolean good = model->library->invoke (runner->interpreter) == 0;
-  if (!good)
-    fail (runner, "a first run on nothing failed", error);
+  if (good && model->library->invoke (runner->interpreter) != 0)
+    good = fail (runner, "a first run on nothing failed", error);
   good = good && read_edges (model, runner, edges, error);
   stop (runner);
   return good;
@@ -426,10 +446,10 @@ start (gpointer data, const SlRuntimeEdges *edges, GError **error)
   Runner *runner = runner_new (model, edges, error);
   gboolean good = runner != NULL;
   for (guint i = 0; good && i < edges->n_inputs; i++) {
+    gsize bytes;
     runner->input_bytes[i] = edges->inputs[i].bytes;
-    good = sl_runtime_check_bytes (
-      &edges->inputs[i],
-      model->library->bytes (model->library->input (runner->interpreter, (int32_t) i)), error);
+    good = input_data (runner, i, &bytes, error) != NULL
+           && sl_runtime_check_bytes (&edges->inputs[i], bytes, error);
   }
   for (guint i = 0; good && i < edges->n_outputs; i++)
     runner->output_bytes[i] = edges->outputs[i].bytes;
@@ -458,14 +478,15 @@ run (gpointer data, const void *const *inputs, void *const *outputs, char *failu
   }
   for (guint i = 0; i < runner->n_outputs; i++) {
     const TfTensor *output = library->output (runner->interpreter, (int32_t) i);
-    const gsize bytes = library->bytes (output);
+    const void *place = output != NULL ? library->data (output) : NULL;
+    const gsize bytes = place != NULL ? library->bytes (output) : 0;
     if (bytes != runner->output_bytes[i]) {
       g_snprintf (failure, SL_FAILURE_SIZE,
                   "output %u: expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT, i,
                   runner->output_bytes[i], bytes);
       return FALSE;
     }
-    memcpy (outputs[i], library->data (output), bytes);
+    memcpy (outputs[i], place, bytes);
   }
   return TRUE;
 }

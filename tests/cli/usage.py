@@ -368,6 +368,18 @@ def test_backends():
     run("backends", "--provider-library", "/nowhere/p.so", env=env).expect(1, "/nowhere/o.so, which the environment variable SIGHTLINE_ONNXRUNTIME names")
     for name, told in ((work("nowhere.onnx"), ": no such file, check the path; expected a "), (write("odd.onnx", b"odd"), ": device=auto compares devices with Sightline, ")):
         run("predict", "--model", name, "--backend", "auto", "--provider-library", "/nowhere/p.so", "--device", "auto", "x.png", env=env).expect(1, name + told)
+    fake = os.environ["SIGHTLINE_FAKE_RUNTIME"]
+    for words, told in (("", []), ("nameless", [{"device": 0, "type": "other", "vendor": "unknown", "memory": None, "provider": "unknown"}])):
+        result = run("backends", "--json", env=dict(env, SIGHTLINE_ONNXRUNTIME=fake, FAKE_RUNTIME=words + " noisy"))
+        assert result.status == 0 and result.err == "the fake says hello\n" * 2, result
+        assert json.loads(result.out)["runtimes"][0] == {"name": "onnxruntime", "version": "1.99.0", "library": fake, "missing": None, "devices": told}, result
+    told = json.loads(run("backends", "--json", env=dict(env, SIGHTLINE_ONNXRUNTIME=fake, FAKE_RUNTIME="ghosts")).expect(0).out)["runtimes"][0]
+    assert told["version"] is None and told["missing"] == "it counts 1 devices and does not give them: it is no complete library", told
+    run("backends", "--provider-library", fake, env=dict(env, SIGHTLINE_ONNXRUNTIME=fake)).expect(1, "provider-library=%s: it lacks the function CreateEpFactories" % fake)
+    os.mkfifo(work("pipe.so"))
+    for library, words in ((work("pipe.so"), "not a file; expected a shared object"), (write("text.so", b"no library" * 9), "invalid ELF header")):
+        run("backends", "--provider-library", library, env=dict(env, SIGHTLINE_ONNXRUNTIME=fake)).expect(1, "provider-library=%s: cannot be opened: " % library, words)
+        assert words in json.loads(run("backends", "--json", env=dict(env, SIGHTLINE_TFLITE=library)).expect(0).out)["runtimes"][1]["missing"]
     run("backends", "--model", "m.onnx").expect(2, "--model goes with --provider-library; state that, too")
     run("backends", "x").expect(2, "expected no arguments, got 'x'")
 

@@ -80,6 +80,16 @@ test_library (void)
   g_setenv ("SIGHTLINE_TFLITE", FAKE_RUNTIME_LIBRARY, TRUE);
   expect_refusal (onnx, &ort, "old", "ONNX Runtime 1.9.1 does not do: expected 1.14 or newer",
                   FAKE_RUNTIME_LIBRARY);
+  expect_refusal (onnx, &ort, "base", "it does not say its version: expected ONNX Runtime 1.14",
+                  FAKE_RUNTIME_LIBRARY);
+  expect_refusal (onnx, &ort, "mute", "it does not say its version: expected ONNX Runtime 1.14",
+                  FAKE_RUNTIME_LIBRARY);
+  expect_refusal (onnx, &ort, "holes", "its table lacks function 216: it is another library",
+                  FAKE_RUNTIME_LIBRARY);
+  expect_refusal (onnx, &ort, "hollow", "it says that all is well, and gives nothing",
+                  FAKE_RUNTIME_LIBRARY);
+  expect_refusal (tflite, &lite, "mute", "TensorFlow Lite of no version does not do: expected 2.0",
+                  FAKE_RUNTIME_LIBRARY);
   expect_refusal (tflite, &lite, "old", "TensorFlow Lite 1.15.0 does not do: expected 2.0 or newer",
                   FAKE_RUNTIME_LIBRARY);
 }
@@ -331,6 +341,8 @@ test_failures (void)
   expect_refusal (
     tflite, &lite, "shape", "output 0 ",
     "expected float32[1,3], got float32[1,2]: the two read the model differently; use sightline");
+  expect_refusal (tflite, &lite, "blank", "2.99.0, CPU: input 0 has no memory", "");
+  expect_refusal (tflite, &lite, "hollow", "TensorFlow Lite 2.99.0: it makes no options", "");
   expect_refusal (tflite, &lite, "open fixed",
                   "TensorFlow Lite 2.99.0, CPU: input 'x' cannot be float32[1,4,4,3]", "");
   expect_refusal (tflite, &delegate, "delegate", "refuses: the fake delegate finds no device",

@@ -8,6 +8,7 @@
  *   load, compile, run: it refuses to      lost=N: refuses from run N on, counted from 0
  *   open: x has no size until it is given one      wide: the buffer of x has another size
  *   text: x has texts      vague: y has no size
+ *   nothing: a file gives no model, and no error      blank: buffers have no memory
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -91,6 +92,8 @@ FUNCTION (int, CreateModelFromBuffer, const void *data, size_t size, void **mode
 {
   if (asked ("load") != NULL)
     return REFUSED;
+  if (asked ("nothing") != NULL)
+    return OK;
   *model = &something;
   fake_litert_alive++;
   x_type.dims[0] = asked ("open") != NULL ? -1 : 1;
@@ -259,7 +262,7 @@ FUNCTION (int, GetTensorBufferPackedSize, Buffer *buffer, size_t *bytes)
 
 FUNCTION (int, LockTensorBuffer, Buffer *buffer, void **data, int mode)
 {
-  *data = buffer->data;
+  *data = asked ("blank") != NULL ? NULL : buffer->data;
   buffer->locked++;
   return mode == (buffer->tensor == &y ? 0 : 1) ? OK : BAD_ARGUMENT;
 }

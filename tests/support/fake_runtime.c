@@ -7,6 +7,10 @@
  * FAKE_RUNTIME, has words, space between:
  *
  *   plugless: its version is before plug-in providers
+ *   base: it has no tables             mute: it does not say its version
+ *   holes: functions are missing in its tables        hollow: they all return NULL, and do nothing else
+ *   ghosts: it counts a device and does not give it    nameless: it has a device without names
+ *   blank: tensors of TensorFlow Lite have no bytes    noisy: it prints when it is asked for tables
  *   old: its version is too old         load: refuses to load        run: refuses to run
  *                                       lost=N: refuses from run N on, counted from 0
  *   shape: y has another size           wrong: y is off by one       slow=MS: takes so long to load
@@ -329,6 +333,21 @@ add_config (void *options, const char *key, const char *value)
   return NULL;
 }
 
+static const char *
+get_devices (const void *env, const void *const **devices, size_t *n)
+{
+  static const void *const one[] = { &something };
+  *n = asked ("ghosts") >= 0 || asked ("nameless") >= 0 ? 1 : 0;
+  *devices = asked ("ghosts") >= 0 ? NULL : one;
+  return NULL;
+}
+
+static const char *
+get_nothing (void)
+{
+  return NULL;
+}
+
 static const void *
 get_api (uint32_t version)
 {
@@ -379,17 +398,35 @@ get_api (uint32_t version)
     { 206, update_cuda },
     { 208, release },
     { 216, append_provider },
+    { 298, get_nothing },
+    { 301, get_nothing },
+    { 303, get_devices },
+    { 304, get_nothing },
+    { 307, get_nothing },
+    { 309, get_nothing },
+    { 311, get_nothing },
+    { 312, get_nothing },
+    { 314, get_nothing },
+    { 316, get_nothing },
   };
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-    table[i] = abort;
-  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+    table[i] = asked ("hollow") >= 0 ? (void *) get_nothing : (void *) abort;
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0] && asked ("hollow") < 0; i++)
     table[functions[i].position] = functions[i].function;
+  if (asked ("holes") >= 0)
+    table[216] = table[316] = NULL;
+  if (asked ("noisy") >= 0) {
+    printf ("the fake says hello\n");
+    fflush (stdout);
+  }
   return table;
 }
 
 static const char *
 get_version (void)
 {
+  if (asked ("mute") >= 0)
+    return NULL;
   if (asked ("plugless") >= 0)
     return "1.21.0";
   return asked ("old") >= 0 ? "1.9.1" : "1.99.0";
@@ -404,7 +441,7 @@ OrtGetApiBase (void)
     const void *(*get_api) (uint32_t version);
     const char *(*get_version) (void);
   } base = { get_api, get_version };
-  return &base;
+  return asked ("base") >= 0 ? NULL : &base;
 }
 
 EXPORT const char *OrtSessionOptionsAppendExecutionProvider_VSINPU (void *options, uint32_t flags);
@@ -460,6 +497,8 @@ report (const Options *options, const char *format, ...)
 
 TF (const char *, Version, void)
 {
+  if (asked ("mute") >= 0)
+    return NULL;
   return asked ("old") >= 0 ? "1.15.0" : "2.99.0";
 }
 
@@ -475,7 +514,7 @@ TF (void, ModelDelete, void *model)
 
 TF (void *, InterpreterOptionsCreate, void)
 {
-  return calloc (1, sizeof (Options));
+  return asked ("hollow") >= 0 ? NULL : calloc (1, sizeof (Options));
 }
 
 TF (void, InterpreterOptionsDelete, void *options)
@@ -595,7 +634,7 @@ TF (size_t, TensorByteSize, const Tensor *tensor)
 
 TF (void *, TensorData, Tensor *tensor)
 {
-  return tensor->hinted ? NULL : tensor->data;
+  return tensor->hinted || asked ("blank") >= 0 ? NULL : tensor->data;
 }
 
 TF (const char *, TensorName, const Tensor *tensor)
