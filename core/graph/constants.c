@@ -74,7 +74,7 @@ static const void *
 follow_copies (SlGraph *graph, const void *data)
 {
   SlMadeOf of;
-  while (sl_made_constants_of (graph->made, data, TRUE, &of) && of.rows == 0)
+  while (sl_made_constants_of (graph->made, data, TRUE, &of) && of.rows == 0 && of.few_bits == NULL)
     data = of.data;
   return data;
 }
@@ -97,13 +97,50 @@ sl_graph_spare_constant (SlGraph *graph, const void *data, gsize bytes)
     sl_made_constants_spare (graph->made, data);
 }
 
+/* The constants of a matrix of few bits, its integers first. */
+typedef struct
+{
+  struct
+  {
+    const void *data;
+    gsize bytes;
+  } all[4];
+  guint n;
+} Parts;
+
+static void
+add_part (Parts *parts, const void *data, gsize bytes)
+{
+  if (data == NULL)
+    return;
+  parts->all[parts->n].data = data;
+  parts->all[parts->n++].bytes = bytes;
+}
+
+static Parts
+parts_of (const SlFewBits *matrix)
+{
+  Parts parts = { .n = 0 };
+  add_part (&parts, matrix->values, matrix->value_bytes);
+  add_part (&parts, matrix->scales, matrix->scale_bytes);
+  add_part (&parts, matrix->zeros, matrix->zero_bytes);
+  add_part (&parts, matrix->reals, matrix->real_bytes);
+  return parts;
+}
+
 void
 sl_graph_spare_weights (SlGraph *graph, const void *data, gsize bytes)
 {
   SlMadeOf of;
   sl_graph_spare_constant (graph, data, bytes);
-  if (sl_made_constants_of (graph->made, data, FALSE, &of))
-    sl_graph_spare_weights (graph, of.data, of.bytes);
+  if (!sl_made_constants_of (graph->made, data, FALSE, &of))
+    return;
+  sl_graph_spare_weights (graph, of.data, of.bytes);
+  if (of.few_bits == NULL)
+    return;
+  const Parts parts = parts_of (of.few_bits);
+  for (guint i = 1; i < parts.n; i++)
+    sl_graph_spare_weights (graph, parts.all[i].data, parts.all[i].bytes);
 }
 
 /* The constant may be made of @data again. */
@@ -236,6 +273,61 @@ sl_graph_return_source (SlGraph *graph, const void *data, gsize bytes, gboolean 
 {
   if (came)
     sl_graph_spare_constant (graph, data, bytes);
+}
+
+gboolean
+sl_graph_take_few_bits (SlGraph *graph, const SlFewBits *matrix, guint *came, GError **error)
+{
+  const Parts parts = parts_of (matrix);
+  *came = 0;
+  for (guint i = 0; i < parts.n; i++) {
+    gboolean part_came;
+    if (!sl_graph_take_source (graph, parts.all[i].data, parts.all[i].bytes, &part_came, error))
+      return FALSE;
+    *came |= (guint) part_came << i;
+  }
+  return TRUE;
+}
+
+void
+sl_graph_return_few_bits (SlGraph *graph, const SlFewBits *matrix, guint came)
+{
+  const Parts parts = parts_of (matrix);
+  for (guint i = 0; i < parts.n; i++)
+    sl_graph_return_source (graph, parts.all[i].data, parts.all[i].bytes, (came >> i & 1) != 0);
+}
+
+typedef struct
+{
+  SlGraph *graph;
+  const SlFewBits *matrix;
+} Widened;
+
+static gboolean
+widen (void *memory, gpointer data, GError **error)
+{
+  const Widened *from = data;
+  guint came;
+  if (!sl_graph_take_few_bits (from->graph, from->matrix, &came, error))
+    return FALSE;
+  sl_few_bits_fill (from->matrix, memory);
+  sl_graph_return_few_bits (from->graph, from->matrix, came);
+  return TRUE;
+}
+
+void *
+sl_graph_widen_later (SlGraph *graph, const SlFewBits *matrix, GError **error)
+{
+  const SlFewBits *kept = sl_arena_memdup (graph->arena, matrix, sizeof *matrix);
+  const Widened from = { graph, kept };
+  const SlMadeOf of = { .data = kept->values, .bytes = kept->value_bytes, .few_bits = kept };
+  const gsize bytes = kept->rows * kept->columns * sizeof (gfloat);
+  void *memory =
+    sl_graph_make_later (graph, bytes, &of, widen, g_memdup2 (&from, sizeof from), g_free, error);
+  const Parts parts = parts_of (kept);
+  for (guint i = 1; memory != NULL && bytes >= SL_LARGE_CONSTANT && i < parts.n; i++)
+    note_source (graph, memory, parts.all[i].data, parts.all[i].bytes);
+  return memory;
 }
 
 gboolean

@@ -75,6 +75,14 @@ void sl_graph_return_source (SlGraph *graph, const void *data, gsize bytes, gboo
  * will equal; aligned to nothing. sl_graph_return_source() gets *@where. */
 gboolean sl_graph_take_values (SlGraph *graph, const void *data, gsize bytes, const void **where,
                                gboolean *came, GError **error);
+/** sl_graph_take_few_bits: sl_graph_take_source() of all that @matrix is made of;
+ * sl_graph_return_few_bits() gets *@came. */
+gboolean sl_graph_take_few_bits (SlGraph *graph, const SlFewBits *matrix, guint *came,
+                                 GError **error);
+void sl_graph_return_few_bits (SlGraph *graph, const SlFewBits *matrix, guint came);
+/** sl_graph_widen_later: the floats of @matrix, which is copied, as a constant that is made later.
+ */
+void *sl_graph_widen_later (SlGraph *graph, const SlFewBits *matrix, GError **error);
 /** sl_graph_copy_later: sl_graph_copy_constant() that is made later. */
 void *sl_graph_copy_later (SlGraph *graph, const void *data, gsize bytes, GError **error);
 /** sl_graph_copy_constant: @bytes of the file at @data, at an aligned place; large ones are spared

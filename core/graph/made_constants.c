@@ -147,22 +147,25 @@ sl_made_constants_add_later (SlMadeConstants *made, gsize bytes, const SlMadeOf 
   return add (made, bytes, of, make, data, destroy, error);
 }
 
-/* (nullable): of the columns of the matrix whose transpose it will be. */
+/* (nullable): of the columns of the matrix whose transpose it will be, or of its rows. */
 static const gfloat *
 factors_of (const Constant *constant)
 {
   return constant->products != NULL ? g_array_index (constant->products, SlProduct, 0).by : NULL;
 }
 
-/* Whether its values will be those of what it is made of, but for a factor for each column. */
+/* Whether its values will be those of what it is made of, but for a factor for each column
+ * or row. */
 static gboolean
 is_simple (const Constant *constant)
 {
   if (constant->products == NULL)
     return TRUE;
   const SlProduct *product = &g_array_index (constant->products, SlProduct, 0);
-  return constant->products->len == 1 && constant->of.rows > 0
-         && product->window == constant->of.rows && product->n == constant->of.columns;
+  const SlFewBits *few_bits = constant->of.few_bits;
+  const gsize window = few_bits != NULL ? few_bits->columns : constant->of.rows,
+              n = few_bits != NULL ? few_bits->rows : constant->of.columns;
+  return constant->products->len == 1 && window > 0 && product->window == window && product->n == n;
 }
 
 gboolean

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "core/graph/few_bits.h"
 
 /** SlMakeFunc: writes a constant to @memory, the same each time; FALSE with @error set where it
  * cannot. */
@@ -14,13 +14,15 @@ typedef gboolean (*SlMakeFunc) (void *memory, gpointer data, GError **error);
 
 /**
  * SlMadeOf: @bytes at @data, of which a constant is a copy; or, where @rows is not 0, a matrix of
- * so many rows and @columns, 32 bits an element, whose rows are the constant's columns. @by
- * (nullable): then: a factor for each of the matrix's columns
+ * so many rows and @columns, 32 bits an element, whose rows are the constant's columns; or, where
+ * @few_bits is not NULL, the integers that @few_bits makes floats of. @by (nullable): then: a
+ * factor for each of the matrix's columns, or for each row of @few_bits
  */
 typedef struct
 {
   const void *data;
   gsize bytes, rows, columns;
+  const SlFewBits *few_bits;
   const gfloat *by;
 } SlMadeOf;
 

@@ -23,6 +23,7 @@
  * registers
  * @SL_FLOAT_BYTES: 8-bit integers times a step for each channel, in the order of floats and widened
  * in registers
+ * @SL_FLOAT_FEW_BITS: an SlFloatFewBits, which is widened to floats before a tile is multiplied
  * @SL_FLOAT_PAIRS: bfloat16, the weights of two activations next to each other for each channel;
  * with an odd depth the last one is followed
  *   by 0
@@ -33,8 +34,26 @@ typedef enum
   SL_FLOAT_HALF,
   SL_FLOAT_BFLOAT,
   SL_FLOAT_BYTES,
+  SL_FLOAT_FEW_BITS,
   SL_FLOAT_PAIRS
 } SlFloatWeights;
+
+/**
+ * SlFloatFewBits: the weights of a panel as unsigned integers of @bits, 4 or 8: a weight is (its
+ * integer - its block's zero point) * its block's scale
+ * @values: in the order of floats; of 4 bits the weights of two activations share bytes, the first
+ * in the lower half
+ * @scales: for each block of @size activations @groups registers
+ * @zeros, @reals: (nullable): zero points likewise, as bytes or as floats; else @middle
+ */
+typedef struct
+{
+  const guint8 *values, *zeros;
+  const gfloat *scales, *reals;
+  gfloat middle;
+  guint bits;
+  gint32 depth, size, groups;
+} SlFloatFewBits;
 
 /**
  * SlFloatPanel: output channels that are computed at once
@@ -151,6 +170,7 @@ typedef struct
  * @faster: whether these loops beat XNNPACK's
  * @gemm: no more than @max_rows rows
  * @gemm_half, @gemm_bfloat, @gemm_bytes: (nullable): the same of such weights
+ * @widen: the floats of a panel, whole registers of them; with 4 bits those of an even depth
  * @gemm_deep: the same of panels whose registers lie along the depth; reads up to a register past a
  * run's last whole one
  * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up
@@ -182,6 +202,7 @@ typedef struct
   gint32 lanes, max_rows, max_groups, sparse_rows;
   gboolean faster;
   SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_bytes, gemm_deep;
+  void (*widen) (const SlFloatFewBits *panel, gfloat *to);
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
   void (*turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
   void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns,
@@ -207,9 +228,9 @@ typedef struct
 static inline gsize
 sl_float_weight_size (SlFloatWeights kind)
 {
-  return kind == SL_FLOAT_SINGLE  ? sizeof (gfloat)
-         : kind == SL_FLOAT_BYTES ? sizeof (gint8)
-                                  : sizeof (guint16);
+  return kind == SL_FLOAT_SINGLE || kind == SL_FLOAT_FEW_BITS ? sizeof (gfloat)
+         : kind == SL_FLOAT_BYTES                             ? sizeof (gint8)
+                                                              : sizeof (guint16);
 }
 
 /** Most instruction sets of one build. */

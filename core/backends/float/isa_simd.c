@@ -120,6 +120,7 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .gemm_bfloat = SL_SIMD (sl_float_gemm_bfloat),
   .gemm_bytes = SL_SIMD (sl_float_gemm_bytes),
 #endif
+  .widen = SL_SIMD (sl_float_widen),
   .gemm_deep = SL_SIMD (sl_float_gemm_deep),
   .depthwise = SL_SIMD (sl_float_depthwise),
   .turn = SL_SIMD (sl_float_turn),

@@ -600,14 +600,17 @@ static gboolean
 packs_turned (const SlFloatLayer *layer)
 {
   return layer->mode == SL_FLOAT_DIRECT && !layer->tiles.deep
-         && (layer->tiles.weights == SL_FLOAT_SINGLE || layer->tiles.weights == SL_FLOAT_HALF);
+         && (layer->tiles.weights == SL_FLOAT_SINGLE || layer->tiles.weights == SL_FLOAT_HALF
+             || layer->tiles.weights == SL_FLOAT_FEW_BITS);
 }
 
 static void
 set_work (SlFloatLayer *layer, SlHost *host)
 {
   set_multiply (layer, host);
-  if (layer->mode == SL_FLOAT_DEPTHWISE)
+  if (layer->tiles.weights == SL_FLOAT_FEW_BITS)
+    sl_float_few_bits_tiles (layer, host);
+  else if (layer->mode == SL_FLOAT_DEPTHWISE)
     set_strip (layer);
   else if (layer->mode == SL_FLOAT_SPARSE)
     set_sparse_tiles (layer, host);
@@ -629,7 +632,16 @@ finish_layer (SlFloatLayer *layer, const SlFloatIsa *isa, SlHost *host, const Sl
     node->op == SL_OP_FULLY_CONNECTED && layer->precision == SL_PRECISION_FLOAT;
   if (!sl_float_source_take (&weights, host->graph, node, may_turn, error))
     return FALSE;
-  choose (layer, isa, &weights);
+  if (weights.few_bits) {
+    choose_loops (layer, isa);
+    layer->cost_us = cost_of (layer);
+  }
+  if (weights.few_bits && sl_float_few_bits_fits (layer, &weights.matrix))
+    layer->tiles.weights = SL_FLOAT_FEW_BITS;
+  else if (weights.few_bits && !sl_float_source_straighten (&weights, error))
+    return FALSE;
+  else
+    choose (layer, isa, &weights);
   set_work (layer, host);
   if (!packs_turned (layer) && !sl_float_source_straighten (&weights, error))
     return FALSE;

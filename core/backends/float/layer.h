@@ -212,6 +212,16 @@ void sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gi
  * @pool (nullable). */
 void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
                     const SlFloatSource *weights, SlPool *pool, SlArena *arena);
+/** sl_float_plan_panels: the channels of all panels of @layer, whose number is set. */
+void sl_float_plan_panels (const SlFloatLayer *layer, SlFloatPanel *panels);
+/** sl_float_few_bits_fits: whether a layer, whose loops are chosen, can read @matrix, whose rows
+ * are its channels, without a copy of floats. */
+gboolean sl_float_few_bits_fits (const SlFloatLayer *layer, const SlFewBits *matrix);
+/** sl_float_few_bits_tiles: cuts such a layer's work into items. */
+void sl_float_few_bits_tiles (SlFloatLayer *layer, SlHost *host);
+/** sl_float_few_bits_pack: its panels. @by: (nullable): a factor for each channel */
+void sl_float_few_bits_pack (SlFloatLayer *layer, const SlFewBits *matrix, const gfloat *by,
+                             SlPool *pool, SlArena *arena);
 /** sl_float_pack_part: the same of a part of a transposed convolution. */
 void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlPool *pool,
                          SlArena *arena);

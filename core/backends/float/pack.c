@@ -131,8 +131,8 @@ pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *r
 }
 
 /* Channels of a group are shared out to panels of about as many registers each. */
-static void
-plan_panels (const SlFloatLayer *layer, SlFloatPanel *packed)
+void
+sl_float_plan_panels (const SlFloatLayer *layer, SlFloatPanel *packed)
 {
   const gint32 lanes = layer->tiles.deep ? 1 : layer->isa->lanes,
                channels = layer->channels / layer->groups,
@@ -227,7 +227,7 @@ pack_panels (const SlFloatLayer *layer, const void *weights, SlFloatPanel *packe
   g_autofree guint8 **to = g_new (guint8 *, n * panels);
   gsize bytes = 0;
   for (guint i = 0; i < n; i++) {
-    plan_panels (layer, packed + i * panels);
+    sl_float_plan_panels (layer, packed + i * panels);
     to[i * panels] = allocate_panels (layer, packed + i * panels, arena);
     for (guint p = 1; p < panels; p++)
       to[i * panels + p] = to[i * panels + p - 1] + panel_bytes (layer, &packed[p - 1]);
@@ -311,6 +311,8 @@ sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
     pack_sparse (layer, weights->values, arena);
   else if (layer->mode == SL_FLOAT_WINOGRAD)
     pack_winograd (layer, weights->values, pool, arena);
+  else if (layer->tiles.weights == SL_FLOAT_FEW_BITS)
+    sl_float_few_bits_pack (layer, &weights->matrix, weights->by, pool, arena);
   else
     pack_gemm (layer, weights->turned ? (const void *) weights : weights->values, weights->turned,
                pool, arena);

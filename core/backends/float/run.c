@@ -330,6 +330,41 @@ run_gemm (const void *data, guint item, guint thread)
   }
 }
 
+/* The rows of @piece times a panel whose weights are widened first. */
+static void
+multiply_widened (const Run *run, const Piece *piece, gint32 p, gfloat *widened)
+{
+  const SlFloatLayer *layer = run->layer;
+  const gfloat *runs[SL_FLOAT_MAX_ROWS];
+  SlFloatGemm gemm = layer->tiles.gemm;
+  SlFloatPanel panel = gemm.panels[p];
+  gint32 first = piece->first, left = piece->rows;
+  layer->isa->widen (panel.weights, widened);
+  panel.weights = widened;
+  gemm.panels = &panel;
+  while (left > 0) {
+    const gint32 pieces = (left + layer->isa->max_rows - 1) / layer->isa->max_rows,
+                 rows = (left + pieces - 1) / pieces;
+    const SlFloatRows found = direct_runs (run, first, rows, runs);
+    gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
+    layer->isa->gemm (&gemm, 0, 1, &found, c, (gsize) layer->channels);
+    activate_channels (layer, panel.channel, panel.channel + panel.channels, rows, c);
+    first += rows;
+    left -= rows;
+  }
+}
+
+static void
+run_few_bits (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlScratch *scratch = run->layer->scratch;
+  const Piece piece = piece_of (run->layer, (gint32) item);
+  for (gint32 p = piece.panel; p < piece.end; p++)
+    multiply_widened (run, &piece, p,
+                      (gfloat *) (gpointer) (scratch->memory + scratch->bytes * thread));
+}
+
 /* Products of @rows places from @at on: to row @line of the output, or, where some are no output,
  * by way of the scratch. */
 static void
@@ -466,8 +501,11 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
     case SL_FLOAT_SPARSE:
     case SL_FLOAT_DIRECT:
     case SL_FLOAT_WINDOW:
-      sl_pool_run (pool, layer->mode == SL_FLOAT_SPARSE ? run_sparse : run_gemm, &run,
-                   (guint) (tiles * layer->chunks), layer->cost_us);
+      sl_pool_run (pool,
+                   layer->mode == SL_FLOAT_SPARSE              ? run_sparse
+                   : layer->tiles.weights == SL_FLOAT_FEW_BITS ? run_few_bits
+                                                               : run_gemm,
+                   &run, (guint) (tiles * layer->chunks), layer->cost_us);
       return;
     case SL_FLOAT_WINOGRAD:
       sl_pool_run (pool, run_winograd, &run, sl_float_winograd_items (layer), layer->cost_us);

@@ -54,6 +54,7 @@ void SL_SIMD (sl_float_gemm_bfloat) (const SlFloatGemm *gemm, gint32 first, gint
 void SL_SIMD (sl_float_gemm_bytes) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                                     const SlFloatRows *rows, gfloat *c, gsize c_stride);
 #endif
+void SL_SIMD (sl_float_widen) (const SlFloatFewBits *panel, gfloat *to);
 void SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                                    const SlFloatRows *rows, gfloat *c, gsize c_stride);
 void SL_SIMD (sl_float_turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);

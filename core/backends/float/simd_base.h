@@ -70,6 +70,14 @@ load_bytes (const gint8 *at)
 }
 #endif
 
+/* Floats of LANES bytes, shifted right by @shift, of which the bits of @mask are kept. */
+static inline Vec
+load_unsigned (const guint8 *at, const gint shift, const gint mask)
+{
+  return (Vec){ (gfloat) (at[0] >> shift & mask), (gfloat) (at[1] >> shift & mask),
+                (gfloat) (at[2] >> shift & mask), (gfloat) (at[3] >> shift & mask) };
+}
+
 static inline Vec
 broadcast (gfloat value)
 {

@@ -77,6 +77,23 @@ load_bytes (const gint8 *at)
 #endif
 }
 
+/* Floats of LANES bytes, shifted right by @shift, of which the bits of @mask are kept. */
+static inline Vec
+load_unsigned (const guint8 *at, const gint shift, const gint mask)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  const __m512i wide =
+    _mm512_cvtepu8_epi32 (_mm_loadu_si128 ((const __m128i *) (gconstpointer) at));
+  return _mm512_cvtepi32_ps (
+    _mm512_and_si512 (_mm512_srli_epi32 (wide, (guint) shift), _mm512_set1_epi32 (mask)));
+#else
+  const __m256i wide =
+    _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const __m128i *) (gconstpointer) at));
+  return _mm256_cvtepi32_ps (
+    _mm256_and_si256 (_mm256_srli_epi32 (wide, shift), _mm256_set1_epi32 (mask)));
+#endif
+}
+
 static inline Vec
 broadcast (gfloat value)
 {

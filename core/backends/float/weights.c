@@ -19,8 +19,27 @@ take_straight (SlFloatSource *source, GError **error)
 {
   source->values = source->tensor->data;
   source->by = NULL;
-  source->turned = source->came = FALSE;
+  source->turned = source->few_bits = source->came = FALSE;
   return sl_graph_need_constant (source->graph, source->tensor->data, source->tensor->bytes, error);
+}
+
+/* Integers of few bits that the weights will be made of, or whose floats they will be transposed
+ * of.
+ */
+static gboolean
+find_few_bits (SlFloatSource *source, const SlMadeOf *of)
+{
+  SlMadeOf before;
+  source->by = of->by;
+  if (of->few_bits != NULL)
+    source->matrix = *of->few_bits;
+  else if (of->rows > 0 && sl_graph_is_pending (source->graph, of->data, &before)
+           && before.few_bits != NULL && before.by == NULL)
+    source->matrix = sl_few_bits_transposed (before.few_bits);
+  else
+    return FALSE;
+  return source->matrix.rows == source->channels
+         && source->matrix.rows * source->matrix.columns == source->n;
 }
 
 gboolean
@@ -33,8 +52,13 @@ sl_float_source_take (SlFloatSource *source, SlGraph *graph, const SlNode *node,
                              .tensor = tensor,
                              .n = tensor->bytes / sizeof (gfloat),
                              .channels = (gsize) tensor->dims[0] };
-  if (!may_turn || tensor->rank != 2 || !sl_graph_is_pending (graph, tensor->data, &of)
-      || of.rows != (gsize) tensor->dims[1] || of.columns != (gsize) tensor->dims[0])
+  const gboolean pending =
+    may_turn && tensor->rank == 2 && sl_graph_is_pending (graph, tensor->data, &of);
+  if (pending && find_few_bits (source, &of)) {
+    source->few_bits = TRUE;
+    return sl_graph_take_few_bits (graph, &source->matrix, &source->parts, error);
+  }
+  if (!pending || of.rows != (gsize) tensor->dims[1] || of.columns != (gsize) tensor->dims[0])
     return take_straight (source, error);
   source->turned = TRUE;
   source->by = of.by;
@@ -44,14 +68,16 @@ sl_float_source_take (SlFloatSource *source, SlGraph *graph, const SlNode *node,
 void
 sl_float_source_return (SlFloatSource *source)
 {
-  if (source->turned)
+  if (source->few_bits)
+    sl_graph_return_few_bits (source->graph, &source->matrix, source->parts);
+  else if (source->turned)
     sl_graph_return_source (source->graph, source->values, source->tensor->bytes, source->came);
 }
 
 gboolean
 sl_float_source_straighten (SlFloatSource *source, GError **error)
 {
-  if (!source->turned)
+  if (!source->turned && !source->few_bits)
     return TRUE;
   sl_float_source_return (source);
   return take_straight (source, error);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "core/graph/few_bits.h"
 #include "core/graph/graph.h"
 
 /**
@@ -12,7 +13,8 @@
  * @values: of @n floats, at an address that is aligned for floats unless @turned
  * @turned: it has a row for each of the depth's elements, else for each of the @channels
  * @by: (nullable): then: a factor for each of the channels
- * @came: whether it was read from the file for this
+ * @few_bits: @matrix, a row for each of the channels, stands for the values, which are not there
+ * @came: whether it was read from the file for this; @parts: of a matrix of few bits
  */
 typedef struct
 {
@@ -21,11 +23,14 @@ typedef struct
   const void *values;
   const gfloat *by;
   gsize n, channels;
-  gboolean turned, came;
+  gboolean turned, few_bits, came;
+  SlFewBits matrix;
+  guint parts;
 } SlFloatSource;
 
 /** sl_float_source_take: of @node, a layer, readable until sl_float_source_return(). @may_turn:
- * those of a layer of @channels may be as a transposed matrix. FALSE as sl_graph_need_constant().
+ * those of a layer of @channels may be as a transposed matrix, or of few bits. FALSE as
+ * sl_graph_need_constant().
  */
 gboolean sl_float_source_take (SlFloatSource *source, SlGraph *graph, const SlNode *node,
                                gboolean may_turn, GError **error);
