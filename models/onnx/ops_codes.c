@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "core/graph/constants.h"
 #include "models/onnx/ops.h"
 
 /* Blocks of a row of weights. */
@@ -147,12 +148,6 @@ typedef struct
   const gfloat *scales, *real_zeros;
 } FewBits;
 
-static guint
-code_of (const guint8 *packed, gint64 i, gint64 bits)
-{
-  return packed[i * bits / 8] >> (i * bits % 8) & ((1u << bits) - 1);
-}
-
 static const void *
 constant_of (Lower *o, guint i, SlDtype dtype, gint64 elements)
 {
@@ -211,24 +206,33 @@ read_few_bits (Lower *o, FewBits *w)
   return o->error == NULL;
 }
 
-static void
-fill_row (const FewBits *w, gint64 row, gfloat *to)
+static SlFewBits
+matrix_of (const FewBits *w)
 {
-  const gint64 zero_bytes = (w->blocks * w->bits + 7) / 8;
-  for (gint64 b = 0; b < w->blocks; b++) {
-    const guint8 *codes = w->codes + (row * w->blocks + b) * w->bytes;
-    const gint64 at = row * w->blocks + b, end = MIN (w->size, w->depth - b * w->size);
-    const gfloat zero = w->real_zeros != NULL ? w->real_zeros[at]
-                        : w->zeros != NULL
-                          ? (gfloat) code_of (w->zeros + row * zero_bytes, b, w->bits)
-                          : (gfloat) (1 << (w->bits - 1));
-    for (gint64 i = 0; i < end; i++)
-      to[b * w->size + i] = ((gfloat) code_of (codes, i, w->bits) - zero) * w->scales[at];
-  }
+  const gsize zero_bytes = (gsize) ((w->blocks * w->bits + 7) / 8), blocks = (gsize) w->blocks,
+              outputs = (gsize) w->outputs;
+  return (SlFewBits){
+    .rows = outputs,
+    .columns = (gsize) w->depth,
+    .bits = (guint) w->bits,
+    .middle = 1 << (w->bits - 1),
+    .size = { 1, (gsize) w->size },
+    .values = w->codes,
+    .value_step = { (gsize) (w->blocks * w->size), 1 },
+    .value_bytes = outputs * blocks * (gsize) w->bytes,
+    .scales = w->scales,
+    .scale_step = { blocks, 1 },
+    .scale_bytes = outputs * blocks * sizeof (gfloat),
+    .zeros = w->zeros,
+    .zero_step = { zero_bytes * 8 / (gsize) w->bits, 1 },
+    .zero_bytes = w->zeros != NULL ? outputs * zero_bytes : 0,
+    .reals = w->real_zeros,
+    .real_bytes = w->real_zeros != NULL ? outputs * blocks * sizeof (gfloat) : 0,
+  };
 }
 
-/* The weights become float while loading. Their number is bounded by that of the codes in the file,
- * which count once. */
+/* The float weights are made later, where something needs them: layers read the codes. Their number
+ * is bounded by that of the codes in the file, which count once. */
 void
 onnx_mat_mul_few_bits (Lower *o)
 {
@@ -243,15 +247,19 @@ onnx_mat_mul_few_bits (Lower *o)
   if (lower_fail_if (o, bytes > SL_MAX_TENSOR_BYTES, SL_ERROR_LIMIT,
                      "weights of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
                      " numbers are over the limit of 1 GiB",
-                     w.outputs, w.depth))
+                     w.outputs, w.depth)
+      || !lower_may_make (o, bytes))
     return;
-  const gint32 dims[2] = { (gint32) w.outputs, (gint32) w.depth };
-  g_autofree gfloat *real = g_new (gfloat, (gsize) w.outputs * (gsize) w.depth);
-  for (gint64 row = 0; row < w.outputs; row++)
-    fill_row (&w, row, real + row * w.depth);
-  const gint32 weights = lower_constant (o, SL_DTYPE_F32, 2, dims, real);
+  const SlFewBits matrix = matrix_of (&w);
+  SlTensor weights = { .dtype = SL_DTYPE_F32,
+                       .rank = 2,
+                       .dims = { (gint32) w.outputs, (gint32) w.depth },
+                       .bytes = (gsize) bytes };
+  weights.data = sl_graph_widen_later (o->graph, &matrix, &o->error);
+  if (weights.data == NULL)
+    return;
   lower_set (o, 0,
-             lower_layer (o, lower_plain (o, lower_required (o, 0)), weights,
+             lower_layer (o, lower_plain (o, lower_required (o, 0)), lower_new_tensor (o, &weights),
                           bias != NULL ? lower_plain (o, bias) : -1),
              FALSE);
 }
