@@ -3,7 +3,7 @@
  * Weights stored as 8-bit values under float activations (dynamic-range quantisation) become float
  * weights, once, so that such layers run as float ones. Where another runtime rounds the
  * activations to 8 bits, a reader says so by a FAKE_QUANTIZE before the layer. Layers that share
- * weights share the floats.
+ * weights share the floats. Those of fully connected layers are made only where they are needed.
  */
 #include "core/base/build_selection.h"
 #include "core/graph/constants.h"
@@ -40,21 +40,62 @@ dequantize (void *memory, gpointer data, GError **error)
   return TRUE;
 }
 
+static void *
+make_now (SlGraph *graph, const SlTensor *stored, gsize bytes)
+{
+  const Stored from = { graph, *stored };
+  void *floats =
+    sl_graph_make_constant (graph, bytes, dequantize, g_memdup2 (&from, sizeof from), g_free, NULL);
+  if (floats != NULL)
+    sl_graph_used_source (graph, floats, bytes, stored->data, stored->bytes);
+  return floats;
+}
+
+/* Whether @stored has a scale for each row, or one. */
+static gboolean
+is_by_row (const SlTensor *stored)
+{
+  return stored->rank == 2 && (stored->quant.count == 1 || stored->quant.axis == 0);
+}
+
+/* A session packs such matrices without their floats. */
+static void *
+make_later (SlGraph *graph, const SlTensor *stored)
+{
+  const gsize rows = (gsize) stored->dims[0], columns = (gsize) stored->dims[1],
+              n = stored->quant.count;
+  gfloat *reals = sl_arena_alloc (graph->arena, n * sizeof reals[0]);
+  for (gsize i = 0; i < n; i++)
+    reals[i] = (gfloat) stored->quant.zero_point[i];
+  const SlFewBits matrix = {
+    .rows = rows,
+    .columns = columns,
+    .bits = 8,
+    .is_signed = stored->dtype == SL_DTYPE_I8,
+    .size = { n == 1 ? rows : 1, columns },
+    .values = stored->data,
+    .value_step = { columns, 1 },
+    .value_bytes = stored->bytes,
+    .scales = stored->quant.scale,
+    .scale_step = { 1, 0 },
+    .scale_bytes = n * sizeof (gfloat),
+    .reals = reals,
+    .real_bytes = n * sizeof (gfloat),
+  };
+  return sl_graph_widen_later (graph, &matrix, NULL);
+}
+
 static gint32
-dequantized (SlGraph *graph, gint32 index)
+dequantized (SlGraph *graph, gint32 index, gboolean later)
 {
   SlTensor tensor = *sl_graph_tensor (graph, index);
-  const Stored from = { graph, tensor };
-  const gsize elements = sl_tensor_count (&tensor);
+  const SlTensor stored = tensor;
   tensor.dtype = SL_DTYPE_F32;
   tensor.quant = (SlQuant){ 0 };
-  tensor.bytes = elements * sizeof (gfloat);
-  tensor.data = sl_graph_make_constant (graph, tensor.bytes, dequantize,
-                                        g_memdup2 (&from, sizeof from), g_free, NULL);
-  if (tensor.data == NULL)
-    return -1;
-  sl_graph_used_source (graph, tensor.data, tensor.bytes, from.stored.data, from.stored.bytes);
-  return sl_graph_add_tensor (graph, &tensor, NULL);
+  tensor.bytes = sl_tensor_count (&tensor) * sizeof (gfloat);
+  tensor.data = later && is_by_row (&stored) ? make_later (graph, &stored)
+                                             : make_now (graph, &stored, tensor.bytes);
+  return tensor.data != NULL ? sl_graph_add_tensor (graph, &tensor, NULL) : -1;
 }
 
 static gboolean
@@ -110,7 +151,7 @@ run (SlGraph *graph)
       if (!is_stored (graph, node, k) || from >= (gint32) n)
         continue;
       if (known[from] == 0)
-        known[from] = dequantized (graph, from);
+        known[from] = dequantized (graph, from, node->op == SL_OP_FULLY_CONNECTED);
       if (known[from] < 0)
         continue;
       gint32 *inputs =
