@@ -62,7 +62,8 @@ sl_graph_need_values (SlGraph *graph, const SlNode *node, GError **error)
   for (guint i = 0; i < node->n_inputs; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);
     if (input != NULL && input->data != NULL
-        && !(passes_by (node, i) && sl_made_constants_is_pending (graph->made, input->data))
+        && !(input->dtype == SL_DTYPE_F32 && passes_by (node, i)
+             && sl_made_constants_is_pending (graph->made, input->data))
         && !sl_graph_need_constant (graph, input->data, input->bytes, error))
       return FALSE;
   }
@@ -297,6 +298,16 @@ sl_graph_return_few_bits (SlGraph *graph, const SlFewBits *matrix, guint came)
     sl_graph_return_source (graph, parts.all[i].data, parts.all[i].bytes, (came >> i & 1) != 0);
 }
 
+gboolean
+sl_graph_few_bits_of (SlGraph *graph, const void *data, SlFewBits *matrix)
+{
+  SlMadeOf of;
+  if (!sl_made_constants_of (graph->made, data, FALSE, &of) || of.few_bits == NULL)
+    return FALSE;
+  *matrix = *of.few_bits;
+  return TRUE;
+}
+
 typedef struct
 {
   SlGraph *graph;
@@ -310,7 +321,10 @@ widen (void *memory, gpointer data, GError **error)
   guint came;
   if (!sl_graph_take_few_bits (from->graph, from->matrix, &came, error))
     return FALSE;
-  sl_few_bits_fill (from->matrix, memory);
+  if (from->matrix->scales != NULL)
+    sl_few_bits_fill (from->matrix, memory);
+  else
+    sl_few_bits_spread (from->matrix, memory);
   sl_graph_return_few_bits (from->graph, from->matrix, came);
   return TRUE;
 }
@@ -321,7 +335,7 @@ sl_graph_widen_later (SlGraph *graph, const SlFewBits *matrix, GError **error)
   const SlFewBits *kept = sl_arena_memdup (graph->arena, matrix, sizeof *matrix);
   const Widened from = { graph, kept };
   const SlMadeOf of = { .data = kept->values, .bytes = kept->value_bytes, .few_bits = kept };
-  const gsize bytes = kept->rows * kept->columns * sizeof (gfloat);
+  const gsize bytes = kept->rows * kept->columns * (kept->scales != NULL ? sizeof (gfloat) : 1);
   void *memory =
     sl_graph_make_later (graph, bytes, &of, widen, g_memdup2 (&from, sizeof from), g_free, error);
   const Parts parts = parts_of (kept);

@@ -80,9 +80,11 @@ gboolean sl_graph_take_values (SlGraph *graph, const void *data, gsize bytes, co
 gboolean sl_graph_take_few_bits (SlGraph *graph, const SlFewBits *matrix, guint *came,
                                  GError **error);
 void sl_graph_return_few_bits (SlGraph *graph, const SlFewBits *matrix, guint came);
-/** sl_graph_widen_later: the floats of @matrix, which is copied, as a constant that is made later.
- */
+/** sl_graph_widen_later: the floats of @matrix, which is copied, as a constant that is made later;
+ * without scales its integers, a byte each. */
 void *sl_graph_widen_later (SlGraph *graph, const SlFewBits *matrix, GError **error);
+/** sl_graph_few_bits_of: the matrix of few bits that the constant at @data is made of. */
+gboolean sl_graph_few_bits_of (SlGraph *graph, const void *data, SlFewBits *matrix);
 /** sl_graph_copy_later: sl_graph_copy_constant() that is made later. */
 void *sl_graph_copy_later (SlGraph *graph, const void *data, gsize bytes, GError **error);
 /** sl_graph_copy_constant: @bytes of the file at @data, at an aligned place; large ones are spared

@@ -26,6 +26,13 @@ place (const SlFewBits *matrix, SlFewBitsStep step, gsize i, gsize j)
   return i / matrix->size.row * step.row + j / matrix->size.column * step.column;
 }
 
+static gint
+with_sign (guint value, guint bits)
+{
+  const gint half = 1 << (bits - 1);
+  return ((gint) value ^ half) - half;
+}
+
 gfloat
 sl_few_bits_zero (const SlFewBits *matrix, gsize i, gsize j)
 {
@@ -34,9 +41,10 @@ sl_few_bits_zero (const SlFewBits *matrix, gsize i, gsize j)
     return matrix->reals[place (matrix, matrix->scale_step, i, j)] + (gfloat) offset;
   if (matrix->zeros == NULL)
     return (gfloat) (matrix->middle + (gint32) offset);
-  return (gfloat) (sl_few_bits_at (matrix->zeros, place (matrix, matrix->zero_step, i, j),
-                                   matrix->bits)
-                   ^ offset);
+  const guint zero =
+    sl_few_bits_at (matrix->zeros, place (matrix, matrix->zero_step, i, j), matrix->zero_bits);
+  return (gfloat) (matrix->is_signed ? with_sign (zero, matrix->zero_bits) + (gint) offset
+                                     : (gint) zero);
 }
 
 gfloat
@@ -59,5 +67,16 @@ sl_few_bits_fill (const SlFewBits *matrix, gfloat *to)
         const guint value = sl_few_bits_at (matrix->values, at, matrix->bits) ^ offset;
         *to++ = ((gfloat) value - zero) * scale;
       }
+    }
+}
+
+void
+sl_few_bits_spread (const SlFewBits *matrix, guint8 *to)
+{
+  for (gsize i = 0; i < matrix->rows; i++)
+    for (gsize j = 0; j < matrix->columns; j++) {
+      const gsize at = i * matrix->value_step.row + j * matrix->value_step.column;
+      const guint value = sl_few_bits_at (matrix->values, at, matrix->bits);
+      *to++ = (guint8) (matrix->is_signed ? with_sign (value, matrix->bits) : (gint) value);
     }
 }

@@ -19,8 +19,8 @@ typedef struct
  * @values: integers of @bits (2, 4 or 8), the first of a byte in its lowest bits
  * @value_step: in integers
  * @size: of a block: rows and columns
- * @scales: @scale_step in blocks
- * @zeros: (nullable): packed as @values are; @zero_step in blocks
+ * @scales: (nullable): @scale_step in blocks; without them elements are integers
+ * @zeros: (nullable): packed likewise, of @zero_bits; @zero_step in blocks
  * @reals: (nullable): zero points as floats, with @scale_step
  * @middle: the zero point of all blocks where neither is there
  * @value_bytes, @scale_bytes, @zero_bytes, @real_bytes: of each
@@ -33,7 +33,7 @@ typedef struct
   const gfloat *scales, *reals;
   SlFewBitsStep value_step, size, scale_step, zero_step;
   gsize value_bytes, scale_bytes, zero_bytes, real_bytes;
-  guint bits;
+  guint bits, zero_bits;
   gint32 middle;
   gboolean is_signed;
 } SlFewBits;
@@ -60,3 +60,5 @@ gfloat sl_few_bits_zero (const SlFewBits *matrix, gsize i, gsize j);
 gfloat sl_few_bits_scale (const SlFewBits *matrix, gsize i, gsize j);
 /** sl_few_bits_fill: the whole matrix as floats, a row after the other. */
 void sl_few_bits_fill (const SlFewBits *matrix, gfloat *to);
+/** sl_few_bits_spread: its integers with their signs, a byte each. */
+void sl_few_bits_spread (const SlFewBits *matrix, guint8 *to);

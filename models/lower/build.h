@@ -187,6 +187,8 @@ LowerValue *lower_value_empty (Lower *o, guint rank, const gint32 *dims);
 SlDtype lower_dtype (const Lower *o, const LowerValue *value);
 /** lower_data: (nullable): the elements of a constant, in ONNX's order. */
 const void *lower_data (Lower *o, LowerValue *value, gsize *elements);
+/** lower_is_constant: whether lower_data() finds any; nothing is read for that. */
+gboolean lower_is_constant (Lower *o, LowerValue *value);
 gsize lower_elements (const LowerValue *value);
 
 /* The node being converted. */

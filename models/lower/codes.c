@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "core/graph/constants.h"
+
 #define N_CODES 256
 
 /* Code or zero point @i; of @dtype uint8, int8 or int32. */
@@ -92,6 +94,45 @@ lower_as_codes (Lower *o, gint32 tensor, SlDtype dtype, SlQuant quant)
                         &(SlTensor){ .dtype = dtype, .quant = quant });
 }
 
+gint32
+lower_widen (Lower *o, LowerValue *x, SlFewBits matrix)
+{
+  const SlTensor codes = *lower_t (o, lower_plain (o, x));
+  SlTensor like = { .dtype = SL_DTYPE_F32, .rank = 2, .dims = { codes.dims[0], codes.dims[1] } };
+  SlFewBits packed = { .bits = 8, .values = codes.data, .value_bytes = codes.bytes };
+  like.bytes = codes.bytes * sizeof (gfloat);
+  if (o->error != NULL || !lower_may_make (o, like.bytes))
+    return -1;
+  sl_graph_few_bits_of (o->graph, codes.data, &packed);
+  matrix.rows = (gsize) codes.dims[0];
+  matrix.columns = (gsize) codes.dims[1];
+  matrix.bits = packed.bits;
+  matrix.is_signed = codes.dtype == SL_DTYPE_I8;
+  matrix.values = packed.values;
+  matrix.value_step = (SlFewBitsStep){ matrix.columns, 1 };
+  matrix.value_bytes = packed.value_bytes;
+  like.data = sl_graph_widen_later (o->graph, &matrix, &o->error);
+  return like.data != NULL ? lower_new_tensor (o, &like) : -1;
+}
+
+/* The same of a matrix with a scale, or one for each row or column. */
+static gint32
+dequantise_matrix (Lower *o, LowerValue *x, const SlQuant *quant)
+{
+  const gsize n = quant->count, rows = (gsize) x->dims[0], columns = (gsize) x->dims[1];
+  const gboolean by_row = n > 1 && quant->axis == 0;
+  gfloat *reals = sl_arena_alloc (o->arena, n * sizeof reals[0]);
+  for (gsize i = 0; i < n; i++)
+    reals[i] = (gfloat) quant->zero_point[i];
+  return lower_widen (o, x,
+                      (SlFewBits){ .size = { by_row ? 1 : rows, n > 1 && !by_row ? 1 : columns },
+                                   .scales = quant->scale,
+                                   .scale_step = { by_row ? 1 : 0, n > 1 && !by_row ? 1 : 0 },
+                                   .scale_bytes = n * sizeof (gfloat),
+                                   .reals = reals,
+                                   .real_bytes = n * sizeof (gfloat) });
+}
+
 /* Constants that become real at once: whole numbers of 32 bits, which are biases, and weights of
  * codes that no layer takes. */
 static gint32
@@ -99,6 +140,8 @@ dequantise_constant (Lower *o, LowerValue *x, const SlQuant *quant)
 {
   gsize n = 0, inner = 1;
   const SlDtype dtype = lower_dtype (o, x);
+  if (o->error == NULL && x->rank == 2 && dtype != SL_DTYPE_I32)
+    return dequantise_matrix (o, x, quant);
   const void *from = lower_data (o, x, &n);
   if (o->error != NULL)
     return -1;

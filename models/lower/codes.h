@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/graph/few_bits.h"
 #include "models/lower/build.h"
 
 /** LowerCodes: of type @dtype, from @lo to @hi. */
@@ -25,6 +26,9 @@ void lower_make_signed (Lower *o, SlDtype *dtype, SlQuant *quant);
 /** lower_as_codes: @tensor as codes of that quantisation. What the file says beside each use must
  * agree with where they come from. */
 gint32 lower_as_codes (Lower *o, gint32 tensor, SlDtype dtype, SlQuant quant);
+/** lower_widen: the float matrix of the integers @x, a constant of two dimensions, which is made
+ * later; @matrix has its blocks, scales and zero points. */
+gint32 lower_widen (Lower *o, LowerValue *x, SlFewBits matrix);
 /** lower_quantised: real @x as @codes; *@last tells their layout. */
 gint32 lower_quantised (Lower *o, LowerValue *x, const LowerCodes *codes, gboolean *last);
 /** lower_dequantised: (nullable): what codes @x, or constants of 32 bits, stand for. Constants that

@@ -139,15 +139,20 @@ lower_elements (const LowerValue *value)
   return n;
 }
 
+gboolean
+lower_is_constant (Lower *o, LowerValue *value)
+{
+  if (o->error != NULL || value == NULL || value->empty)
+    return FALSE;
+  if (value->plain < 0 && value->last < 0)
+    lower_plain (o, value);
+  return lower_t (o, value->plain >= 0 ? value->plain : value->last)->data != NULL;
+}
+
 const void *
 lower_data (Lower *o, LowerValue *value, gsize *elements)
 {
-  if (o->error != NULL || value == NULL || value->empty)
-    return NULL;
-  if (value->plain < 0 && value->last < 0)
-    lower_plain (o, value);
-  const gint32 any = value->plain >= 0 ? value->plain : value->last;
-  if (lower_t (o, any)->data == NULL)
+  if (!lower_is_constant (o, value))
     return NULL;
   *elements = lower_elements (value);
   return lower_constant_data (o, lower_plain (o, value));

@@ -366,17 +366,21 @@ widen_small (Lower *o, const Tensor *t, const guint8 *data)
   lower_grant (o, 2 * sizeof (gfloat) * (guint64) t->elements);
   if (!onnx_may_copy (o, t->name, t->elements * (whole ? 1 : sizeof (gfloat))))
     return NULL;
-  guint8 *codes =
-    sl_arena_alloc (o->arena, t->elements * (whole ? 1 : sizeof (gfloat)) + SL_TENSOR_PADDING);
-  gfloat *reals = (gfloat *) (gpointer) codes;
-  for (gsize i = 0; i < t->elements; i++) {
-    const guint8 code = is_packed (t->type) ? data[i / 2] >> (i % 2 * 4) & 15 : data[i];
-    if (whole)
-      codes[i] = t->type == ONNX_INT4 && code > 7 ? (guint8) (code | 0xf0) : code;
-    else
-      reals[i] = small_float (t->type, code);
+  if (whole) {
+    const SlFewBits codes = { .rows = 1,
+                              .columns = t->elements,
+                              .bits = 4,
+                              .is_signed = t->type == ONNX_INT4,
+                              .values = data,
+                              .value_step = { 0, 1 },
+                              .value_bytes = units_of (t) };
+    return sl_graph_widen_later (o->graph, &codes, &o->error);
   }
-  return codes;
+  gfloat *reals = sl_arena_alloc (o->arena, t->elements * sizeof (gfloat) + SL_TENSOR_PADDING);
+  for (gsize i = 0; i < t->elements; i++)
+    reals[i] =
+      small_float (t->type, is_packed (t->type) ? data[i / 2] >> (i % 2 * 4) & 15 : data[i]);
+  return reals;
 }
 
 static LowerValue *

@@ -215,6 +215,7 @@ matrix_of (const FewBits *w)
     .rows = outputs,
     .columns = (gsize) w->depth,
     .bits = (guint) w->bits,
+    .zero_bits = (guint) w->bits,
     .middle = 1 << (w->bits - 1),
     .size = { 1, (gsize) w->size },
     .values = w->codes,

@@ -8,47 +8,75 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/graph/constants.h"
 #include "models/lower/codes.h"
 #include "models/onnx/ops.h"
 
-/* Reads scale input @at and zero point input @at + 1 (which may be omitted) for codes of @dtype;
- * *@dtype without codes of its own is set. */
-static gboolean
-read_quant (Lower *o, guint at, SlDtype *dtype, SlQuant *quant)
+/** Scales and zero points as the file has them. @dtype: of the codes */
+typedef struct
 {
-  gsize n = 0, n_zero = 0;
-  LowerValue *scales = lower_required (o, at), *zeros = lower_input (o, at + 1);
-  const gfloat *from = lower_data (o, scales, &n);
-  const void *zero = zeros != NULL ? lower_data (o, zeros, &n_zero) : NULL;
+  const gfloat *scales;
+  const void *zeros; /* (nullable) */
+  gsize n, n_zeros;
+  SlDtype dtype;
+} Scales;
+
+static gboolean
+check_scales (Lower *o, const Scales *scales)
+{
+  for (gsize i = 0; i < scales->n; i++)
+    if (!isfinite (scales->scales[i]) || scales->scales[i] < 0)
+      return lower_refuse (o, SL_ERROR_FORMAT,
+                           "scale %" G_GSIZE_FORMAT " is %g; expected a finite number above 0", i,
+                           (gdouble) scales->scales[i]);
+  return TRUE;
+}
+
+/* Reads scale input @at and zero point input @at + 1 (which may be omitted) for codes of @dtype,
+ * which may have no codes of its own. */
+static gboolean
+find_scales (Lower *o, guint at, SlDtype dtype, Scales *scales)
+{
+  LowerValue *values = lower_required (o, at), *zeros = lower_input (o, at + 1);
+  *scales = (Scales){ .n = 0 };
+  scales->scales = lower_data (o, values, &scales->n);
+  scales->zeros = zeros != NULL ? lower_data (o, zeros, &scales->n_zeros) : NULL;
   if (o->error != NULL)
     return FALSE;
-  if (from == NULL || lower_dtype (o, scales) != SL_DTYPE_F32
-      || (zeros != NULL && (zero == NULL || (n_zero != n && n_zero != 1))))
+  if (scales->scales == NULL || lower_dtype (o, values) != SL_DTYPE_F32
+      || (zeros != NULL
+          && (scales->zeros == NULL || (scales->n_zeros != scales->n && scales->n_zeros != 1))))
     return lower_refuse (
       o, SL_ERROR_UNSUPPORTED,
       "its scale and zero point, inputs %u and %u, must be constants of as many elements", at,
       at + 1);
-  const SlDtype type = zeros != NULL                ? lower_dtype (o, zeros)
-                       : *dtype != SL_DTYPE_INVALID ? *dtype
-                                                    : SL_DTYPE_U8;
-  if (zeros != NULL && type != SL_DTYPE_U8 && type != SL_DTYPE_I8 && type != SL_DTYPE_I32)
+  scales->dtype = zeros != NULL               ? lower_dtype (o, zeros)
+                  : dtype != SL_DTYPE_INVALID ? dtype
+                                              : SL_DTYPE_U8;
+  if (zeros != NULL && scales->dtype != SL_DTYPE_U8 && scales->dtype != SL_DTYPE_I8
+      && scales->dtype != SL_DTYPE_I32)
     return lower_refuse (o, SL_ERROR_UNSUPPORTED,
                          "its zero point is %s; expected uint8, int8 or int32",
-                         sl_dtype_name (type));
-  gfloat *scale = sl_arena_alloc (o->arena, n * sizeof scale[0]);
-  gint32 *zero_point = sl_arena_alloc (o->arena, n * sizeof zero_point[0]);
-  for (gsize i = 0; i < n; i++) {
-    const gsize k = n_zero == 1 ? 0 : i;
-    scale[i] = from[i] == 0 ? FLT_MIN : from[i];
-    if (!isfinite (scale[i]) || scale[i] < 0)
-      return lower_refuse (o, SL_ERROR_FORMAT,
-                           "scale %" G_GSIZE_FORMAT " is %g; expected a finite number above 0", i,
-                           (gdouble) scale[i]);
-    if (zero != NULL)
-      zero_point[i] = lower_code_at (type, zero, k);
+                         sl_dtype_name (scales->dtype));
+  return check_scales (o, scales);
+}
+
+/* The same as a tensor's quantisation; *@dtype without codes of its own is set. */
+static gboolean
+read_quant (Lower *o, guint at, SlDtype *dtype, SlQuant *quant)
+{
+  Scales from;
+  if (!find_scales (o, at, *dtype, &from))
+    return FALSE;
+  gfloat *scale = sl_arena_alloc (o->arena, from.n * sizeof scale[0]);
+  gint32 *zero_point = sl_arena_alloc (o->arena, from.n * sizeof zero_point[0]);
+  for (gsize i = 0; i < from.n; i++) {
+    scale[i] = from.scales[i] == 0 ? FLT_MIN : from.scales[i];
+    if (from.zeros != NULL)
+      zero_point[i] = lower_code_at (from.dtype, from.zeros, from.n_zeros == 1 ? 0 : i);
   }
-  *dtype = type;
-  *quant = (SlQuant){ .count = (guint) n, .scale = scale, .zero_point = zero_point };
+  *dtype = from.dtype;
+  *quant = (SlQuant){ .count = (guint) from.n, .scale = scale, .zero_point = zero_point };
   return TRUE;
 }
 
@@ -102,7 +130,7 @@ needs_reals (Lower *o, LowerValue *x)
   LowerValue *scale = lower_required (o, 1);
   if (o->error != NULL || x->empty || scale->empty)
     return FALSE;
-  return lower_data (o, scale, &n) == NULL || (n > 1 && lower_data (o, x, &n) == NULL);
+  return lower_data (o, scale, &n) == NULL || (n > 1 && !lower_is_constant (o, x));
 }
 
 void
@@ -129,21 +157,41 @@ onnx_quantize_linear (Lower *o)
   lower_set (o, 0, codes, last);
 }
 
-/* A scale for each block along one dimension: what the codes stand for, at once. */
+/* A matrix of blocks of @size along dimension @axis, whose zero points are codes, too. */
 static gint32
-dequantise_blocks (Lower *o, LowerValue *x, const SlQuant *quant)
+widen_blocks (Lower *o, LowerValue *x, const Scales *scales, guint axis, gsize size)
+{
+  const gsize across = axis == 0 ? (gsize) x->dims[1] : 1;
+  const SlFewBitsStep step = { axis == 0 ? across : scales->n / (gsize) x->dims[0], 1 };
+  SlFewBits zeros = { .bits = 8, .values = scales->zeros, .value_bytes = scales->n_zeros };
+  sl_graph_few_bits_of (o->graph, scales->zeros, &zeros);
+  return lower_widen (o, x,
+                      (SlFewBits){
+                        .size = { axis == 0 ? size : 1, axis == 0 ? 1 : size },
+                        .scales = scales->scales,
+                        .scale_step = step,
+                        .scale_bytes = scales->n * sizeof (gfloat),
+                        .zeros = zeros.values,
+                        .zero_bits = zeros.bits,
+                        .zero_step = scales->n_zeros == 1 ? (SlFewBitsStep){ 0, 0 } : step,
+                        .zero_bytes = zeros.value_bytes,
+                      });
+}
+
+/* A scale for each block along one dimension: what the codes stand for. */
+static gint32
+dequantise_blocks (Lower *o, LowerValue *x, const Scales *from)
 {
   const SlDtype dtype = lower_dtype (o, x);
   const LowerValue *scales = lower_required (o, 1);
   const gint64 size = MIN (lower_attr_int (o, "block_size", 0), G_MAXINT32);
   const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", 1), x->rank);
   gsize n = 0, inner = 1;
-  const void *codes = lower_data (o, x, &n);
   if (o->error != NULL)
     return -1;
   const gsize dim = (gsize) x->dims[axis],
               blocks = size > 0 ? (dim + (gsize) size - 1) / (gsize) size : 0;
-  gboolean fits = codes != NULL && scales->rank == x->rank;
+  gboolean fits = lower_is_constant (o, x) && scales->rank == x->rank;
   for (guint i = 0; fits && i < x->rank; i++)
     fits = (gsize) scales->dims[i] == (i == axis ? blocks : (gsize) x->dims[i]);
   if (!fits)
@@ -151,13 +199,18 @@ dequantise_blocks (Lower *o, LowerValue *x, const SlQuant *quant)
                        "its scales do not fit blocks of %" G_GINT64_FORMAT
                        " along dimension %u; expected a constant with a scale for each block",
                        size, axis);
+  if (x->rank == 2 && dtype != SL_DTYPE_I32)
+    return widen_blocks (o, x, from, axis, (gsize) size);
+  const void *codes = lower_data (o, x, &n);
   for (guint i = axis + 1; i < x->rank; i++)
     inner *= (gsize) x->dims[i];
   g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && o->error == NULL; i++) {
     const gsize s = (i / inner / dim * blocks + i / inner % dim / (gsize) size) * inner + i % inner;
-    to[i] = (gfloat) (((gdouble) lower_code_at (dtype, codes, i) - quant->zero_point[s])
-                      * (gdouble) quant->scale[s]);
+    const gint32 zero =
+      from->zeros != NULL ? lower_code_at (dtype, from->zeros, from->n_zeros == 1 ? 0 : s) : 0;
+    to[i] =
+      (gfloat) (((gdouble) lower_code_at (dtype, codes, i) - zero) * (gdouble) from->scales[s]);
   }
   return lower_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
 }
@@ -168,30 +221,30 @@ onnx_dequantize_linear (Lower *o)
   LowerValue *x = lower_required (o, 0);
   SlDtype dtype = lower_dtype (o, x);
   SlQuant quant;
-  gsize n = 0;
+  Scales scales;
   const SlDtype stored = dtype;
   if (o->error != NULL)
     return;
   const SlTensor *tensor = lower_t (o, x->plain >= 0 ? x->plain : x->last);
-  const gboolean computed = lower_data (o, x, &n) == NULL;
+  const gboolean computed = !lower_is_constant (o, x);
   if (stored == SL_DTYPE_F32 || (stored == SL_DTYPE_I32 && computed)
       || (tensor->quant.count == 0 && needs_reals (o, x))) {
     onnx_dequantize_real (o);
     return;
   }
-  if (!read_quant (o, 1, &dtype, &quant))
+  if (!find_scales (o, 1, dtype, &scales))
     return;
-  if (quant.count > 1 && lower_attr_int (o, "block_size", 0) != 0
-      && (dtype == SL_DTYPE_I32 || check_codes (o, dtype))) {
-    if (dtype != stored)
+  if (scales.n > 1 && lower_attr_int (o, "block_size", 0) != 0
+      && (scales.dtype == SL_DTYPE_I32 || check_codes (o, scales.dtype))) {
+    if (scales.dtype != stored)
       lower_fail (o, SL_ERROR_FORMAT,
                   "its zero point is %s for values of %s; expected the same type",
-                  sl_dtype_name (dtype), sl_dtype_name (stored));
+                  sl_dtype_name (scales.dtype), sl_dtype_name (stored));
     else
-      lower_set (o, 0, dequantise_blocks (o, x, &quant), FALSE);
+      lower_set (o, 0, dequantise_blocks (o, x, &scales), FALSE);
     return;
   }
-  if (o->error != NULL || !find_axis (o, x, &quant))
+  if (o->error != NULL || !read_quant (o, 1, &dtype, &quant) || !find_axis (o, x, &quant))
     return;
   if (stored != SL_DTYPE_I32 && !check_codes (o, dtype))
     return;

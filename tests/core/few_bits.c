@@ -72,10 +72,10 @@ static double
 weight_of (const Case *c, const Data *data, gint32 channel, gint32 k)
 {
   const gint32 blocks = (c->depth + c->size - 1) / c->size, block = channel * blocks + k / c->size;
-  const double zero = c->zeros == PACKED   ? integer_of (c, data->zeros, (gsize) block)
-                      : c->zeros == REAL   ? (double) data->reals[block]
-                      : c->is_signed       ? 0
-                                           : 1 << (c->bits - 1);
+  const double zero = c->zeros == PACKED ? integer_of (c, data->zeros, (gsize) block)
+                      : c->zeros == REAL ? (double) data->reals[block]
+                      : c->is_signed     ? 0
+                                         : 1 << (c->bits - 1);
   const gint32 at = c->by_column ? k * CHANNELS + channel : channel * stride_of (c) + k;
   return (integer_of (c, data->values, (gsize) at) - zero) * (double) data->scales[block];
 }
@@ -88,6 +88,7 @@ matrix_of (const Case *c, const Data *data)
     .rows = CHANNELS,
     .columns = (gsize) c->depth,
     .bits = c->bits,
+    .zero_bits = c->bits,
     .is_signed = c->is_signed,
     .middle = c->is_signed ? 0 : 1 << (c->bits - 1),
     .size = { 1, (gsize) c->size },
@@ -153,12 +154,12 @@ static double *
 expected_of (const Check *check, const Case *c, const Data *data, double **magnitudes)
 {
   const gfloat *x = check->input_data[0];
-  double *sums = g_new0 (double, (gsize) c->rows * CHANNELS);
-  *magnitudes = g_new0 (double, (gsize) c->rows * CHANNELS);
+  double *sums = g_new0 (double, (gsize) c->rows *CHANNELS);
+  *magnitudes = g_new0 (double, (gsize) c->rows *CHANNELS);
   for (gint32 channel = 0; channel < CHANNELS; channel++)
     for (gint32 k = 0; k < c->depth; k++) {
-      const double weight = weight_of (c, data, channel, k)
-                            * (c->scaled ? (double) data->factors[channel] : 1);
+      const double weight =
+        weight_of (c, data, channel, k) * (c->scaled ? (double) data->factors[channel] : 1);
       for (gint32 row = 0; row < c->rows; row++) {
         const double product = weight * (double) x[row * c->depth + k];
         sums[row * CHANNELS + channel] += product;
@@ -180,8 +181,8 @@ compare (Check *check, const Case *c, const double *expected, const double *magn
     for (gsize i = 0; i < (gsize) c->rows * CHANNELS; i++)
       if (!(fabs ((double) got[i] - expected[i]) <= TOLERANCE * magnitudes[i] + 1e-6))
         g_error ("%s, %u threads, case %d: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g",
-                 isa != NULL ? isa->name : "plain", threads, (gint) (c - cases), i,
-                 (double) got[i], expected[i]);
+                 isa != NULL ? isa->name : "plain", threads, (gint) (c - cases), i, (double) got[i],
+                 expected[i]);
     sl_tensor_buffer_free (got);
   }
 }

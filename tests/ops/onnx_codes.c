@@ -74,6 +74,92 @@ test_weights (void)
     run_weights (i & 1, i / 2);
 }
 
+/* Matrices that are large enough to be packed without their floats: integers of 4 and 8 bits, a
+ * scale for each column, row, or block of a column or row; zero points as codes. */
+typedef struct
+{
+  guint type;
+  gint64 axis, size; /* 0: none */
+  gboolean turned;
+} Large;
+
+enum
+{
+  LARGE_DEPTH = 128,
+  LARGE_OUTPUTS = 160,
+  LARGE_ROWS = 3,
+  LARGE = LARGE_DEPTH * LARGE_OUTPUTS
+};
+
+static int
+large_code (guint type, const guint8 *codes, guint i)
+{
+  const int nibble = codes[i / 2] >> (i % 2 * 4) & 15;
+  return type == UINT8   ? codes[i]
+         : type == INT8  ? (gint8) codes[i]
+         : type == UINT4 ? nibble
+                         : (nibble ^ 8) - 8;
+}
+
+static void
+run_large (const Large *c)
+{
+  const gboolean halves = c->type == UINT4 || c->type == INT4;
+  const gint64 dims[2] = { c->turned ? LARGE_OUTPUTS : LARGE_DEPTH,
+                           c->turned ? LARGE_DEPTH : LARGE_OUTPUTS };
+  const gint64 blocks = c->size > 0 ? dims[c->axis] / c->size : 1;
+  const gint64 scale_dims[2] = { c->axis == 0 ? blocks : dims[0], c->axis == 1 ? blocks : dims[1] };
+  const guint n = (guint) (c->size > 0 ? scale_dims[0] * scale_dims[1] : dims[c->axis]);
+  g_autofree guint8 *codes = g_malloc (LARGE), *zeros = g_malloc (n);
+  g_autofree gfloat *scale = g_new (gfloat, n);
+  g_autofree char *axis = g_strdup_printf ("axis i %d", (int) c->axis),
+                  *size = g_strdup_printf ("block_size i %d", (int) c->size);
+  double expected[LARGE_ROWS * LARGE_OUTPUTS] = { 0 };
+  OnnxModel m;
+  onnx_model_init (&m, 21, c->type);
+  const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (LARGE_ROWS, LARGE_DEPTH));
+  for (guint i = 0; i < LARGE; i++)
+    codes[i] = (guint8) g_rand_int_range (m.rand, 0, 256);
+  for (guint i = 0; i < n; i++) {
+    zeros[i] = (guint8) g_rand_int_range (m.rand, 0, 256);
+    scale[i] = (gfloat) (g_rand_double_range (m.rand, 0.001, 0.01) / (halves ? 1 : 16));
+  }
+  add_constant (&m, "codes", c->type, 2, dims, codes, halves ? LARGE / 2 : LARGE);
+  add_constant (&m, "scale", SL_ONNX_FLOAT, c->size > 0 ? 2 : 1,
+                c->size > 0 ? scale_dims : DIMS (n), scale, n * sizeof scale[0]);
+  add_constant (&m, "zeros", c->type, c->size > 0 ? 2 : 1, c->size > 0 ? scale_dims : DIMS (n),
+                zeros, halves ? (n + 1) / 2 : n);
+  sl_onnx_writer_node (m.writer, "DequantizeLinear", "codes,scale,zeros", "w", axis,
+                       c->size > 0 ? size : NULL, NULL);
+  sl_onnx_writer_node (m.writer, "Gemm", "x,w", "y", c->turned ? "transB i 1" : NULL, NULL);
+  for (guint k = 0; k < LARGE_DEPTH; k++)
+    for (guint o = 0; o < LARGE_OUTPUTS; o++) {
+      const guint place[2] = { c->turned ? o : k, c->turned ? k : o };
+      const guint row = c->size > 0 && c->axis == 0 ? place[0] / (guint) c->size : place[0],
+                  column = c->size > 0 && c->axis == 1 ? place[1] / (guint) c->size : place[1];
+      const guint s = c->size > 0 ? row * (guint) scale_dims[1] + column : place[c->axis];
+      const double weight = (large_code (c->type, codes, place[0] * (guint) dims[1] + place[1])
+                             - large_code (c->type, zeros, s))
+                            * (double) scale[s];
+      for (guint r = 0; r < LARGE_ROWS; r++)
+        expected[r * LARGE_OUTPUTS + o] += weight * (double) x[r * LARGE_DEPTH + k];
+    }
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, LARGE_ROWS * LARGE_OUTPUTS, expected, 1e-5);
+  onnx_model_clear (&m);
+}
+
+static void
+test_large_weights (void)
+{
+  static const Large cases[] = { { UINT4, 0, 32, FALSE }, { INT4, 0, 16, FALSE },
+                                 { UINT4, 1, 64, TRUE },  { INT8, 0, 32, FALSE },
+                                 { UINT8, 1, 32, TRUE },  { UINT8, 1, 0, FALSE },
+                                 { INT4, 1, 0, FALSE },   { UINT4, 0, 0, TRUE },
+                                 { INT8, 0, 0, FALSE },   { INT4, 1, 16, FALSE } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    run_large (&cases[i]);
+}
+
 /* What is computed, to codes of a type and back; scales as before. */
 static void
 run_activations (guint type, double low, double high, gint zero, guint scales, gboolean microsoft)
@@ -528,6 +614,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/codes/weights", test_weights);
+  g_test_add_func ("/onnx/codes/large-weights", test_large_weights);
   g_test_add_func ("/onnx/codes/activations", test_activations);
   g_test_add_func ("/onnx/codes/small-floats", test_small_floats);
   g_test_add_func ("/onnx/codes/few-bits", test_few_bits);

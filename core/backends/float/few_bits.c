@@ -85,13 +85,14 @@ pack_bytes (const SlFewBits *matrix, gsize channel, gsize first, gsize end, guin
 static void
 pack_values (const SlFewBits *matrix, const SlFloatPanel *panel, gsize width, guint8 *to)
 {
-  const gboolean pairs = matrix->bits == 4 && matrix->value_step.column == 1
-                         && matrix->value_step.row % 2 == 0;
+  const gboolean pairs =
+    matrix->bits == 4 && matrix->value_step.column == 1 && matrix->value_step.row % 2 == 0;
   for (gsize first = 0; first < matrix->columns; first += PACKED_AT_ONCE)
     for (gsize lane = 0; lane < (gsize) panel->channels; lane++)
-      (matrix->bits == 8 ? pack_bytes : pairs ? pack_pairs : pack_halves) (
-        matrix, (gsize) panel->channel + lane, first,
-        MIN (first + PACKED_AT_ONCE, matrix->columns), to + lane, width);
+      (matrix->bits == 8 ? pack_bytes
+       : pairs           ? pack_pairs
+                         : pack_halves) (matrix, (gsize) panel->channel + lane, first,
+                               MIN (first + PACKED_AT_ONCE, matrix->columns), to + lane, width);
 }
 
 /** What the panels are packed of, and how their blocks are laid out. */
@@ -112,7 +113,8 @@ pack_blocks (const Job *job, const SlFloatPanel *panel, gfloat *scales, guint8 *
   const gsize width = width_of (job->layer, panel);
   for (gsize k = 0; k < matrix->columns; k += (gsize) job->size)
     for (gsize lane = 0; lane < (gsize) panel->channels; lane++) {
-      const gsize channel = (gsize) panel->channel + lane, at = k / (gsize) job->size * width + lane;
+      const gsize channel = (gsize) panel->channel + lane,
+                  at = k / (gsize) job->size * width + lane;
       const gfloat zero = sl_few_bits_zero (matrix, channel, k);
       scales[at] =
         sl_few_bits_scale (matrix, channel, k) * (job->by != NULL ? job->by[channel] : 1);

@@ -19,8 +19,7 @@ widen_block (const SlFloatFewBits *panel, gint32 block, gfloat *to, const gint g
                                       : broadcast (panel->middle);
   }
   to += (gsize) first * width;
-  for (gint32 k = first; k < end;
-       k += (gint32) together, values += width, to += together * width) {
+  for (gint32 k = first; k < end; k += (gint32) together, values += width, to += together * width) {
     SL_UNROLL
     for (gint g = 0; g < groups; g++) {
       const Vec low = load_unsigned (values + g * LANES, 0, bits == 4 ? 15 : 255);
