@@ -235,6 +235,10 @@ add_weights (Rewrite *c, const Layer *layer)
   tensor.dtype = SL_DTYPE_I8;
   tensor.bytes /= sizeof (gfloat);
   tensor.data = layer->values;
+  if (layer->dynamic) {
+    tensor.rank = 2;
+    tensor.dims[1] = (gint32) layer->inner;
+  }
   set_quant (c, &tensor, layer->single ? 1 : (guint) layer->channels,
              layer->single ? 0 : layer->axis, layer->scales, 0);
   return add_tensor (c, &tensor, "/int8");
@@ -275,6 +279,19 @@ add_float_bias (Rewrite *c, const Layer *layer, const gdouble *bias)
   return add_tensor (c, &tensor, "/float");
 }
 
+/* Of a fully connected layer that rounds the rows of @node, which may be a pointwise convolution.
+ */
+static SlOpParams
+dynamic_params (const SlNode *node)
+{
+  SlOpParams params = node->params;
+  if (node->op == SL_OP_CONV_2D)
+    params = (SlOpParams){ .fully_connected = { .activation = node->params.window.activation,
+                                                .keep_dims = TRUE } };
+  params.fully_connected.dynamic = TRUE;
+  return params;
+}
+
 static gboolean
 add_layer (Rewrite *c, const SlNode *node)
 {
@@ -291,10 +308,10 @@ add_layer (Rewrite *c, const SlNode *node)
   inputs[1] = add_weights (c, &layer);
   inputs[2] = layer.dynamic ? add_float_bias (c, &layer, bias) : add_bias (c, &layer, bias);
   if (layer.dynamic)
-    params.fully_connected.dynamic = TRUE;
+    params = dynamic_params (node);
   return inputs[0] >= 0 && inputs[1] >= 0 && inputs[2] >= 0
-         && sl_graph_add_node (c->to, node->op, node->index, inputs, 3, node->outputs, 1, &params,
-                               c->error);
+         && sl_graph_add_node (c->to, layer.dynamic ? SL_OP_FULLY_CONNECTED : node->op, node->index,
+                               inputs, 3, node->outputs, 1, &params, c->error);
 }
 
 /* Parts of a CONCATENATION that have a stated scale come to that of the whole. */

@@ -17,13 +17,25 @@
 #define MIN_KEYS 64
 #define MAX_COLUMNS 512
 
+/* A convolution whose window is a pixel: a matrix of rows, one for each pixel. */
+static gboolean
+is_pointwise (const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *weights = sl_node_input (graph, node, 1);
+  return node->op == SL_OP_CONV_2D && weights->dims[1] == 1 && weights->dims[2] == 1
+         && weights->dims[3] == sl_node_input (graph, node, 0)->dims[3]
+         && sl_tensor_count (sl_node_input (graph, node, 0)) / (gsize) weights->dims[3]
+              == sl_tensor_count (sl_node_output (graph, node, 0)) / (gsize) weights->dims[0];
+}
+
 static gboolean
 has_weights (const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1),
                  *bias = sl_node_input (graph, node, 2);
-  return node->op == SL_OP_FULLY_CONNECTED && input->dtype == SL_DTYPE_F32 && weights->data != NULL
-         && weights->dtype == SL_DTYPE_F32 && weights->bytes >= MIN_WEIGHTS * sizeof (gfloat)
+  return (node->op == SL_OP_FULLY_CONNECTED || is_pointwise (graph, node))
+         && input->dtype == SL_DTYPE_F32 && weights->data != NULL && weights->dtype == SL_DTYPE_F32
+         && weights->bytes >= MIN_WEIGHTS * sizeof (gfloat)
          && sl_constant_is_within (weights, FLT_MAX)
          && (bias == NULL
              || (bias->data != NULL && bias->dtype == SL_DTYPE_F32
@@ -38,7 +50,7 @@ is_of_tokens (const SlGraph *graph)
     work += sl_node_multiply_adds (graph, sl_graph_node (graph, i));
   for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
     const SlNode *node = sl_graph_node (graph, i);
-    if (!has_weights (graph, node))
+    if (node->op != SL_OP_FULLY_CONNECTED || !has_weights (graph, node))
       continue;
     const SlTensor *output = sl_node_output (graph, node, 0);
     const gboolean many_rows = sl_tensor_count (output) > (gsize) output->dims[output->rank - 1];
@@ -159,6 +171,25 @@ plan_attention (const SlGraph *graph, const SlRanges *ranges, const gboolean *ke
   }
 }
 
+/* Pointwise convolutions that read floats are matrices, too: they round their rows, and write
+ * floats. Returns how many there are. */
+static guint
+plan_pointwise (const SlGraph *graph, gboolean *quantized, const gboolean *is_float,
+                gboolean *dynamic)
+{
+  guint found = 0;
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    if (!quantized[i] || node->op != SL_OP_CONV_2D || !is_float[node->inputs[0]]
+        || !has_weights (graph, node))
+      continue;
+    dynamic[i] = TRUE;
+    quantized[i] = FALSE;
+    found++;
+  }
+  return found;
+}
+
 void
 sl_tokens_plan (const SlGraph *graph, const SlRanges *ranges, const gboolean *kept,
                 gboolean *quantized, gboolean *dynamic)
@@ -168,14 +199,17 @@ sl_tokens_plan (const SlGraph *graph, const SlRanges *ranges, const gboolean *ke
     return;
   for (guint i = 0; i < nodes; i++) {
     const SlNode *node = sl_graph_node (graph, i);
-    dynamic[i] = has_weights (graph, node) && (kept == NULL || !kept[i]);
+    dynamic[i] =
+      node->op == SL_OP_FULLY_CONNECTED && has_weights (graph, node) && (kept == NULL || !kept[i]);
     if (node->op == SL_OP_FULLY_CONNECTED)
       quantized[i] = FALSE;
   }
   plan_attention (graph, ranges, kept, dynamic);
   g_autofree gboolean *is_float = g_new0 (gboolean, MAX (tensors, 1)),
                       *read_as_float = g_new0 (gboolean, MAX (tensors, 1));
-  while (leave_behind_floats (graph, quantized, is_float)
-         + leave_before_floats (graph, quantized, read_as_float))
-    ;
+  do
+    while (leave_behind_floats (graph, quantized, is_float)
+           + leave_before_floats (graph, quantized, read_as_float))
+      ;
+  while (plan_pointwise (graph, quantized, is_float, dynamic));
 }

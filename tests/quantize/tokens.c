@@ -9,6 +9,7 @@
 
 #include <glib/gstdio.h>
 #include <math.h>
+#include <string.h>
 
 #include "tests/support/onnx_writer.h"
 #include "tests/support/program.h"
@@ -84,6 +85,33 @@ add_attention (SlOnnxWriter *w, GRand *rand, gint side)
   sl_onnx_writer_node (w, "Softmax", "scaled", "p", "axis i -1", NULL);
   sl_onnx_writer_node (w, "MatMul", "p,v", "y", NULL);
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+}
+
+/* A decoder behind attention: two pointwise convolutions, both made twice as large, joined, and
+ * convolved again. Channels of weights are outputs. */
+static void
+add_decoder (SlOnnxWriter *w, GRand *rand)
+{
+  static const gfloat scales[4] = { 1, 1, 2, 2 };
+  static const char *const parts[][4] = { { "map,wa", "a", "a,,scales", "a2" },
+                                          { "map,wb", "b", "b,,scales", "b2" } };
+  add_attention (w, rand, 8);
+  sl_onnx_writer_node (w, "Transpose", "y", "back", "perm I 0,2,1", NULL);
+  sl_onnx_writer_ints (w, "square", 4, (const gint64[]){ 1, WIDTH, 8, 8 });
+  sl_onnx_writer_node (w, "Reshape", "back,square", "map", NULL);
+  sl_onnx_writer_floats (w, "scales", 1, (const gint64[]){ 4 }, scales);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    add_floats (w, rand, parts[i][0] + strlen ("map,"), 4, (gint64[]){ WIDTH, WIDTH, 1, 1 }, -0.3,
+                0.3);
+    sl_onnx_writer_node (w, "Conv", parts[i][0], parts[i][1], NULL);
+    sl_onnx_writer_node (w, "Resize", parts[i][2], parts[i][3], "mode s linear",
+                         "coordinate_transformation_mode s half_pixel", NULL);
+  }
+  sl_onnx_writer_node (w, "Concat", "a2,b2", "joined", "axis i 1", NULL);
+  add_floats (w, rand, "wc", 4, (gint64[]){ WIDTH, 2 * WIDTH, 1, 1 }, -0.3, 0.3);
+  sl_onnx_writer_node (w, "Conv", "joined,wc", "mixed", NULL);
+  sl_onnx_writer_node (w, "Relu", "mixed", "z", NULL);
+  sl_onnx_writer_output (w, "z", SL_ONNX_FLOAT);
 }
 
 /* (transfer full): the model of the file @name of @bytes; @kept: to make another model of it. */
@@ -227,6 +255,33 @@ test_attention (void)
   sl_model_unref (model);
 }
 
+/* Pointwise convolutions of floats round rows, too, each part of joined channels by itself before
+ * it is made larger. */
+static void
+test_pointwise (void)
+{
+  SlQuantizeReport report;
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (17);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
+  add_decoder (writer, rand);
+  g_autoptr (SlQuantizer) quantizer = quantizer_for (writer);
+  g_autoptr (GBytes) file = quantise (quantizer, &report);
+  SlModel *model = load (file, "decoder.tflite", FALSE);
+  const SlGraph *graph = sl_model_graph (model);
+  guint layers = 0, convolutions = 0;
+  g_assert_cmpuint (report.dynamic, ==, 9);
+  g_assert_cmpfloat (report.output_snr, >, 30);
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    g_assert_cmpint (node->op, !=, SL_OP_CONCATENATION);
+    layers += node->op == SL_OP_FULLY_CONNECTED && node->params.fully_connected.dynamic;
+    convolutions += node->op == SL_OP_CONV_2D;
+  }
+  g_assert_cmpuint (layers, ==, 7);
+  g_assert_cmpuint (convolutions, ==, 1);
+  sl_model_unref (model);
+}
+
 /* Layers that are to be kept have float weights again. */
 static void
 test_kept (void)
@@ -259,6 +314,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/quantize/tokens/layers", test_tokens);
   g_test_add_func ("/quantize/tokens/attention", test_attention);
   g_test_add_func ("/quantize/tokens/windows", test_windows);
+  g_test_add_func ("/quantize/tokens/pointwise", test_pointwise);
   g_test_add_func ("/quantize/tokens/kept", test_kept);
   g_test_add_func ("/quantize/tokens/one-row", test_one_row);
   return g_test_run ();
