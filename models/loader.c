@@ -515,7 +515,7 @@ note_precision (SlModel *model)
   for (guint i = 0; i < sl_graph_n_nodes (model->graph) && !changes; i++) {
     const SlNode *node = sl_graph_node (model->graph, i);
     changes = (node->op == SL_OP_CONV_2D || node->op == SL_OP_FULLY_CONNECTED)
-              && sl_node_input (model->graph, node, 0)->dtype == SL_DTYPE_F32;
+              && sl_dtype_is_float (sl_node_input (model->graph, node, 0)->dtype);
   }
   if (!changes)
     model->notice = g_strdup_printf (

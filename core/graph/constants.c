@@ -299,7 +299,7 @@ sl_graph_return_few_bits (SlGraph *graph, const SlFewBits *matrix, guint came)
 }
 
 gboolean
-sl_graph_few_bits_of (SlGraph *graph, const void *data, SlFewBits *matrix)
+sl_graph_few_bits_of (const SlGraph *graph, const void *data, SlFewBits *matrix)
 {
   SlMadeOf of;
   if (!sl_made_constants_of (graph->made, data, FALSE, &of) || of.few_bits == NULL)

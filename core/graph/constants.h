@@ -84,7 +84,7 @@ void sl_graph_return_few_bits (SlGraph *graph, const SlFewBits *matrix, guint ca
  * without scales its integers, a byte each. */
 void *sl_graph_widen_later (SlGraph *graph, const SlFewBits *matrix, GError **error);
 /** sl_graph_few_bits_of: the matrix of few bits that the constant at @data is made of. */
-gboolean sl_graph_few_bits_of (SlGraph *graph, const void *data, SlFewBits *matrix);
+gboolean sl_graph_few_bits_of (const SlGraph *graph, const void *data, SlFewBits *matrix);
 /** sl_graph_copy_later: sl_graph_copy_constant() that is made later. */
 void *sl_graph_copy_later (SlGraph *graph, const void *data, gsize bytes, GError **error);
 /** sl_graph_copy_constant: @bytes of the file at @data, at an aligned place; large ones are spared

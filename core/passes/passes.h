@@ -55,6 +55,10 @@ guint sl_passes_run (SlGraph *graph);
 guint sl_passes_count (void);
 const char *sl_passes_name (guint i);
 
+/** sl_graph_narrow: intermediate tensors of @graph, which is proven, become binary16 where its
+ * precision is fp16 and nodes take them so. */
+void sl_graph_narrow (SlGraph *graph);
+
 /** sl_passes_make: whether a pass makes a node of @made of one of @of. */
 gboolean sl_passes_make (SlOpType of, SlOpType made);
 

@@ -383,6 +383,7 @@ sl_graph_prepare (SlGraph *graph, GError **error)
     graph->pass_changes[SL_PASS_CONSTANT_FOLD] += folded;
     changes = round < MAX_ROUNDS ? sl_passes_run (graph) : 0;
   }
+  sl_graph_narrow (graph);
   if (!check_memory (graph, error) || !check_work (graph, error) || !check_weights (graph, error))
     return FALSE;
   graph->prepared = TRUE;

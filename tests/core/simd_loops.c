@@ -343,6 +343,13 @@ check_weave (const SlSimdLoops *loops, guint planes, gsize n)
   for (gsize i = 0; i < planes * n; i++)
     g_assert_cmpuint (out[i], ==, in[i % planes * stride + i / planes]);
   g_assert_cmpuint (out[planes * n], ==, 7);
+  const guint16 *halves_in = (const guint16 *) (gconstpointer) in;
+  guint16 *halves = (guint16 *) (gpointer) out;
+  halves[planes * n] = 7;
+  loops->weave_halves (halves_in, stride, planes, halves, n);
+  for (gsize i = 0; i < planes * n; i++)
+    g_assert_cmpuint (halves[i], ==, halves_in[i % planes * stride + i / planes]);
+  g_assert_cmpuint (halves[planes * n], ==, 7);
 }
 
 static void

@@ -5,6 +5,8 @@
 
 #include "core/base/half.h"
 #include "core/backends/float/layer.h"
+#include "core/backends/float/narrow.h"
+#include "core/ops/halves.h"
 #include "core/ops/kernels/kernels.h"
 
 /* Bytes of weights that stay in the second cache while rows pass, and of pixels under a strip that
@@ -51,11 +53,24 @@
 #define MAX_SLOPES 4096
 /* Least slopes, so that what begins anew with them does not count. */
 #define MIN_PERIOD 512
+/* Elements that become floats at a time: they stay in the first cache. */
+#define CHUNK 2048
+/* Most lines of a depthwise layer's output in a work item that reads binary16: lines under two
+ * windows become floats once. */
+#define MOST_LINES 16
 
 static gboolean
 is_float (const SlTensor *tensor)
 {
   return tensor->dtype == SL_DTYPE_F32;
+}
+
+/* Whether @tensor, an operand of @node, is of floats, or of binary16 that kernels widen. */
+static gboolean
+is_data (const SlGraph *graph, const SlNode *node, const SlTensor *tensor)
+{
+  return is_float (tensor)
+         || (tensor->dtype == SL_DTYPE_F16 && sl_node_halves (graph, node) == SL_HALVES_ANY);
 }
 
 static gboolean
@@ -127,8 +142,8 @@ supports_norm (const SlGraph *graph, const SlNode *node)
 gboolean
 sl_float_supports (const SlGraph *graph, const SlNode *node)
 {
-  if (!is_float (sl_node_input (graph, node, sl_op_data_at (node->op)))
-      || !is_float (sl_node_output (graph, node, 0)))
+  if (!is_data (graph, node, sl_node_input (graph, node, sl_op_data_at (node->op)))
+      || !is_data (graph, node, sl_node_output (graph, node, 0)))
     return FALSE;
   if (node->op == SL_OP_SOFTMAX)
     return sl_node_output (graph, node, 0)->rank > 0;
@@ -140,8 +155,8 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
   if (node->op == SL_OP_PRELU)
     return supports_slopes (sl_node_input (graph, node, 0), second);
   if (is_element_wise (node))
-    return is_float (second) && sl_node_input (graph, node, 0)->data == NULL && second->data == NULL
-           && sl_tensor_same_shape (sl_node_input (graph, node, 0), second);
+    return is_data (graph, node, second) && sl_node_input (graph, node, 0)->data == NULL
+           && second->data == NULL && sl_tensor_same_shape (sl_node_input (graph, node, 0), second);
   if (!sl_op_is_layer (node->op) || !is_constant (second) || (bias != NULL && !is_constant (bias)))
     return FALSE;
   if (node->op == SL_OP_TRANSPOSE_CONV)
@@ -156,11 +171,14 @@ activation_of (const SlNode *node)
   return curve != SL_ACTIVATION_NONE ? curve : sl_node_fused_activation (node);
 }
 
-/* XNNPACK does not fuse activations that are no limits. Its PRELU is as fast where channels fill
- * whole registers. */
+/* XNNPACK does not fuse activations that are no limits, and takes no binary16. Its PRELU is as fast
+ * where channels fill whole registers. */
 gboolean
 sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node)
 {
+  if (!is_float (sl_node_input (graph, node, sl_op_data_at (node->op)))
+      || !is_float (sl_node_output (graph, node, 0)))
+    return TRUE;
   if (node->op == SL_OP_PRELU) {
     const SlTensor *x = sl_node_input (graph, node, 0);
     return isa->faster && x->dims[x->rank - 1] % isa->lanes != 0;
@@ -234,6 +252,10 @@ set_strip (SlFloatLayer *layer)
                         * (gint64) sizeof (gfloat)
                       > STRIP_BYTES)))
     layer->depthwise.strip--;
+  layer->depthwise.lines = 1;
+  if (layer->narrow.x)
+    layer->depthwise.lines =
+      CLAMP (layer->images * w->out_h / (4 * layer->threads), 1, MIN (MOST_LINES, w->out_h));
   layer->depthwise.kernel.channels = w->channels;
   layer->depthwise.kernel.filter_h = w->filter_h;
   layer->depthwise.kernel.filter_w = w->filter_w;
@@ -258,6 +280,10 @@ set_output (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
   layer->activation = activation_of (node);
   layer->slope = sl_node_slope (node);
   sl_clamp_for (&clamp, layer->activation, sl_node_output (graph, node, 0));
+  if (layer->narrow.y) {
+    clamp.lo_f = MAX (clamp.lo_f, -SL_HALF_MOST);
+    clamp.hi_f = MIN (clamp.hi_f, SL_HALF_MOST);
+  }
   layer->lo = layer->tiles.gemm.lo = layer->depthwise.kernel.lo = layer->sparse.lo = clamp.lo_f;
   layer->hi = layer->tiles.gemm.hi = layer->depthwise.kernel.hi = layer->sparse.hi = clamp.hi_f;
 }
@@ -421,6 +447,14 @@ choose_weights (SlFloatLayer *layer, const SlFloatSource *weights)
     layer->cost_us = (guint) (layer->cost_us * PAIRS_STEP);
 }
 
+void
+sl_float_need_scratch (SlFloatLayer *layer, SlHost *host, gsize bytes)
+{
+  layer->scratch = &host->scratch;
+  layer->scratch_bytes = MAX (layer->scratch_bytes, bytes);
+  sl_host_need_scratch (host, bytes);
+}
+
 static void
 set_multiply (SlFloatLayer *layer, SlHost *host)
 {
@@ -432,8 +466,7 @@ set_multiply (SlFloatLayer *layer, SlHost *host)
                                                                     : isa->gemm;
   if (layer->tiles.pairs == NULL)
     return;
-  layer->scratch = &host->scratch;
-  sl_host_need_scratch (host, SL_FLOAT_PAIRS_SCRATCH (isa->max_rows, layer->depth));
+  sl_float_need_scratch (layer, host, SL_FLOAT_PAIRS_SCRATCH (isa->max_rows, layer->depth));
 }
 
 /* Tiles of rows, and where threads outnumber them, of channels. */
@@ -447,8 +480,7 @@ set_sparse_tiles (SlFloatLayer *layer, SlHost *host)
   layer->tile_rows = layer->isa->sparse_rows;
   layer->n_panels = layer->channels;
   layer->chunks = MIN (pieces, layer->channels);
-  layer->scratch = &host->scratch;
-  sl_host_need_scratch (host, bytes);
+  sl_float_need_scratch (layer, host, bytes);
 }
 
 /** What the weight cache holds: the layer's fields that point into it. */
@@ -523,6 +555,7 @@ set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
   layer->elements.piece =
     MIN (PIECE, ((layer->elements.total + host->threads - 1) / host->threads + WHOLE_PIECE - 1)
                   / WHOLE_PIECE * WHOLE_PIECE);
+  layer->elements.chunk = CHUNK;
   layer->cost_us = cost_of (layer);
   if (layer->mode == SL_FLOAT_SOFTMAX) {
     const SlTensor *y = sl_node_output (host->graph, node, 0);
@@ -546,6 +579,7 @@ set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     memcpy (slopes + i, given->data, given->bytes);
   layer->prelu.slopes = slopes;
   layer->elements.piece = MAX (PIECE / layer->prelu.period, 1) * layer->prelu.period;
+  layer->elements.chunk = MAX (CHUNK / layer->prelu.period, 1) * layer->prelu.period;
 }
 
 static void *
@@ -573,9 +607,8 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     set_multiply (part, host);
     set_tiles (part, host->threads);
     part->zeros = zeros_new (part, host->arena);
-    part->scratch = &host->scratch;
-    sl_host_need_scratch (host,
-                          (gsize) part->isa->max_rows * (gsize) part->channels * sizeof (gfloat));
+    sl_float_need_scratch (part, host,
+                           (gsize) part->isa->max_rows * (gsize) part->channels * sizeof (gfloat));
     layer->cost_us += part->cost_us;
   }
   const SlFloatGemm *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack_parts,
@@ -608,6 +641,7 @@ static void
 set_work (SlFloatLayer *layer, SlHost *host)
 {
   set_multiply (layer, host);
+  layer->threads = (gint32) host->threads;
   if (layer->tiles.weights == SL_FLOAT_FEW_BITS)
     sl_float_few_bits_tiles (layer, host);
   else if (layer->mode == SL_FLOAT_DEPTHWISE)
@@ -620,6 +654,7 @@ set_work (SlFloatLayer *layer, SlHost *host)
     set_tiles (layer, host->threads);
   if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)
     layer->zeros = zeros_new (layer, host->arena);
+  sl_float_narrow_room (layer, host);
 }
 
 static gboolean
@@ -659,6 +694,7 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node, GEr
 {
   SlFloatLayer *layer = sl_arena_alloc (host->arena, sizeof *layer);
   layer->isa = isa;
+  sl_float_narrow_set (layer, host->graph, node);
   set_output (layer, host->graph, node);
   if (node->op == SL_OP_TRANSPOSE_CONV) {
     finish_transposed (layer, host, node);
@@ -667,6 +703,7 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node, GEr
   set_shape (layer, host->graph, node);
   if (is_element_wise (node)) {
     set_elements (layer, host, node);
+    sl_float_narrow_room (layer, host);
     return layer;
   }
   return finish_layer (layer, isa, host, node, error) ? layer : NULL;

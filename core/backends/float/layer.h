@@ -62,10 +62,11 @@ typedef struct
   SlFloatGemm gemm;
 } SlFloatTiles;
 
-/** SlFloatStrips: the plan of a depthwise layer. @strip: output pixels at a time */
+/** SlFloatStrips: the plan of a depthwise layer. @strip: output pixels at a time;
+ * @lines: of the output in a work item */
 typedef struct
 {
-  gint32 strip;
+  gint32 strip, lines;
   SlFloatDepthwise kernel;
 } SlFloatStrips;
 
@@ -91,11 +92,22 @@ typedef struct
 } SlFloatTransposed;
 
 /** SlFloatElements: the plan of elementwise layers and of softmax. @total: elements of the output;
- * @piece: of them in a work item */
+ * @piece: of them in a work item; @chunk: of these at a time, where some are binary16 */
 typedef struct
 {
-  gsize total, piece;
+  gsize total, piece, chunk;
 } SlFloatElements;
+
+/**
+ * SlFloatNarrow: which operands are binary16: narrow.h
+ * @x, @second: inputs; @y: the output
+ * @in, @out: bytes of a thread's scratch memory before the floats that it reads, and writes
+ */
+typedef struct
+{
+  gboolean x, second, y;
+  gsize in, out;
+} SlFloatNarrow;
 
 /** SlFloatSoftmax: @beta: what values are multiplied by */
 typedef struct
@@ -125,7 +137,7 @@ typedef struct
  * of a leaky one
  * @scratch: (sparse, winograd, transposed, pairs) the session's, for a tile of turned rows of each
  * thread, tiles on their way, products that
- *   cross a border, or rounded rows
+ *   cross a border, or rounded rows; @scratch_bytes: of each thread
  * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
  * @cost_us: about how long it takes one thread
  */
@@ -142,6 +154,8 @@ struct _SlFloatLayer
   gfloat slope;
   const gfloat *zeros;
   const SlScratch *scratch;
+  gsize scratch_bytes;
+  SlFloatNarrow narrow;
   guint cost_us;
   SlFloatTiles tiles;
   SlFloatSparse sparse;
@@ -160,6 +174,8 @@ sl_float_first_panel (const SlFloatLayer *layer, gint32 chunk)
   return (gint32) ((gint64) layer->n_panels * chunk / layer->chunks);
 }
 
+/** sl_float_need_scratch: @layer needs @bytes of scratch memory for each thread, in all. */
+void sl_float_need_scratch (SlFloatLayer *layer, SlHost *host, gsize bytes);
 /** sl_float_bias: (nullable): of @node, a layer. */
 const SlTensor *sl_float_bias (const SlGraph *graph, const SlNode *node);
 /** sl_float_activate_rows: the curve, where there is one, of whole rows of the output, in place. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/backends/float/layer.h"
+#include "core/backends/float/narrow.h"
 
 /** A layer and this run's memory. */
 typedef struct
@@ -211,11 +212,46 @@ find_runs (const Run *run, Output at, gint32 rows, const gfloat **runs, gfloat *
   return found;
 }
 
+/* @rows rows of a layer without windows, as floats. */
+static const gfloat *
+rows_of (const Run *run, gint32 first, gint32 rows, guint thread)
+{
+  const gsize depth = (gsize) run->layer->depth, at = (gsize) first * depth;
+  if (!run->layer->narrow.x)
+    return run->x + at;
+  gfloat *floats = sl_float_narrow_in (run->layer, thread);
+  sl_float_widen (run->x, at, floats, (gsize) rows * depth);
+  return floats;
+}
+
+/* Where the results of rows from @first on are written as floats. */
+static gfloat *
+results_at (const Run *run, gint32 first, guint thread)
+{
+  return run->layer->narrow.y ? sl_float_narrow_out (run->layer, thread)
+                              : run->y + (gsize) first * (gsize) run->layer->channels;
+}
+
+/* Rounds them, @c, where the output is binary16: channels from @channel to before @end of @rows
+ * rows. */
+static void
+finish_rows (const Run *run, gint32 first, gint32 rows, gint32 channel, gint32 end, const gfloat *c)
+{
+  const gsize stride = (gsize) run->layer->channels, n = (gsize) (end - channel);
+  const gsize at = (gsize) first * stride + (gsize) channel;
+  if (!run->layer->narrow.y)
+    return;
+  if (n == stride)
+    sl_float_narrow (c, run->y, at, (gsize) rows * stride);
+  for (gint32 r = 0; n < stride && r < rows; r++)
+    sl_float_narrow (c + (gsize) r * stride + channel, run->y, at + (gsize) r * stride, n);
+}
+
 /* Rows of a layer without windows are runs as they are. */
 static SlFloatRows
-direct_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs)
+direct_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs, guint thread)
 {
-  const gfloat *row = run->x + (gsize) first * (gsize) run->layer->depth;
+  const gfloat *row = rows_of (run, first, rows, thread);
   for (gint32 r = 0; r < rows; r++, row += run->layer->depth)
     runs[r] = row;
   return (SlFloatRows){ .runs = runs, .n_runs = 1, .length = run->layer->depth, .rows = rows };
@@ -304,25 +340,25 @@ piece_of (const SlFloatLayer *layer, gint32 item)
                   sl_float_first_panel (layer, chunk), sl_float_first_panel (layer, chunk + 1) };
 }
 
+/* @left rows of @piece from @first on. */
 static void
-run_gemm (const void *data, guint item, guint thread)
+run_tiles (const Run *run, const Piece *piece, gint32 first, gint32 left, guint thread)
 {
-  const Run *run = data;
   const SlFloatLayer *layer = run->layer;
+  const SlFloatPanel *panels = layer->tiles.gemm.panels, *last = &panels[piece->end - 1];
   const gint32 most = layer->isa->max_rows;
-  const Piece piece = piece_of (layer, (gint32) item);
-  gint32 first = piece.first, left = piece.rows;
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
   gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
   const gboolean direct = layer->mode == SL_FLOAT_DIRECT;
   Output at = direct ? (Output){ 0 } : output_of (&layer->window, first);
   for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
     const gint32 rows = (left + pieces - 1) / pieces;
-    const SlFloatRows found =
-      direct ? direct_runs (run, first, rows, runs) : find_runs (run, at, rows, runs, copies);
-    gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
-    multiply (layer, piece.panel, piece.end, &found, c, (gsize) layer->channels, thread);
-    activate (layer, piece.panel, piece.end, rows, c);
+    const SlFloatRows found = direct ? direct_runs (run, first, rows, runs, thread)
+                                     : find_runs (run, at, rows, runs, copies);
+    gfloat *c = results_at (run, first, thread);
+    multiply (layer, piece->panel, piece->end, &found, c, (gsize) layer->channels, thread);
+    activate (layer, piece->panel, piece->end, rows, c);
+    finish_rows (run, first, rows, panels[piece->panel].channel, last->channel + last->channels, c);
     first += rows;
     left -= rows;
     if (!direct)
@@ -363,6 +399,35 @@ run_few_bits (const void *data, guint item, guint thread)
   for (gint32 p = piece.panel; p < piece.end; p++)
     multiply_widened (run, &piece, p,
                       (gfloat *) (gpointer) (scratch->memory + scratch->bytes * thread));
+}
+
+/* Windows over binary16: lines under those of a row of the output become floats. */
+static void
+run_lines (const Run *run, const Piece *piece, guint thread)
+{
+  const SlFloatLayer *layer = run->layer;
+  const SlWindowShape *w = &layer->window;
+  for (gint32 done = 0; done < piece->rows;) {
+    const Output at = output_of (w, piece->first + done);
+    const gint32 n = MIN (piece->rows - done, w->out_w - at.x), x0 = at.x * w->stride_w - w->left,
+                 end = x0 + (n - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1;
+    Run floats = *run;
+    floats.x = sl_float_widen_lines (layer, run->x, at.image, at.y * w->stride_h - w->top,
+                                     w->filter_h, w->dilation_h, x0, end, thread);
+    run_tiles (&floats, piece, piece->first + done, n, thread);
+    done += n;
+  }
+}
+
+static void
+run_gemm (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const Piece piece = piece_of (run->layer, (gint32) item);
+  if (run->layer->mode == SL_FLOAT_WINDOW && run->layer->narrow.x)
+    run_lines (run, &piece, thread);
+  else
+    run_tiles (run, &piece, piece.first, piece.rows, thread);
 }
 
 /* Products of @rows places from @at on: to row @line of the output, or, where some are no output,
@@ -414,23 +479,31 @@ run_sparse (const void *data, guint item, guint thread)
   const SlFloatLayer *layer = run->layer;
   const Piece piece = piece_of (layer, (gint32) item);
   gfloat *columns = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread);
-  gfloat *c = run->y + (gsize) piece.first * (gsize) layer->channels;
-  layer->isa->turn (run->x + (gsize) piece.first * (gsize) layer->depth, piece.rows, layer->depth,
+  gfloat *c = results_at (run, piece.first, thread);
+  layer->isa->turn (rows_of (run, piece.first, piece.rows, thread), piece.rows, layer->depth,
                     columns);
   layer->isa->sparse (&layer->sparse, piece.panel, piece.end, columns, piece.rows, c,
                       (gsize) layer->channels);
   activate_channels (layer, piece.panel, piece.end, piece.rows, c);
+  finish_rows (run, piece.first, piece.rows, piece.panel, piece.end, c);
 }
+
+/** Lines of a picture as floats: line y is number y % @ring of those at @floats. */
+typedef struct
+{
+  const gfloat *floats;
+  gint32 ring;
+} Lines;
 
 /* @n pixels of row @y from @x on; zeros for what is outside of the picture. */
 static void
-find_columns (const SlFloatLayer *layer, const gfloat *image, gint32 y, gint32 x, gint32 n,
+find_columns (const SlFloatLayer *layer, const Lines *lines, gint32 y, gint32 x, gint32 n,
               const gfloat **pixels)
 {
   const SlWindowShape *w = &layer->window;
   const gboolean inside = y >= 0 && y < w->h;
   const gint32 from = inside ? CLAMP (-x, 0, n) : n, to = inside ? CLAMP (w->w - x, from, n) : n;
-  const gfloat *pixel = from < to ? pixel_of (w, image, y, x + from) : NULL;
+  const gfloat *pixel = from < to ? pixel_of (w, lines->floats, y % lines->ring, x + from) : NULL;
   for (gint32 i = 0; i < from; i++)
     pixels[i] = layer->zeros;
   for (gint32 i = from; i < to; i++, pixel += w->channels)
@@ -439,30 +512,99 @@ find_columns (const SlFloatLayer *layer, const gfloat *image, gint32 y, gint32 x
     pixels[i] = layer->zeros;
 }
 
+/* Line @line of the output of all images. */
+static void
+run_depthwise_line (const Run *run, const Lines *lines, gint32 line, guint thread)
+{
+  const SlFloatLayer *layer = run->layer;
+  const SlWindowShape *w = &layer->window;
+  const gint32 y0 = line % w->out_h * w->stride_h - w->top;
+  const gfloat *pixels[SL_FLOAT_MAX_COLUMNS];
+  for (gint32 left = w->out_w; left > 0;) {
+    const gint32 pieces = (left + layer->depthwise.strip - 1) / layer->depthwise.strip,
+                 count = (left + pieces - 1) / pieces, first = line * w->out_w + w->out_w - left;
+    const gint32 x0 = (w->out_w - left) * w->stride_w - w->left;
+    const SlFloatStrip strip = { pixels,
+                                 (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1,
+                                 count };
+    gfloat *out = results_at (run, first, thread);
+    for (gint32 fy = 0; fy < w->filter_h; fy++)
+      find_columns (layer, lines, y0 + fy * w->dilation_h, x0, strip.columns,
+                    pixels + fy * strip.columns);
+    layer->isa->depthwise (&layer->depthwise.kernel, &strip, out);
+    if (sl_activation_is_curve (layer->activation))
+      bend (layer, out, out, (gsize) count * (gsize) w->channels);
+    finish_rows (run, first, count, 0, w->channels, out);
+    left -= count;
+  }
+}
+
+/* Work items are @depthwise.lines lines of an image's output. Of binary16 only as many lines of the
+ * input as a window has are floats at a time. */
 static void
 run_depthwise (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlFloatLayer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
-  const gint32 y0 = (gint32) item % w->out_h * w->stride_h - w->top;
-  const gfloat *image = image_of (run, (gint32) item / w->out_h), *pixels[SL_FLOAT_MAX_COLUMNS];
-  gfloat *out = run->y + (gsize) item * (gsize) w->out_w * (gsize) w->channels;
-  for (gint32 left = w->out_w; left > 0;) {
-    const gint32 pieces = (left + layer->depthwise.strip - 1) / layer->depthwise.strip,
-                 count = (left + pieces - 1) / pieces;
-    const gint32 x0 = (w->out_w - left) * w->stride_w - w->left;
-    const SlFloatStrip strip = { pixels,
-                                 (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1,
-                                 count };
-    for (gint32 fy = 0; fy < w->filter_h; fy++)
-      find_columns (layer, image, y0 + fy * w->dilation_h, x0, strip.columns,
-                    pixels + fy * strip.columns);
-    layer->isa->depthwise (&layer->depthwise.kernel, &strip, out);
-    if (sl_activation_is_curve (layer->activation))
-      bend (layer, out, out, (gsize) count * (gsize) w->channels);
-    out += (gsize) count * (gsize) w->channels;
-    left -= count;
+  const gint32 items = (w->out_h + layer->depthwise.lines - 1) / layer->depthwise.lines,
+               image = (gint32) item / items,
+               first = (gint32) item % items * layer->depthwise.lines,
+               end = MIN (first + layer->depthwise.lines, w->out_h),
+               reach = (w->filter_h - 1) * w->dilation_h + 1;
+  const gsize line = (gsize) w->w * (gsize) w->channels;
+  const Lines lines = { layer->narrow.x ? sl_float_narrow_in (layer, thread)
+                                        : image_of (run, image),
+                        layer->narrow.x ? reach : w->h };
+  gint32 next = 0; /* line of the input that is not float yet */
+  for (gint32 y = first; y < end; y++) {
+    const gint32 y0 = y * w->stride_h - w->top;
+    for (next = MAX (next, y0); layer->narrow.x && next < MIN (y0 + reach, w->h); next++)
+      sl_float_widen (run->x, ((gsize) image * (gsize) w->h + (gsize) next) * line,
+                      sl_float_narrow_in (layer, thread) + (gsize) (next % reach) * line, line);
+    run_depthwise_line (run, &lines, image * w->out_h + y, thread);
+  }
+}
+
+/* @n elements from @first on, of floats. */
+static void
+run_floats (const SlFloatLayer *layer, const gfloat *x, const gfloat *second, gfloat *y, gsize n)
+{
+  if (layer->mode == SL_FLOAT_ACTIVATE)
+    bend (layer, x, y, n);
+  else if (layer->mode == SL_FLOAT_SOFTMAX)
+    layer->isa->softmax (layer->softmax.beta, x, y, (gsize) layer->depth, n / (gsize) layer->depth);
+  else if (layer->mode == SL_FLOAT_NORMALIZE)
+    layer->isa->normalize (&layer->norm, x, y, n / layer->norm.n);
+  else if (layer->mode == SL_FLOAT_PRELU)
+    layer->isa->prelu (layer->prelu.slopes, layer->prelu.period, x, y, n);
+  else
+    (layer->mode == SL_FLOAT_ADD ? layer->isa->add : layer->isa->multiply) (x, second, y, n,
+                                                                            layer->lo, layer->hi);
+}
+
+/* Some of the operands are binary16: a chunk of elements after the other. */
+static void
+run_chunks (const Run *run, gsize first, gsize n, guint thread)
+{
+  const SlFloatLayer *layer = run->layer;
+  const SlFloatNarrow *narrow = &layer->narrow;
+  const gsize chunk = layer->elements.chunk;
+  gfloat *in = sl_float_narrow_in (layer, thread), *in_second = narrow->second ? in + chunk : NULL;
+  for (const gsize end = first + n; first < end; first += chunk) {
+    const gsize some = MIN (chunk, end - first);
+    gfloat *y = narrow->y ? sl_float_narrow_out (layer, thread) : run->y + first;
+    if (narrow->x)
+      sl_float_widen (run->x, first, in, some);
+    if (narrow->second)
+      sl_float_widen (run->second, first, in_second, some);
+    run_floats (layer, narrow->x ? in : run->x + first,
+                narrow->second        ? in_second
+                : run->second != NULL ? run->second + first
+                                      : NULL,
+                y, some);
+    if (narrow->y)
+      sl_float_narrow (y, run->y, first, some);
   }
 }
 
@@ -473,18 +615,11 @@ run_elements (const void *data, guint item, guint thread)
   const SlFloatLayer *layer = run->layer;
   const gsize first = item * layer->elements.piece,
               n = MIN (layer->elements.piece, layer->elements.total - first);
-  if (layer->mode == SL_FLOAT_ACTIVATE)
-    bend (layer, run->x + first, run->y + first, n);
-  else if (layer->mode == SL_FLOAT_SOFTMAX)
-    layer->isa->softmax (layer->softmax.beta, run->x + first, run->y + first, (gsize) layer->depth,
-                         n / (gsize) layer->depth);
-  else if (layer->mode == SL_FLOAT_NORMALIZE)
-    layer->isa->normalize (&layer->norm, run->x + first, run->y + first, n / layer->norm.n);
-  else if (layer->mode == SL_FLOAT_PRELU)
-    layer->isa->prelu (layer->prelu.slopes, layer->prelu.period, run->x + first, run->y + first, n);
+  if (layer->narrow.x || layer->narrow.second || layer->narrow.y)
+    run_chunks (run, first, n, thread);
   else
-    (layer->mode == SL_FLOAT_ADD ? layer->isa->add : layer->isa->multiply) (
-      run->x + first, run->second + first, run->y + first, n, layer->lo, layer->hi);
+    run_floats (layer, run->x + first, run->second != NULL ? run->second + first : NULL,
+                run->y + first, n);
 }
 
 void
@@ -514,8 +649,11 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
       sl_pool_run (pool, run_transposed, &run, sl_float_transposed_items (layer), layer->cost_us);
       return;
     case SL_FLOAT_DEPTHWISE:
-      sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * layer->window.out_h),
-                   layer->cost_us);
+      sl_pool_run (
+        pool, run_depthwise, &run,
+        (guint) (layer->images
+                 * ((layer->window.out_h + layer->depthwise.lines - 1) / layer->depthwise.lines)),
+        layer->cost_us);
       return;
     default:
       sl_pool_run (

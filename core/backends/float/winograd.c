@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "core/backends/float/layer.h"
+#include "core/backends/float/narrow.h"
 
 /* Fewer tiles would read the sixteen matrices, almost twice the weights, for little. */
 #define MIN_TILES 24
@@ -112,9 +113,9 @@ sl_float_winograd_tiles (SlFloatLayer *layer, SlHost *host)
   const gint32 width = layer->isa->lanes * layer->isa->max_groups;
   layer->n_panels = (layer->channels + width - 1) / width;
   layer->tile_rows = (gint32) CLAMP (tiles, 2 * most, MAX_TILES) / most * most;
-  layer->scratch = &host->scratch;
-  sl_host_need_scratch (host, SL_FLOAT_TILE * (apart (layer, in) + apart (layer, layer->channels))
-                                * sizeof (gfloat));
+  sl_float_need_scratch (layer, host,
+                         SL_FLOAT_TILE * (apart (layer, in) + apart (layer, layer->channels))
+                           * sizeof (gfloat));
 }
 
 guint
@@ -166,6 +167,18 @@ find_pixels (const SlFloatLayer *layer, const gfloat *x, Tile tile,
   }
 }
 
+/* The pictures @x as floats: of binary16, the lines under the tiles from @tile to the end of their
+ * row of tiles, at most @n. */
+static const gfloat *
+pictures_at (const SlFloatLayer *layer, const gfloat *x, Tile tile, gint32 n, guint thread)
+{
+  const SlWindowShape *w = &layer->window;
+  const gint32 x0 = 2 * tile.x - w->left;
+  return layer->narrow.x ? sl_float_widen_lines (layer, x, tile.image, 2 * tile.y - w->top, 4, 1,
+                                                 x0, x0 + 2 * n + 2, thread)
+                         : x;
+}
+
 /* Two by two output pixels; NULL for what is outside of the output. */
 static void
 find_outputs (const SlFloatLayer *layer, gfloat *y, Tile tile, gfloat *out[4])
@@ -207,6 +220,28 @@ multiply (const SlFloatLayer *layer, gint32 n, const gfloat *in, gfloat *sums)
   }
 }
 
+/* The output pixels of a tile, whose sums are at @sums. */
+static void
+write_tile (const SlFloatLayer *layer, const gfloat *sums, gfloat *y, Tile tile, guint thread)
+{
+  gfloat *out[4], *to[4];
+  const gsize channels = (gsize) layer->channels;
+  find_outputs (layer, y, tile, out);
+  for (gint i = 0; i < 4; i++)
+    to[i] = layer->narrow.y && out[i] != NULL
+              ? sl_float_narrow_out (layer, thread) + (gsize) i * channels
+              : out[i];
+  layer->isa->tile_out (&layer->tiles.gemm, sums, apart (layer, layer->channels), layer->channels,
+                        to);
+  for (gint row = 0; row < 4; row += 2) {
+    const gint32 n = out[row] == NULL ? 0 : out[row + 1] != NULL ? 2 : 1;
+    if (n > 0)
+      sl_float_activate_rows (layer, to[row], n);
+    if (n > 0 && layer->narrow.y)
+      sl_float_narrow (to[row], y, (gsize) (out[row] - y), (gsize) n * channels);
+  }
+}
+
 void
 sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, guint item,
                        guint thread)
@@ -214,26 +249,23 @@ sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, gu
   const gint64 first = (gint64) item * layer->tile_rows;
   const gint32 n = (gint32) MIN (layer->tile_rows, tiles_of (layer) - first),
                depth = layer->window.channels;
-  const gsize in_apart = apart (layer, depth), out_apart = apart (layer, layer->channels);
+  const gsize in_apart = apart (layer, depth);
   const gint32 in_stride = to_registers (layer, depth),
                out_stride = to_registers (layer, layer->channels);
   gfloat *in = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread),
          *sums = in + SL_FLOAT_TILE * in_apart;
   Tile tile = tile_at (&layer->window, first);
+  const gfloat *pictures = x;
   for (gint32 r = 0; r < n; r++, tile = next_tile (&layer->window, tile)) {
     const gfloat *pixels[SL_FLOAT_TILE];
-    find_pixels (layer, x, tile, pixels);
+    if (r == 0 || tile.x == 0)
+      pictures = pictures_at (layer, x, tile, n - r, thread);
+    find_pixels (layer, pictures, tile, pixels);
     layer->isa->tile_in (pixels, depth, in + r * in_stride, in_apart);
   }
   multiply (layer, n, in, sums);
   tile = tile_at (&layer->window, first);
   for (gint32 r = 0; r < n; r++, tile = next_tile (&layer->window, tile)) {
-    gfloat *out[4];
-    find_outputs (layer, y, tile, out);
-    layer->isa->tile_out (&layer->tiles.gemm, sums + r * out_stride, out_apart, layer->channels,
-                          out);
-    for (gint row = 0; row < 4; row += 2)
-      if (out[row] != NULL)
-        sl_float_activate_rows (layer, out[row], out[row + 1] != NULL ? 2 : 1);
+    write_tile (layer, sums + r * out_stride, y, tile, thread);
   }
 }

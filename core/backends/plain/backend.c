@@ -2,10 +2,12 @@
 /* Every operator by the plain kernel of its row in core/ops: for what no other backend takes, and
  * the reference that they are tested against. */
 #include "core/backends/backend.h"
+#include "core/backends/plain/widened.h"
 #include "core/ops/ops.h"
 
 typedef struct
 {
+  SlWidened *widened; /* (nullable): instead of what follows */
   SlKernelCall call;
   void (*run) (const SlKernelCall *call);
 } Kernel;
@@ -22,6 +24,10 @@ prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
   const SlNode *node = sl_graph_node (host->graph, g_array_index (step->nodes, guint, 0));
   const SlOp *op = sl_op_get (node->op);
   Kernel *kernel = sl_arena_alloc (host->arena, sizeof *kernel);
+  if (sl_widened_needed (host->graph, node)) {
+    kernel->widened = sl_widened_new (host, node);
+    return kernel;
+  }
   kernel->run = op->run;
   kernel->call.graph = host->graph;
   kernel->call.node = node;
@@ -35,6 +41,10 @@ static gboolean
 run (gpointer prepared, void *const *memory)
 {
   Kernel *kernel = prepared;
+  if (kernel->widened != NULL) {
+    sl_widened_run (kernel->widened, memory);
+    return TRUE;
+  }
   SlKernelCall *call = &kernel->call;
   const guint n_inputs = call->node->n_inputs;
   for (guint i = 0; i < n_inputs; i++)
@@ -45,6 +55,12 @@ run (gpointer prepared, void *const *memory)
   return TRUE;
 }
 
+static void
+free_kernel (gpointer prepared)
+{
+  sl_widened_free (((Kernel *) prepared)->widened);
+}
+
 const SlBackend sl_backend_plain = {
   .name = "plain",
   .title = "plain kernels",
@@ -53,4 +69,5 @@ const SlBackend sl_backend_plain = {
   .supports = supports,
   .prepare = prepare,
   .run = run,
+  .free = free_kernel,
 };

@@ -156,11 +156,16 @@ copy_plane (const SlMove *move, const guint8 *from, guint8 *to, gsize size, gsiz
   const gssize from_step[2] = { move->from[r] * bytes, move->from[r + 1] * bytes };
   const gssize to_step[2] = { move->to[r] * bytes, move->to[r + 1] * bytes };
   const gsize columns = move->dims[r + 1];
-  if (size == 4 && (columns == 2 || columns == 3) && move->from[r] == 1
+  if ((size == 4 || size == 2) && (columns == 2 || columns == 3) && move->from[r] == 1
       && move->to[r] == (gssize) columns && move->to[r + 1] == 1 && move->from[r + 1] > 0
-      && (((gsize) from | (gsize) to) & 3) == 0) {
-    sl_simd_loops ()->weave ((const guint32 *) (gconstpointer) from, (gsize) move->from[r + 1],
-                             (guint) columns, (guint32 *) (gpointer) to, rows);
+      && (((gsize) from | (gsize) to) & (size - 1)) == 0) {
+    const gsize stride = (gsize) move->from[r + 1];
+    if (size == 4)
+      sl_simd_loops ()->weave ((const guint32 *) (gconstpointer) from, stride, (guint) columns,
+                               (guint32 *) (gpointer) to, rows);
+    else
+      sl_simd_loops ()->weave_halves ((const guint16 *) (gconstpointer) from, stride,
+                                      (guint) columns, (guint16 *) (gpointer) to, rows);
     return;
   }
   if (move->from[r + 1] != 1 || move->to[r + 1] != 1) {

@@ -3,6 +3,7 @@
  * Pooling, a block of channels at a time. Quantised averages are rounded half away from zero, as
  * TensorFlow Lite's integer kernels define them; padding is left out of sums and counts.
  */
+#include <string.h>
 
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"
@@ -11,6 +12,8 @@
 #define BLOCK 64
 /* Floats of columns' maxima. */
 #define MAXIMA 8192
+/* Values of binary16 that become floats at a time. */
+#define LINE 512
 
 /** The part of a window inside the input. */
 typedef struct
@@ -152,6 +155,25 @@ fill_lowest (gfloat *to, gsize n)
     to[i] = -INFINITY;
 }
 
+/* As SlSimdLoops' largest; a line of @in becomes floats at a time. */
+static void
+largest_halves (const SlWindows *w, const guint16 *in, gfloat *out)
+{
+  const SlSimdLoops *loops = sl_simd_loops ();
+  gfloat lines[2][LINE];
+  for (gsize k = 0; k < w->count; k++, in += w->step, out += w->out_step)
+    for (gsize i = 0; i < w->n; i += LINE) {
+      const gsize n = MIN (LINE, w->n - i);
+      const SlWindows both = { n, 2, LINE, 1, 0, 0 };
+      fill_lowest (out + i, n);
+      for (gsize tap = 0; tap < w->taps; tap++) {
+        memcpy (lines[0], out + i, n * sizeof out[0]);
+        loops->from_halves (in + tap * w->stride + i, lines[1], n);
+        loops->largest (&both, lines[0], out + i);
+      }
+    }
+}
+
 /* The largest of each column under @s; columns outside the picture have the lowest of all. */
 static void
 columns_maxima (const Pool *pool, const Stretch *s, gint32 columns, gfloat *most)
@@ -172,28 +194,44 @@ columns_maxima (const Pool *pool, const Stretch *s, gint32 columns, gfloat *most
                         joined ? 1 : inside,
                         channels,
                         s->n };
+  const gsize first = pixel (input, s->row / h, cut.y0, from) + s->first;
   fill_lowest (most, before * s->n);
-  if (inside > 0)
-    sl_simd_loops ()->largest (&w,
-                               (const gfloat *) pool->call->inputs[0]
-                                 + pixel (input, s->row / h, cut.y0, from) + s->first,
+  if (inside > 0 && input->dtype == SL_DTYPE_F16)
+    largest_halves (&w, (const guint16 *) pool->call->inputs[0] + first, most + before * s->n);
+  else if (inside > 0)
+    sl_simd_loops ()->largest (&w, (const gfloat *) pool->call->inputs[0] + first,
                                most + before * s->n);
   fill_lowest (most + (before + inside) * s->n, after * s->n);
 }
 
+/* Pixels of the result are @apart floats apart. */
 static void
-maxima_of_columns (const Pool *pool, const Stretch *s, const gfloat *most, gfloat *out)
+maxima_of_columns (const Pool *pool, const Stretch *s, const gfloat *most, gfloat *out, gsize apart)
 {
   const SlWindow *window = &pool->call->node->params.window;
-  const gsize channels = (gsize) pool->input->dims[3], count = (gsize) s->count,
-              taps = (gsize) window->filter_w;
+  const gsize count = (gsize) s->count, taps = (gsize) window->filter_w;
   const SlWindows joined = { count * s->n, taps, s->n, 1, 0, 0 };
-  const SlWindows apart = { s->n, taps, s->n, count, (gsize) window->stride_w * s->n, channels };
-  sl_simd_loops ()->largest (window->stride_w == 1 && s->n == channels ? &joined : &apart, most,
-                             out);
+  const SlWindows single = { s->n, taps, s->n, count, (gsize) window->stride_w * s->n, apart };
+  sl_simd_loops ()->largest (window->stride_w == 1 && s->n == apart ? &joined : &single, most, out);
   for (gsize i = 0; pool->clamp.lo_f > -INFINITY && i < count; i++)
-    for (gsize k = i * channels; k < i * channels + s->n; k++)
+    for (gsize k = i * apart; k < i * apart + s->n; k++)
       out[k] = CLAMP (out[k], pool->clamp.lo_f, pool->clamp.hi_f);
+}
+
+/* Writes the stretch, whose columns' maxima are @most, from element @at of the output on. */
+static void
+store_maxima (const Pool *pool, const Stretch *s, const gfloat *most, gsize at)
+{
+  const gsize channels = (gsize) pool->input->dims[3];
+  gfloat floats[MAXIMA];
+  if (pool->output->dtype == SL_DTYPE_F32) {
+    maxima_of_columns (pool, s, most, (gfloat *) pool->call->outputs[0] + at, channels);
+    return;
+  }
+  maxima_of_columns (pool, s, most, floats, s->n);
+  for (gsize i = 0; i < (gsize) s->count; i++)
+    sl_simd_loops ()->to_halves (floats + i * s->n,
+                                 (guint16 *) pool->call->outputs[0] + at + i * channels, s->n);
 }
 
 /* Rows of the largest floats: first of each column, then of columns beside each other, so that
@@ -214,9 +252,7 @@ pool_maxima (void *data, gsize first, gsize n)
         const Stretch s = { row, x, MIN (most_at_once, (gint32) width - x), c,
                             MIN (block, channels - c) };
         columns_maxima (pool, &s, (s.count - 1) * window->stride_w + window->filter_w, most);
-        maxima_of_columns (pool, &s, most,
-                           (gfloat *) pool->call->outputs[0] + (row * width + (gsize) x) * channels
-                             + c);
+        store_maxima (pool, &s, most, (row * width + (gsize) x) * channels + c);
       }
 }
 
@@ -224,7 +260,7 @@ static gboolean
 shares_columns (const SlNode *node, SlDtype dtype)
 {
   const SlWindow *window = &node->params.window;
-  return node->op == SL_OP_MAX_POOL_2D && dtype == SL_DTYPE_F32
+  return node->op == SL_OP_MAX_POOL_2D && (dtype == SL_DTYPE_F32 || dtype == SL_DTYPE_F16)
          && window->stride_w <= window->filter_w && window->filter_w <= MAXIMA;
 }
 

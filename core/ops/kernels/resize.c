@@ -19,6 +19,8 @@
 #define BLOCK 1024
 /* Most parts: each has lines of its own. */
 #define MAX_PARTS 8
+/* Channels of binary16 that become floats at a time. */
+#define HALVES 128
 
 /** A position along one dimension: between elements @low and @high, @weight of the way. */
 typedef struct
@@ -285,6 +287,23 @@ blend_floats (const void *const corners[4], const Place *row, const Place *colum
   }
 }
 
+/* Of binary16, blended as floats. */
+static void
+blend_halves (const void *const corners[4], const Place *row, const Place *column, void *to,
+              gsize n)
+{
+  const SlSimdLoops *loops = sl_simd_loops ();
+  gfloat floats[4][HALVES], out[HALVES];
+  for (gsize c = 0; c < n; c += HALVES) {
+    const gsize some = MIN (HALVES, n - c);
+    const void *const wide[4] = { floats[0], floats[1], floats[2], floats[3] };
+    for (guint i = 0; i < 4; i++)
+      loops->from_halves ((const guint16 *) corners[i] + c, floats[i], some);
+    blend_floats (wide, row, column, out, some);
+    loops->to_halves (out, (guint16 *) to + c, some);
+  }
+}
+
 /* a * weight is added unrounded, as by an instruction that multiplies and adds: the product of two
  * floats is exact in double precision. */
 static inline gfloat
@@ -361,6 +380,12 @@ word_rows (void *data, gsize first, gsize n)
   blend_rows (data, first, n, sizeof (gint16), blend_words);
 }
 
+static void
+half_rows (void *data, gsize first, gsize n)
+{
+  blend_rows (data, first, n, sizeof (guint16), blend_halves);
+}
+
 void
 sl_kernel_resize_bilinear (const SlKernelCall *call)
 {
@@ -368,6 +393,8 @@ sl_kernel_resize_bilinear (const SlKernelCall *call)
   const gsize rows = (gsize) p->output->dims[0] * (gsize) p->output->dims[1];
   if (p->input->dtype == SL_DTYPE_F32)
     sl_parallel (call, rows, PART_ROWS, p->fused ? fused_rows : float_rows, (void *) call);
+  else if (p->input->dtype == SL_DTYPE_F16)
+    sl_parallel (call, rows, PART_ROWS, half_rows, (void *) call);
   else if (p->input->dtype == SL_DTYPE_I16)
     sl_parallel (call, rows, PART_ROWS, word_rows, (void *) call);
   else

@@ -606,23 +606,26 @@ turn (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride)
     memcpy (to + i * to_stride, &a[i], sizeof a[i]);
 }
 
-static void
-weave (const guint32 *in, gsize stride, guint planes, guint32 *restrict out, gsize n)
-{
-  const guint32 *restrict a = in, *restrict b = in + stride,
-                          *restrict c = in + (planes - 1) * stride;
-  if (planes == 2)
-    for (gsize i = 0; i < n; i++) {
-      out[2 * i] = a[i];
-      out[2 * i + 1] = b[i];
-    }
-  else
-    for (gsize i = 0; i < n; i++) {
-      out[3 * i] = a[i];
-      out[3 * i + 1] = b[i];
-      out[3 * i + 2] = c[i];
-    }
-}
+#define DEFINE_WEAVE(name, type)                                                             \
+  static void name (const type *in, gsize stride, guint planes, type *restrict out, gsize n) \
+  {                                                                                          \
+    const type *restrict a = in, *restrict b = in + stride,                                  \
+                         *restrict c = in + (planes - 1) * stride;                           \
+    if (planes == 2)                                                                         \
+      for (gsize i = 0; i < n; i++) {                                                        \
+        out[2 * i] = a[i];                                                                   \
+        out[2 * i + 1] = b[i];                                                               \
+      }                                                                                      \
+    else                                                                                     \
+      for (gsize i = 0; i < n; i++) {                                                        \
+        out[3 * i] = a[i];                                                                   \
+        out[3 * i + 1] = b[i];                                                               \
+        out[3 * i + 2] = c[i];                                                               \
+      }                                                                                      \
+  }
+
+DEFINE_WEAVE (weave, guint32)
+DEFINE_WEAVE (weave_halves, guint16)
 
 /* Rows are short: the last block of each begins where the one before has not ended. */
 static void
@@ -676,37 +679,77 @@ round_codes (const gfloat *restrict in, gfloat *restrict out, gsize n, gfloat sc
     out[i] = round_code (in[i], scale, lo, hi) * by;
 }
 
+#if defined(__F16C__) || defined(__aarch64__)
+#define HALVES 8
+
+/* HALVES of them at once. */
+static inline void
+from_halves_once (const guint16 *in, gfloat *out)
+{
+#if defined(__F16C__)
+  _mm256_storeu_ps (out, _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *) (gconstpointer) in)));
+#else
+  const float16x8_t halves = vreinterpretq_f16_u16 (vld1q_u16 (in));
+  vst1q_f32 (out, vcvt_f32_f16 (vget_low_f16 (halves)));
+  vst1q_f32 (out + 4, vcvt_high_f32_f16 (halves));
+#endif
+}
+
+static inline void
+to_halves_once (const gfloat *in, guint16 *out)
+{
+#if defined(__F16C__)
+  _mm_storeu_si128 ((__m128i *) (gpointer) out,
+                    _mm256_cvtps_ph (_mm256_loadu_ps (in), _MM_FROUND_TO_NEAREST_INT));
+#else
+  const float16x4_t low = vcvt_f16_f32 (vld1q_f32 (in));
+  vst1q_u16 (out, vreinterpretq_u16_f16 (vcvt_high_f16_f32 (low, vld1q_f32 (in + 4))));
+#endif
+}
+
+/* The last ones overlap those before them. */
 static void
 from_halves (const guint16 *in, gfloat *out, gsize n)
 {
-  gsize i = 0;
-#if defined(__F16C__)
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps (
-      out + i, _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *) (gconstpointer) (in + i))));
-#elif defined(__aarch64__)
-  for (; i + 4 <= n; i += 4)
-    vst1q_f32 (out + i, vcvt_f32_f16 (vreinterpret_f16_u16 (vld1_u16 (in + i))));
-#endif
-  for (; i < n; i++)
+  guint16 few[HALVES] = { 0 };
+  gfloat floats[HALVES];
+  for (gsize i = 0; n >= HALVES && i < n; i += HALVES)
+    from_halves_once (in + MIN (i, n - HALVES), out + MIN (i, n - HALVES));
+  if (n >= HALVES)
+    return;
+  memcpy (few, in, n * sizeof few[0]);
+  from_halves_once (few, floats);
+  memcpy (out, floats, n * sizeof floats[0]);
+}
+
+static void
+to_halves (const gfloat *in, guint16 *out, gsize n)
+{
+  gfloat few[HALVES] = { 0 };
+  guint16 halves[HALVES];
+  for (gsize i = 0; n >= HALVES && i < n; i += HALVES)
+    to_halves_once (in + MIN (i, n - HALVES), out + MIN (i, n - HALVES));
+  if (n >= HALVES)
+    return;
+  memcpy (few, in, n * sizeof few[0]);
+  to_halves_once (few, halves);
+  memcpy (out, halves, n * sizeof halves[0]);
+}
+#else
+static void
+from_halves (const guint16 *in, gfloat *out, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
     out[i] = sl_half_to_float (in[i]);
 }
 
 static void
 to_halves (const gfloat *in, guint16 *out, gsize n)
 {
-  gsize i = 0;
-#if defined(__F16C__)
-  for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128 ((__m128i *) (gpointer) (out + i),
-                      _mm256_cvtps_ph (_mm256_loadu_ps (in + i), _MM_FROUND_TO_NEAREST_INT));
-#elif defined(__aarch64__)
-  for (; i + 4 <= n; i += 4)
-    vst1_u16 (out + i, vreinterpret_u16_f16 (vcvt_f16_f32 (vld1q_f32 (in + i))));
-#endif
-  for (; i < n; i++)
+  for (gsize i = 0; i < n; i++)
     out[i] = sl_half_from_float (in[i]);
 }
+#endif
 
 const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = { NAME (SL_SIMD_LOOPS_NAME),
                                                  look_up,
@@ -727,5 +770,6 @@ const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = { NAME (SL_SIMD_LOOPS_NAME),
                                                  softmax,
                                                  turn,
                                                  weave,
+                                                 weave_halves,
                                                  from_halves,
                                                  to_halves };

@@ -96,7 +96,9 @@ typedef struct
  * / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
  * @from_halves, @to_halves: as core/base/half.h converts one, but for the bits of NaN
- * @weave: elements of 32 bits of 2 or 3 @planes in turn: @out[i * planes + p] = @in[p * stride + i]
+ * @weave: elements of 32 bits of 2 or 3 @planes in turn: @out[i * planes + p] = @in[p * stride +
+ * i];
+ * @weave_halves: of 16 bits
  */
 typedef struct
 {
@@ -121,6 +123,7 @@ typedef struct
   void (*softmax) (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows);
   void (*turn) (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride);
   void (*weave) (const guint32 *in, gsize stride, guint planes, guint32 *out, gsize n);
+  void (*weave_halves) (const guint16 *in, gsize stride, guint planes, guint16 *out, gsize n);
   void (*from_halves) (const guint16 *in, gfloat *out, gsize n);
   void (*to_halves) (const gfloat *in, guint16 *out, gsize n);
 } SlSimdLoops;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
+/*
+ * Which operators take intermediate tensors in binary16 where a graph's precision asks for it
+ * (core/passes/narrow.c). The arithmetic stays that of floats: values are rounded when they are
+ * stored.
+ */
+#pragma once
+
+#include "core/graph/graph.h"
+
+/**
+ * SlHalves: of a node's data, that is of its float operands that are no constants
+ * @SL_HALVES_NONE: all are floats
+ * @SL_HALVES_ANY: each input, and the output, is float or binary16
+ * @SL_HALVES_ALIKE: all are float, or all are binary16: elements are moved or compared
+ */
+typedef enum
+{
+  SL_HALVES_NONE,
+  SL_HALVES_ANY,
+  SL_HALVES_ALIKE
+} SlHalves;
+
+/** sl_node_halves: of @node, whose shapes are known. */
+SlHalves sl_node_halves (const SlGraph *graph, const SlNode *node);
