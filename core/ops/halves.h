@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * Which operators take intermediate tensors in binary16 where a graph's precision asks for it
  * (core/passes/narrow.c). The arithmetic stays that of floats: values are rounded when they are

@@ -14,6 +14,9 @@
 
 /* Times that all nodes are looked at, in both directions; real models need two or three. */
 #define MAX_ROUNDS 32
+/* Tensors of less than this part of the largest one stay floats: they do not count where most
+ * memory is used, and rounding them costs time and digits. */
+#define SMALL 8
 
 /** What a tensor that owns its bytes may be. An input or an output of the graph is float, but CAST
  * may stand between it and a node whose data is narrow. */
@@ -178,6 +181,36 @@ add_between (const Narrowing *n, GArray *nodes, SlNode node)
     }
 }
 
+static void
+touch (const Narrowing *n, const gint32 *tensors, guint count, guint8 *moved)
+{
+  for (guint i = 0; i < count; i++)
+    if (tensors[i] >= 0)
+      moved[n->roots[tensors[i]]] = TRUE;
+}
+
+/* Small tensors are floats again, but for those whose elements are moved. */
+static void
+widen_small (const Narrowing *n, guint n_tensors)
+{
+  g_autofree guint8 *moved = g_new0 (guint8, n_tensors + 1);
+  gsize largest = 0;
+  for (guint i = 0; i < n_tensors; i++)
+    if (n->states[i] == NARROW)
+      largest = MAX (largest, sl_graph_tensor (n->graph, (gint32) i)->bytes);
+  for (guint i = 0; i < n->graph->nodes->len; i++) {
+    const SlNode *node = sl_graph_node (n->graph, i);
+    if (sl_op_get (node->op)->is_view || sl_node_halves (n->graph, node) != SL_HALVES_ALIKE)
+      continue;
+    touch (n, node->inputs, node->n_inputs, moved);
+    touch (n, node->outputs, node->n_outputs, moved);
+  }
+  for (guint i = 0; i < n_tensors; i++)
+    if (n->states[i] == NARROW && !moved[i]
+        && sl_graph_tensor (n->graph, (gint32) i)->bytes < largest / SMALL)
+      n->states[i] = WIDE;
+}
+
 static gboolean
 has_edges (const Narrowing *n, const SlNode *node)
 {
@@ -229,6 +262,7 @@ sl_graph_narrow (SlGraph *graph)
     rounds++;
   if (rounds == MAX_ROUNDS || !has_room (&n))
     return;
+  widen_small (&n, n_tensors);
   add_casts (&n);
   for (guint i = 0; i < n_tensors; i++) {
     SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, i);

@@ -5,7 +5,6 @@
 
 #include "core/base/half.h"
 #include "core/backends/float/layer.h"
-#include "core/backends/float/narrow.h"
 #include "core/ops/halves.h"
 #include "core/ops/kernels/kernels.h"
 

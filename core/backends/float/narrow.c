@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "core/backends/float/narrow.h"
+#include "core/backends/float/layer.h"
 
 #include "core/base/half.h"
 #include "core/ops/kernels/simd/loops.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/backends/float/layer.h"
-#include "core/backends/float/narrow.h"
 
 /** A layer and this run's memory. */
 typedef struct

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "core/backends/float/layer.h"
-#include "core/backends/float/narrow.h"
 
 /* Fewer tiles would read the sixteen matrices, almost twice the weights, for little. */
 #define MIN_TILES 24
