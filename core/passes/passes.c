@@ -17,6 +17,7 @@ static const SlPass *const passes[] = {
   &sl_pass_collapse_quantize,
   &sl_pass_sink_transpose,
   &sl_pass_cancel_layout,
+  &sl_pass_become_slice,
   &sl_pass_fold_blocks,
   &sl_pass_fold_pad,
   &sl_pass_fold_table,
@@ -42,6 +43,7 @@ static const struct
   { SL_OP_FULLY_CONNECTED, SL_OP_BATCH_MATMUL },
   { SL_OP_MEAN, SL_OP_AVERAGE_POOL_2D },
   { SL_OP_MEAN, SL_OP_NORMALIZE },
+  { SL_OP_TRANSPOSE, SL_OP_STRIDED_SLICE },
 };
 
 gboolean
@@ -85,6 +87,18 @@ sl_pass_producer (const SlPassIndex *index, SlGraph *graph, gint32 tensor)
     return NULL;
   SlNode *node = &g_array_index (graph->nodes, SlNode, index->producer[tensor]);
   return node->op != SL_OP_INVALID ? node : NULL;
+}
+
+gint32
+sl_pass_add_ints (SlGraph *graph, const char *name, const gint32 *values, guint n)
+{
+  const SlTensor tensor = { .name = name,
+                            .dtype = SL_DTYPE_I32,
+                            .rank = 1,
+                            .dims = { (gint32) n },
+                            .data = sl_arena_memdup (graph->arena, values, n * sizeof values[0]),
+                            .bytes = n * sizeof values[0] };
+  return sl_graph_add_tensor (graph, &tensor, NULL);
 }
 
 void

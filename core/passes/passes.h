@@ -32,7 +32,7 @@ typedef struct
   guint (*step) (SlGraph *graph, SlPassIndex *index, SlNode *node);
 } SlPass;
 
-extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_dead_code,
+extern const SlPass sl_pass_become_slice, sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_dead_code,
   sl_pass_dequantize_weights, sl_pass_fold_blocks, sl_pass_fold_pad, sl_pass_fold_qdq,
   sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max, sl_pass_fuse_attention,
   sl_pass_fuse_curve, sl_pass_fuse_norm, sl_pass_fold_scale, sl_pass_join_groups,
@@ -66,5 +66,7 @@ void sl_pass_index_init (SlPassIndex *index, const SlGraph *graph);
 void sl_pass_index_clear (SlPassIndex *index);
 /** sl_pass_producer: (nullable): the node that makes @tensor, unless it was removed. */
 SlNode *sl_pass_producer (const SlPassIndex *index, SlGraph *graph, gint32 tensor);
+/** sl_pass_add_ints: a new constant of @n whole numbers; -1 where the graph has no room for it. */
+gint32 sl_pass_add_ints (SlGraph *graph, const char *name, const gint32 *values, guint n);
 /** sl_pass_remove_nodes: drops every node whose op is SL_OP_INVALID. */
 void sl_pass_remove_nodes (SlGraph *graph);

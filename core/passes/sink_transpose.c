@@ -13,18 +13,6 @@ is_reduction (SlOpType op)
   return op == SL_OP_MEAN || op == SL_OP_SUM || op == SL_OP_REDUCE_MAX || op == SL_OP_REDUCE_MIN;
 }
 
-static gint32
-add_ints (SlGraph *graph, const char *name, const gint32 *values, guint n)
-{
-  const SlTensor tensor = { .name = name,
-                            .dtype = SL_DTYPE_I32,
-                            .rank = 1,
-                            .dims = { (gint32) n },
-                            .data = sl_arena_memdup (graph->arena, values, n * sizeof values[0]),
-                            .bytes = n * sizeof values[0] };
-  return sl_graph_add_tensor (graph, &tensor, NULL);
-}
-
 /* The dimensions of a reduction along @axes of what @order makes, by the dimensions before it,
  * and the order of those that are left. */
 static guint
@@ -69,8 +57,8 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
     reduced |= 1u << (axes[i] + (axes[i] < 0 ? (gint32) rank : 0));
   const guint n = divide (order, rank, reduced, node->params.reduce.keep_dims, axes, rest);
   const gint32 along =
-                 n > 0 ? add_ints (graph, "axes", axes, (guint) __builtin_popcount (reduced)) : -1,
-               turned = along >= 0 ? add_ints (graph, "order", rest, n) : -1;
+                 n > 0 ? sl_pass_add_ints (graph, "axes", axes, (guint) __builtin_popcount (reduced)) : -1,
+               turned = along >= 0 ? sl_pass_add_ints (graph, "order", rest, n) : -1;
   if (turned < 0)
     return 0;
   const gint32 first[2] = { turn->inputs[0], along }, second[2] = { turn->outputs[0], turned };

@@ -147,6 +147,24 @@ copy_turned (const guint8 *from, guint8 *to, gsize size, gsize rows, gsize colum
     }
 }
 
+/* Every second of elements of four bytes, as a channel shuffle takes them. What is behind the last
+ * one is not read. */
+static void
+copy_second (const guint8 *from, guint8 *to, gsize n)
+{
+  typedef guint32 Four __attribute__ ((vector_size (16)));
+  gsize i = 0;
+  for (; i + 4 < n; i += 4) {
+    Four a, b;
+    memcpy (&a, from + i * 8, sizeof a);
+    memcpy (&b, from + i * 8 + sizeof a, sizeof b);
+    a = __builtin_shufflevector (a, b, 0, 2, 4, 6);
+    memcpy (to + i * 4, &a, sizeof a);
+  }
+  for (; i < n; i++)
+    memcpy (to + i * 4, from + i * 8, 4);
+}
+
 /* The innermost two dimensions of a box. */
 static void
 copy_plane (const SlMove *move, const guint8 *from, guint8 *to, gsize size, gsize rows)
@@ -166,6 +184,11 @@ copy_plane (const SlMove *move, const guint8 *from, guint8 *to, gsize size, gsiz
     else
       sl_simd_loops ()->weave_halves ((const guint16 *) (gconstpointer) from, stride,
                                       (guint) columns, (guint16 *) (gpointer) to, rows);
+    return;
+  }
+  if (size == 4 && move->from[r + 1] == 2 && move->to[r + 1] == 1) {
+    for (gsize i = 0; i < rows; i++)
+      copy_second (from + (gssize) i * from_step[0], to + (gssize) i * to_step[0], columns);
     return;
   }
   if (move->from[r + 1] != 1 || move->to[r + 1] != 1) {
