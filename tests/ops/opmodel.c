@@ -7,6 +7,9 @@
 
 #include "core/passes/prepare.h"
 
+/* Odd: cases go through axes, forms and types in powers of two. */
+#define ONE_OF 5
+
 void
 om_init (OpModel *m, SlOpType op, const SlOpParams *params, guint32 seed)
 {
@@ -273,12 +276,21 @@ compare (const OpModel *m, guint output, const double *expected, double toleranc
   }
 }
 
+gboolean
+om_leaves_out (guint threads)
+{
+  static guint asked = 0;
+  return threads > 1 && asked++ % ONE_OF != 0;
+}
+
 void
 om_expect (OpModel *m, guint output, const double *expected, double tolerance)
 {
   for (guint threads = 1; threads <= 2; threads++) {
-    run_model (m, FALSE, threads);
-    compare (m, output, expected, tolerance, "xnnpack");
+    if (!om_leaves_out (threads)) {
+      run_model (m, FALSE, threads);
+      compare (m, output, expected, tolerance, "xnnpack");
+    }
     run_model (m, TRUE, threads);
     compare (m, output, expected, tolerance, "reference");
   }

@@ -48,9 +48,13 @@ void om_output (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloa
 void om_refuse (OpModel *m, const char *text);
 /** om_real: element @i of input @input as a real number. */
 double om_real (const OpModel *m, guint input, gsize i);
-/** om_expect: runs on both backends and two threads; output @output must be within @tolerance steps
- * (codes) or, for floats, relative to max(1, |expected|). @expected are real numbers (codes
- * saturate) or whole ones. */
+/** om_leaves_out: whether a model does not run on XNNPACK with @threads: one of five runs with two,
+ * and so does the first. XNNPACK's threads spin, for milliseconds a run when another program has
+ * the core of one. */
+gboolean om_leaves_out (guint threads);
+/** om_expect: runs on both backends, and on two threads (but see above); output @output must be
+ * within @tolerance steps (codes) or, for floats, relative to max(1, |expected|). @expected are
+ * real numbers (codes saturate) or whole ones. */
 void om_expect (OpModel *m, guint output, const double *expected, double tolerance);
 /** om_elements, om_place, om_at: shape arithmetic of the test's own. */
 gsize om_elements (const SlTfliteTensor *t);
