@@ -34,6 +34,7 @@
 #include "plugins/base/describe.h"
 #include "plugins/tensor/file_watch.h"
 #include "plugins/tensor/held_inputs.h"
+#include "plugins/tensor/infer_run.h"
 #include "plugins/tensor/infer_settings.h"
 #include "plugins/tensor/infer_signals.h"
 #include "plugins/meta/frame_meta.h"
@@ -83,97 +84,19 @@ static GstStaticPadTemplate input_template = GST_STATIC_PAD_TEMPLATE (
 
 #define AT_SETTINGS G_STRUCT_OFFSET (SlInfer, settings)
 
-typedef enum
-{
-  RUN_OK,
-  RUN_BAD_INPUT,
-  RUN_BAD_OUTPUT,
-  RUN_FAILED
-} RunStatus;
-
-static GstFlowReturn
-fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatus run_status,
-      GstBuffer *in)
-{
-  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_PRINTABLE_MESSAGE);
-  if (status == RUN_BAD_INPUT) {
-    g_autofree char *text = sl_tensor_mapping_complaint (&self->inputs, in, map_status);
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s: %s", model, text), (NULL));
-  } else if (status == RUN_BAD_OUTPUT) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-                       ("%s: no memory for the output tensors", model), (NULL));
-  } else {
-    GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-                       ("%s: %s", model, sl_session_status_text (self->session, run_status)),
-                       (NULL));
-  }
-  return GST_FLOW_ERROR;
-}
-
-/* The inputs are recorded before the model runs, so that those are there which it crashes on. */
-static SlStatus
-run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
-{
-  g_autoptr (GError) error = NULL;
-  SlRecorder *recorder = self->recorder;
-  if (recorder != NULL) {
-    const void *inputs[SL_MAX_IO];
-    sl_session_all_inputs (self->session, self->inputs.data, inputs);
-    if (!sl_recorder_begin (recorder, pts, inputs, &error))
-      sl_infer_tell_recorder_failed (GST_ELEMENT (self), &error);
-  }
-  const SlStatus status = self->batch != NULL
-                            ? sl_batch_stream_run (self->batch, self->inputs.data, outputs)
-                            : sl_session_run (self->session, self->inputs.data, outputs);
-  sl_infer_tell_notice (GST_ELEMENT (self), sl_model_path (self->model),
-                        sl_session_take_notice (self->session));
-  if (self->batch != NULL)
-    sl_infer_tell_notice (GST_ELEMENT (self), sl_model_path (self->model),
-                          sl_batch_stream_take_notice (self->batch));
-  if (recorder != NULL && status == SL_STATUS_OK
-      && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
-    sl_infer_tell_recorder_failed (GST_ELEMENT (self), &error);
-  return status;
-}
-
-static RunStatus
-run_into (SlInfer *self, GstBuffer *out, SlStatus *status)
-{
-  void *data[SL_MAX_IO];
-  GstMapInfo maps[SL_MAX_IO];
-  guint n = MIN (gst_buffer_n_memory (out), SL_MAX_IO);
-  guint mapped = 0;
-  while (mapped < n
-         && gst_memory_map (gst_buffer_peek_memory (out, mapped), &maps[mapped], GST_MAP_WRITE)) {
-    data[mapped] = maps[mapped].data;
-    mapped++;
-  }
-  gboolean whole = mapped == self->contract->n_outputs;
-  if (whole)
-    *status = run_recorded (self, GST_BUFFER_PTS (out), data);
-  while (mapped > 0) {
-    mapped--;
-    gst_memory_unmap (maps[mapped].memory, &maps[mapped]);
-  }
-  if (!whole)
-    return RUN_BAD_OUTPUT;
-  return *status == SL_STATUS_OK ? RUN_OK : RUN_FAILED;
-}
-
 /* @start: when the wait for its turn began */
 static GstFlowReturn
 run_frame (SlInfer *self, gint64 start, GstBuffer *in, GstBuffer *out)
 {
-  SlStatus run_status = SL_STATUS_OK;
-  SlTensorMappingStatus map_status = sl_tensor_mapping_read (&self->inputs, in);
-  if (map_status != SL_TENSOR_MAPPING_OK)
-    return fail (self, RUN_BAD_INPUT, map_status, run_status, in);
-  const RunStatus status = run_into (self, out, &run_status);
-  sl_tensor_mapping_done (&self->inputs);
-  if (run_status == SL_STATUS_CANCELLED)
-    return GST_FLOW_FLUSHING;
-  if (status != RUN_OK)
-    return fail (self, status, map_status, run_status, in);
+  const SlInferRun run = { .element = GST_ELEMENT (self),
+                           .model = self->model,
+                           .session = self->session,
+                           .batch = self->batch,
+                           .recorder = self->recorder,
+                           .inputs = &self->inputs };
+  const GstFlowReturn flow = sl_infer_run (&run, in, out);
+  if (flow != GST_FLOW_OK)
+    return flow;
   gint64 end = g_get_monotonic_time ();
   if (self->batch != NULL)
     start += sl_batch_stream_waited (self->batch);

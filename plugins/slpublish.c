@@ -31,6 +31,7 @@
 #include "plugins/publish/notice.h"
 #include "plugins/publish/pace.h"
 #include "plugins/publish/publisher.h"
+#include "plugins/publish/values.h"
 #include "plugins/record/picture.h"
 #include "plugins/base/report.h"
 
@@ -39,191 +40,42 @@ GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 
 typedef struct
 {
-  SlPublishSettings to; /* but for what the start adds */
-  char *password_file, *file_mode, *classes, *kept, *events, *zones;
-  gint format, drain_ms;
-  gdouble interval, picture_interval;
-  gboolean on_change, enabled, attach_picture, control;
-} Settings;
-
-typedef struct
-{
   GstBaseSink parent;
-  Settings settings;      /* object lock */
-  SlPublisher *publisher; /* object lock, as a pointer */
-  SlPublishCounts counts; /* object lock: of the publisher that was stopped last */
-  gboolean warned;        /* publisher's thread */
-  guint64 warned_at;      /* publisher's thread: lines that were published then */
-  SlLosses losses;        /* streaming thread */
-  gboolean told_refused;  /* publisher's thread: it was told that a line was refused */
-  gboolean refused;       /* streaming thread */
-  SlFrameLines lines;     /* streaming thread */
-  char *line_source;      /* streaming thread: "source" of lines from frames */
-  GstElement *detector;   /* object lock (nullable): whose threshold the broker may change */
-  gint64 told_command;    /* publisher's thread: when a command was refused last, 0 = never */
-  SlPace pace;            /* streaming thread */
-  SlNotices notices;      /* streaming thread: kinds 0 = lines are of frames, not of events */
-  gboolean attaches;      /* streaming thread: pictures to notices */
-  SlPictureMaker *maker;  /* streaming thread (nullable) */
-  gint64 pictured;        /* streaming thread: when a picture was made last, 0 = never */
-  gint asked;             /* atomic: wishes since the application answered last */
-  gboolean told_enabled;  /* atomic: what the broker was told last */
-  gboolean told_pictures; /* streaming thread: it was told that no picture can be made */
-  gboolean told_bare;     /* streaming thread: it was told that frames come without predictions */
+  SlPublishValues settings; /* object lock */
+  SlPublisher *publisher;   /* object lock, as a pointer */
+  SlPublishCounts counts;   /* object lock: of the publisher that was stopped last */
+  gboolean warned;          /* publisher's thread */
+  guint64 warned_at;        /* publisher's thread: lines that were published then */
+  SlLosses losses;          /* streaming thread */
+  gboolean told_refused;    /* publisher's thread: it was told that a line was refused */
+  gboolean refused;         /* streaming thread */
+  SlFrameLines lines;       /* streaming thread */
+  char *line_source;        /* streaming thread: "source" of lines from frames */
+  GstElement *detector;     /* object lock (nullable): whose threshold the broker may change */
+  gint64 told_command;      /* publisher's thread: when a command was refused last, 0 = never */
+  SlPace pace;              /* streaming thread */
+  SlNotices notices;        /* streaming thread: kinds 0 = lines are of frames, not of events */
+  gboolean attaches;        /* streaming thread: pictures to notices */
+  SlPictureMaker *maker;    /* streaming thread (nullable) */
+  gint64 pictured;          /* streaming thread: when a picture was made last, 0 = never */
+  gint asked;               /* atomic: wishes since the application answered last */
+  gboolean told_enabled;    /* atomic: what the broker was told last */
+  gboolean told_pictures;   /* streaming thread: it was told that no picture can be made */
+  gboolean told_bare;       /* streaming thread: it was told that frames come without predictions */
 } SlPublish;
 
 typedef GstBaseSinkClass SlPublishClass;
 
 G_DEFINE_TYPE (SlPublish, sl_publish, GST_TYPE_BASE_SINK)
 
-#define AT(member) G_STRUCT_OFFSET (SlPublish, settings.member)
-#define DAY 86400
+#define AT_SETTINGS G_STRUCT_OFFSET (SlPublish, settings)
 /* Pixels a row of a picture at most. */
 #define PICTURE_WIDTH 640
 
-static const SlProperty properties[] = {
-  { "location", "Location",
-    "Where lines go: a path or file:///path (appended to), - (standard output), unix:/path, "
-    "tcp://host:port, "
-    "mqtt[s]://[user[:password]@]host[:port]/topic, "
-    "kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, http[s]://host/path (POST), "
-    "ntfy[s]://host/topic, "
-    "push:/file of subscriptions, exec:/program arguments; {host}, {element} and {source} in a "
-    "topic stand for names. Reads back without the password",
-    SL_PROPERTY_STRING, AT (to.location) },
-  { "source", "Source",
-    "Value of {source} in a topic, such as the camera's name; unset = \"unnamed\". For video also "
-    "\"source\" of the lines; unset = null",
-    SL_PROPERTY_STRING, AT (to.source) },
-  { "format", "Format",
-    "Video: format of lines. Lines of application/x-json or text/x-raw are published unchanged",
-    SL_PROPERTY_CHOICE, AT (format), 0, 0, SL_LINE_JSON, sl_line_format_get_type },
-  { "classes", "Classes",
-    "Video: classes in the lines, such as person,car, or excluded ones, such as !dog; unset = all",
-    SL_PROPERTY_STRING, AT (classes) },
-  { "max-queue-bytes", "Queue",
-    "Most bytes of lines that wait to be sent; beyond it the oldest are lost and counted in "
-    "\"dropped\"",
-    SL_PROPERTY_INT, AT (to.queue_bytes), 1024, G_MAXINT, 1 << 20 },
-  { "retry-min", "First retry",
-    "Milliseconds until the first attempt after a lost connection; doubled after each; a random "
-    "part of up to a quarter is subtracted",
-    SL_PROPERTY_INT, AT (to.retry_min_ms), 10, DAY * 1000, 500 },
-  { "retry-max", "Longest retry", "Most milliseconds between two attempts", SL_PROPERTY_INT,
-    AT (to.retry_max_ms), 10, DAY * 1000, 30000 },
-  { "drain-timeout", "Drain", "Milliseconds that EOS waits for lines that could not be sent yet",
-    SL_PROPERTY_INT, AT (drain_ms), 0, 60000, 2000 },
-  { "max-file-size", "File size",
-    "Files: bytes after which the file is renamed to FILE.1 and a new one begins; 0 = never",
-    SL_PROPERTY_INT, AT (to.file_bytes), 0, G_MAXINT, 0 },
-  { "max-file-age", "File age",
-    "Files: seconds after which the file is renamed to FILE.1 and a new one begins; 0 = never",
-    SL_PROPERTY_INT, AT (to.file_seconds), 0, 366 * DAY, 0 },
-  { "keep-files", "Files kept",
-    "Files: number of rotated files that are kept, FILE.1 is the newest", SL_PROPERTY_INT,
-    AT (to.keep_files), 0, 1000, 5 },
-  { "file-mode", "File mode",
-    "Files: permissions of files that are made, in octal, 0600 to 0666; unset = 0640",
-    SL_PROPERTY_STRING, AT (file_mode) },
-  { "qos", "Quality of service",
-    "MQTT: 0 = at most once, 1 = at least once, 2 = exactly once (with a client-id)",
-    SL_PROPERTY_INT, AT (to.qos), 0, 2, 1 },
-  { "retain", "Retain", "MQTT: the broker keeps the last line for later subscribers",
-    SL_PROPERTY_BOOL, AT (to.retain) },
-  { "keep-alive", "Keep alive", "MQTT: seconds after which a silent connection is tested",
-    SL_PROPERTY_INT, AT (to.keep_alive), 5, 3600, 30 },
-  { "client-id", "Client id",
-    "MQTT, Kafka: name of this client. MQTT: unique at the broker; if set, the broker keeps the "
-    "session across reconnections; unset = a random one",
-    SL_PROPERTY_STRING, AT (to.client_id) },
-  { "username", "User name", "MQTT, Kafka: user name; replaces the location's", SL_PROPERTY_STRING,
-    AT (to.username) },
-  { "password", "Password",
-    "MQTT, Kafka: password; replaces the location's. Never shown: reads back as unset",
-    SL_PROPERTY_STRING, AT (to.password) },
-  { "password-file", "Password file",
-    "MQTT, Kafka: file with the password, read at each start; replaces password and the location's",
-    SL_PROPERTY_STRING, AT (password_file) },
-  { "ca-file", "Certificate authorities",
-    "mqtts, kafkas: PEM file of authorities of the broker's certificate; unset = the system's",
-    SL_PROPERTY_STRING, AT (to.ca_file) },
-  { "certificate", "Certificate", "mqtts://, kafkas://: PEM file of this client's certificate",
-    SL_PROPERTY_STRING, AT (to.certificate) },
-  { "private-key", "Private key", "mqtts://, kafkas://: PEM file of this client's key",
-    SL_PROPERTY_STRING, AT (to.key) },
-  { "availability-topic", "Availability topic",
-    "MQTT: topic of the retained words online and offline (also the last will); unset = "
-    "TOPIC/available; \"\" = none",
-    SL_PROPERTY_STRING, AT (to.availability) },
-  { "counts", "Counts",
-    "MQTT, JSON lines: also publish the number of objects a label, retained, to TOPIC/LABEL when "
-    "it changes; counts of zones and lines to TOPIC/zones/NAME, TOPIC/lines/NAME/in and out",
-    SL_PROPERTY_BOOL, AT (to.counts) },
-  { "discovery-prefix", "Discovery prefix",
-    "MQTT, JSON lines: announce the camera to Home Assistant under this prefix, usually "
-    "\"homeassistant\", and accept its switch and its threshold; unset = off",
-    SL_PROPERTY_STRING, AT (to.discovery) },
-  { "interval", "Interval",
-    "Least seconds between two lines; a line with an event is sent at once; 0 = a line a frame",
-    SL_PROPERTY_DOUBLE, AT (interval), 0, DAY, 0 },
-  { "on-change", "On change",
-    "JSON lines: publish only lines whose counts of labels, zones or lines differ from those of "
-    "the last published one, and lines with events",
-    SL_PROPERTY_BOOL, AT (on_change) },
-  { "picture-interval", "Picture interval",
-    "MQTT, video: least seconds between two drawn pictures, as JPEG to TOPIC/picture; 0 = none",
-    SL_PROPERTY_DOUBLE, AT (picture_interval), 0, DAY, 0 },
-  { "control", "Control",
-    "MQTT: settings of the pipeline may be changed at TOPIC/set/NAME, and TOPIC/state/NAME has "
-    "their values; who may write there is up to the broker",
-    SL_PROPERTY_BOOL, AT (control) },
-  { "enabled", "Enabled",
-    "Whether lines are published; false = nothing is published, and no line counts as lost",
-    SL_PROPERTY_BOOL, AT (enabled), 0, 0, TRUE, NULL, TRUE },
-  { "kept", "Kept",
-    "Last state of the broker's switch, ON or OFF; if set before the start, it overrides enabled",
-    SL_PROPERTY_STRING, AT (kept) },
-  { "events", "Events",
-    "Video: a message for each event of slanalyze of these kinds, such as entered,dwell, or all, "
-    "in place of a line for each frame; unset = off",
-    SL_PROPERTY_STRING, AT (events) },
-  { "zones", "Zones",
-    "With events: names of zones and lines whose events count, such as door,yard; unset = all",
-    SL_PROPERTY_STRING, AT (zones) },
-  { "attach-picture", "Attach picture",
-    "With events: each message has the frame with drawn predictions, \"picture\": JPEG in base64",
-    SL_PROPERTY_BOOL, AT (attach_picture) },
-  { "signing-key-file", "Signing key",
-    "http[s]://: file with the key that signs each body: X-Sightline-Signature has its HMAC-SHA256",
-    SL_PROPERTY_STRING, AT (to.signing_key) },
-  { "title", "Title", "ntfy: title of messages", SL_PROPERTY_STRING, AT (to.title) },
-  { "priority", "Priority", "ntfy: 1 to 5, or min, low, default, high, max", SL_PROPERTY_STRING,
-    AT (to.priority) },
-  { "tags", "Tags", "ntfy: tags with ',' between, such as warning,camera", SL_PROPERTY_STRING,
-    AT (to.tags) },
-  { "push-key-file", "Push key",
-    "push: PEM file with the private key of Web Push, a key of the curve P-256", SL_PROPERTY_STRING,
-    AT (to.push_key) },
-  { "push-subject", "Push subject",
-    "push: whom a push service may ask about the messages: mailto:NAME@HOST or https://HOST",
-    SL_PROPERTY_STRING, AT (to.push_subject) },
-  { "push-hosts", "Push hosts",
-    "push: HOST or HOST:PORT of own push services, with ',' between: addresses may be private",
-    SL_PROPERTY_STRING, AT (to.push_hosts) },
-  { "timeout", "Timeout", "HTTP, exec: seconds that a request or a program may take",
-    SL_PROPERTY_INT, AT (to.timeout_s), 1, 300, 10 },
-  { "message-key", "Message key",
-    "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, "
-    "{element} and {source} stand for names; unset = {source}, or {host}/{element} without source",
-    SL_PROPERTY_STRING, AT (to.message_key) },
-  { "sasl-mechanism", "SASL mechanism",
-    "Kafka, with a user name: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; unset = PLAIN",
-    SL_PROPERTY_STRING, AT (to.sasl_mechanism) },
-};
-
+/* Ids behind those of the table. */
 enum
 {
-  PROP_PUBLISHED = G_N_ELEMENTS (properties) + 1,
+  PROP_PUBLISHED = 1,
   PROP_DROPPED,
   PROP_CONNECTED
 };
@@ -365,7 +217,7 @@ publish_states (GstElement *element, const char *states)
 static SlPublisher *
 open_publisher (SlPublish *self, char **warning, GError **error)
 {
-  const Settings *s = &self->settings;
+  const SlPublishValues *s = &self->settings;
   g_autofree char *password = NULL;
   guint mode;
   GST_OBJECT_LOCK (self);
@@ -728,18 +580,21 @@ static void
 sl_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   SlPublish *self = (SlPublish *) object;
-  if (id == PROP_PUBLISHED)
+  guint n;
+  const SlProperty *properties = sl_publish_properties (AT_SETTINGS, &n);
+  if (id == n + PROP_PUBLISHED)
     g_value_set_uint64 (value, read_counts (self).published);
-  else if (id == PROP_DROPPED)
+  else if (id == n + PROP_DROPPED)
     g_value_set_uint64 (value, read_counts (self).dropped);
-  else if (id == PROP_CONNECTED)
+  else if (id == n + PROP_CONNECTED)
     g_value_set_boolean (value, read_counts (self).connected);
   else {
     const SlProperty *property = &properties[id - 1];
     GST_OBJECT_LOCK (object);
-    if (property->offset == AT (to.location) && self->settings.to.location != NULL)
+    if (property->offset == G_STRUCT_OFFSET (SlPublish, settings.to.location)
+        && self->settings.to.location != NULL)
       g_value_take_string (value, sl_publisher_shown_location (self->settings.to.location));
-    else if (property->offset != AT (to.password))
+    else if (property->offset != G_STRUCT_OFFSET (SlPublish, settings.to.password))
       sl_property_get (object, property, value);
     GST_OBJECT_UNLOCK (object);
   }
@@ -748,12 +603,14 @@ sl_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *s
 static void
 sl_publish_finalize (GObject *object)
 {
+  guint n;
+  const SlProperty *properties = sl_publish_properties (AT_SETTINGS, &n);
   sl_frame_lines_clear (&((SlPublish *) object)->lines);
   g_free (((SlPublish *) object)->line_source);
   gst_clear_object (&((SlPublish *) object)->detector);
   sl_pace_clear (&((SlPublish *) object)->pace);
   sl_notices_clear (&((SlPublish *) object)->notices);
-  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
+  sl_properties_clear (object, properties, n);
   G_OBJECT_CLASS (sl_publish_parent_class)->finalize (object);
 }
 
@@ -763,11 +620,13 @@ sl_publish_class_init (SlPublishClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSinkClass *sink_class = GST_BASE_SINK_CLASS (klass);
+  guint n;
+  const SlProperty *properties = sl_publish_properties (AT_SETTINGS, &n);
   GST_DEBUG_CATEGORY_INIT (sl_publish_debug, "slpublish", 0, "predictions published");
   object_class->finalize = sl_publish_finalize;
-  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  sl_properties_install (object_class, properties, n);
   object_class->get_property = sl_publish_get_property;
-  sl_losses_install (object_class, PROP_PUBLISHED);
+  sl_losses_install (object_class, n + PROP_PUBLISHED);
   sl_control_install (object_class, publish_states);
   sink_class->start = sl_publish_start;
   sink_class->stop = sl_publish_stop;
@@ -793,7 +652,9 @@ sl_publish_class_init (SlPublishClass *klass)
 static void
 sl_publish_init (SlPublish *self)
 {
-  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  guint n;
+  const SlProperty *properties = sl_publish_properties (AT_SETTINGS, &n);
+  sl_properties_init (self, properties, n);
   sl_frame_lines_init (&self->lines);
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
   gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);
