@@ -1,52 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libjpeg, which tells of errors by a jump. What a stranger's file may cost is bounded before
- * anything is decoded: it has the size that was agreed on, and one scan, since each further one
- * goes over the whole picture again. What libjpeg would only warn of is an error.
- *
- * The jumps leave functions that own nothing: what is to be freed belongs to libjpeg's structures,
- * and is freed behind the jump.
+ * What a stranger's file may cost is bounded before anything is decoded: it has the size that was
+ * agreed on, and one scan, since each further one goes over the whole picture again. What libjpeg
+ * would only warn of is an error.
  */
 #include "pipelines/remote/jpeg.h"
 
-#include <setjmp.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <jpeglib.h>
-
-#define MAX_MEMORY (64L << 20)
-
-typedef struct
-{
-  struct jpeg_error_mgr manager; /* first: libjpeg hands it on */
-  jmp_buf back;
-  char text[JMSG_LENGTH_MAX];
-} Trouble;
-
-G_NORETURN static void
-on_error (j_common_ptr common)
-{
-  Trouble *trouble = (Trouble *) common->err;
-  trouble->manager.format_message (common, trouble->text);
-  longjmp (trouble->back, 1);
-}
-
-static void
-on_message (j_common_ptr common, int level)
-{
-  if (level < 0)
-    on_error (common);
-}
-
-static void
-set_trouble (Trouble *trouble)
-{
-  jpeg_std_error (&trouble->manager);
-  trouble->manager.error_exit = on_error;
-  trouble->manager.emit_message = on_message;
-  trouble->text[0] = '\0';
-}
+#include "pipelines/remote/jpeg_errors.h"
 
 /* Where the file goes: a place of a fixed size. */
 typedef struct
@@ -68,7 +28,7 @@ begin_output (j_compress_ptr compress)
 static boolean
 on_full (j_compress_ptr compress)
 {
-  longjmp (((Trouble *) compress->err)->back, 1);
+  longjmp (((SlJpegErrors *) compress->err)->back, 1);
   return FALSE;
 }
 
@@ -104,14 +64,14 @@ sl_remote_jpeg_write (const SlRemotePicture *picture, gint quality, const void *
                       gsize most)
 {
   struct jpeg_compress_struct compress = { .err = NULL };
-  Trouble trouble;
+  SlJpegErrors trouble;
   Destination to = { { .init_destination = begin_output,
                        .empty_output_buffer = on_full,
                        .term_destination = end_output },
                      out,
                      most };
   volatile gboolean done = FALSE;
-  set_trouble (&trouble);
+  sl_jpeg_errors_init (&trouble, TRUE, "");
   compress.err = &trouble.manager;
   if (setjmp (trouble.back) == 0) {
     jpeg_create_compress (&compress);
@@ -155,13 +115,13 @@ char *
 sl_remote_jpeg_read (const SlRemotePicture *picture, const void *data, gsize size, void *out)
 {
   struct jpeg_decompress_struct decompress = { .err = NULL };
-  Trouble trouble;
+  SlJpegErrors trouble;
   char *volatile wrong = NULL;
-  set_trouble (&trouble);
+  sl_jpeg_errors_init (&trouble, TRUE, "");
   decompress.err = &trouble.manager;
   if (setjmp (trouble.back) == 0) {
     jpeg_create_decompress (&decompress);
-    decompress.mem->max_memory_to_use = MAX_MEMORY;
+    decompress.mem->max_memory_to_use = SL_JPEG_MEMORY;
     jpeg_mem_src (&decompress, (const unsigned char *) data, (unsigned long) size);
     jpeg_read_header (&decompress, TRUE);
     wrong = check_head (&decompress, picture);

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libjpeg decodes at an eighth to the whole of the size, so a picture of any size becomes a small
- * one. It tells of errors by a jump, out of functions that own nothing: what is to be freed belongs
- * to libjpeg's structures or to the caller, and is freed behind the jump.
+ * one.
  */
-#include <setjmp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jpeglib.h>
-
 #include "core/base/fail.h"
+#include "pipelines/remote/jpeg_errors.h"
 #include "tools/run/events/colors.h"
 
-#define MAX_MEMORY (64L << 20)
 /* Of a box only the middle: beside an object is ground, and its frame is drawn. */
 #define MIDDLE 0.5
-
-typedef struct
-{
-  struct jpeg_error_mgr manager; /* first: libjpeg hands it on */
-  jmp_buf back;
-  char text[JMSG_LENGTH_MAX];
-} Trouble;
 
 /* RGB */
 typedef struct
@@ -31,28 +19,6 @@ typedef struct
   guint width, height;
   guint8 *pixels;
 } Picture;
-
-G_NORETURN static void
-on_error (j_common_ptr common)
-{
-  Trouble *trouble = (Trouble *) common->err;
-  trouble->manager.format_message (common, trouble->text);
-  longjmp (trouble->back, 1);
-}
-
-static void
-on_message (j_common_ptr common, int level)
-{
-}
-
-static void
-set_trouble (Trouble *trouble)
-{
-  jpeg_std_error (&trouble->manager);
-  trouble->manager.error_exit = on_error;
-  trouble->manager.emit_message = on_message;
-  g_strlcpy (trouble->text, "too large", sizeof trouble->text);
-}
 
 static void
 decode_rows (j_decompress_ptr from, GBytes *jpeg, guint side, Picture *picture)
@@ -63,7 +29,7 @@ decode_rows (j_decompress_ptr from, GBytes *jpeg, guint side, Picture *picture)
   jpeg_read_header (from, TRUE);
   if (from->image_width > SL_PICTURE_SIDE || from->image_height > SL_PICTURE_SIDE
       || jpeg_has_multiple_scans (from))
-    longjmp (((Trouble *) from->err)->back, 1);
+    longjmp (((SlJpegErrors *) from->err)->back, 1);
   from->out_color_space = JCS_RGB;
   from->dct_method = JDCT_IFAST;
   from->do_fancy_upsampling = FALSE;
@@ -87,13 +53,13 @@ static gboolean
 decode (GBytes *jpeg, guint side, Picture *picture, GError **error)
 {
   struct jpeg_decompress_struct from = { .err = NULL };
-  Trouble trouble;
-  set_trouble (&trouble);
+  SlJpegErrors trouble;
+  sl_jpeg_errors_init (&trouble, FALSE, "too large");
   from.err = &trouble.manager;
   volatile gboolean done = FALSE;
   if (setjmp (trouble.back) == 0) {
     jpeg_create_decompress (&from);
-    from.mem->max_memory_to_use = MAX_MEMORY;
+    from.mem->max_memory_to_use = SL_JPEG_MEMORY;
     decode_rows (&from, jpeg, side, picture);
     done = TRUE;
   }
@@ -143,11 +109,11 @@ static GBytes *
 encode (const Picture *picture, GError **error)
 {
   struct jpeg_compress_struct to = { .err = NULL };
-  Trouble trouble;
+  SlJpegErrors trouble;
   unsigned char *volatile out = NULL;
   volatile unsigned long size = 0;
   volatile gboolean done = FALSE;
-  set_trouble (&trouble);
+  sl_jpeg_errors_init (&trouble, FALSE, "too large");
   to.err = &trouble.manager;
   if (setjmp (trouble.back) == 0) {
     jpeg_create_compress (&to);
