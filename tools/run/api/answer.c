@@ -43,6 +43,15 @@ sl_api_bytes (SlApiRequest *request, const char *type, GBytes *bytes, const char
   soup_message_body_append_bytes (soup_server_message_get_response_body (request->message), bytes);
 }
 
+gboolean
+sl_api_read_body (const SlApiRequest *request, SlJsonReader *reader)
+{
+  gsize length = 0;
+  const char *text = request->body != NULL ? g_bytes_get_data (request->body, &length) : NULL;
+  sl_json_reader_init (reader, text != NULL ? text : "", length);
+  return sl_json_reader_enter (reader, SL_JSON_OBJECT);
+}
+
 const char *
 sl_api_query (const SlApiRequest *request, const char *name)
 {

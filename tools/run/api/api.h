@@ -9,6 +9,7 @@
 
 #include <libsoup/soup.h>
 
+#include "core/base/json_reader.h"
 #include "tools/run/http/roles.h"
 #include "tools/run/http/site.h"
 
@@ -84,6 +85,10 @@ gboolean sl_api_number (SlApiRequest *request, const char *name, guint low, guin
 /** sl_api_channel: (transfer none) (nullable): of the pipeline that the first part names. NULL,
  * having answered, when there is none. */
 SlChannel *sl_api_channel (SlApiRequest *request);
+
+/** sl_api_read_body: whether the body of @request, which @reader then reads, begins an object. The
+ * caller ends and clears @reader in any case. */
+gboolean sl_api_read_body (const SlApiRequest *request, SlJsonReader *reader);
 
 typedef void (*SlApiFunc) (SlApiRequest *request, gpointer data);
 

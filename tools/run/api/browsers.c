@@ -145,10 +145,7 @@ static gboolean
 read_phone (SlApiRequest *request, SlPhone *phone, GError **error)
 {
   SlJsonReader reader;
-  gsize length = 0;
-  const char *text = request->body != NULL ? g_bytes_get_data (request->body, &length) : "";
-  sl_json_reader_init (&reader, text, length);
-  if (sl_json_reader_enter (&reader, SL_JSON_OBJECT))
+  if (sl_api_read_body (request, &reader))
     while (sl_json_reader_next (&reader)) {
       const char *key = reader.key->str;
       char **into = strcmp (key, "endpoint") == 0 ? &phone->endpoint

@@ -173,11 +173,8 @@ static gboolean
 read_flag (SlApiRequest *request, const char *name, gboolean *flag)
 {
   SlJsonReader reader;
-  gsize length = 0;
-  const char *text = request->body != NULL ? g_bytes_get_data (request->body, &length) : NULL;
   SlJsonKind kind = SL_JSON_NOTHING;
-  sl_json_reader_init (&reader, text != NULL ? text : "", length);
-  if (sl_json_reader_enter (&reader, SL_JSON_OBJECT))
+  if (sl_api_read_body (request, &reader))
     while (sl_json_reader_next (&reader)) {
       if (strcmp (reader.key->str, name) == 0)
         kind = sl_json_reader_kind (&reader);
@@ -236,13 +233,10 @@ static gboolean
 read_many (SlApiRequest *request, guint *mark, GStrv *ids)
 {
   SlJsonReader reader;
-  gsize length = 0;
-  const char *text = request->body != NULL ? g_bytes_get_data (request->body, &length) : NULL;
   g_autoptr (GStrvBuilder) all = g_strv_builder_new ();
   gboolean listed = FALSE, good = TRUE;
   *mark = G_N_ELEMENTS (marks);
-  sl_json_reader_init (&reader, text != NULL ? text : "", length);
-  if (sl_json_reader_enter (&reader, SL_JSON_OBJECT))
+  if (sl_api_read_body (request, &reader))
     while (good && sl_json_reader_next (&reader)) {
       const SlJsonKind kind = sl_json_reader_kind (&reader);
       if (strcmp (reader.key->str, "ids") == 0 && kind == SL_JSON_LIST && !listed) {

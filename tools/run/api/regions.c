@@ -332,10 +332,7 @@ static gboolean
 read_body (SlApiRequest *request, Job *job)
 {
   SlJsonReader reader;
-  gsize length = 0;
-  const char *text = request->body != NULL ? g_bytes_get_data (request->body, &length) : "";
-  sl_json_reader_init (&reader, text, length);
-  if (sl_json_reader_enter (&reader, SL_JSON_OBJECT))
+  if (sl_api_read_body (request, &reader))
     while (sl_json_reader_next (&reader)) {
       if (strcmp (reader.key->str, "revision") == 0) {
         read_text (&reader, &job->revision);

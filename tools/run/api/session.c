@@ -63,10 +63,7 @@ static gboolean
 read_login (SlApiRequest *request, char **user, char **password)
 {
   SlJsonReader reader;
-  gsize size = 0;
-  const char *text = request->body != NULL ? g_bytes_get_data (request->body, &size) : "";
-  sl_json_reader_init (&reader, text, size);
-  if (sl_json_reader_enter (&reader, SL_JSON_OBJECT))
+  if (sl_api_read_body (request, &reader))
     while (sl_json_reader_next (&reader)) {
       char **value = strcmp (reader.key->str, "user") == 0       ? user
                      : strcmp (reader.key->str, "password") == 0 ? password

@@ -214,10 +214,7 @@ answer_patch (SlApiRequest *request)
 {
   Job *job = g_new0 (Job, 1);
   SlJsonReader reader;
-  gsize length = 0;
-  const char *text = request->body != NULL ? g_bytes_get_data (request->body, &length) : "";
-  sl_json_reader_init (&reader, text, length);
-  if (sl_json_reader_enter (&reader, SL_JSON_OBJECT))
+  if (sl_api_read_body (request, &reader))
     while (sl_json_reader_next (&reader))
       read_member (&reader, job);
   if (sl_json_reader_end (&reader)) {
