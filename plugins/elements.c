@@ -23,6 +23,7 @@ static const struct
   { "slpostprocess", "SlPostprocess", GST_RANK_NONE, sl_postprocess_get_type },
   { "slpredict", "SlPredict", GST_RANK_NONE, sl_predict_get_type },
   { "sltrack", "SlTrack", GST_RANK_NONE, sl_track_get_type },
+  { "sltext", "SlText", GST_RANK_NONE, sl_text_get_type },
   { "slanalyze", "SlAnalyze", GST_RANK_NONE, sl_analyze_get_type },
   { "slmotion", "SlMotion", GST_RANK_NONE, sl_motion_get_type },
   { "slredact", "SlRedact", GST_RANK_NONE, sl_redact_get_type },

@@ -16,6 +16,7 @@ GType sl_infer_get_type (void);
 GType sl_postprocess_get_type (void);
 GType sl_predict_get_type (void);
 GType sl_track_get_type (void);
+GType sl_text_get_type (void);
 GType sl_analyze_get_type (void);
 GType sl_motion_get_type (void);
 GType sl_redact_get_type (void);

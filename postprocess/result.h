@@ -44,12 +44,15 @@ typedef struct
 } SlDetection;
 
 /** A class of the whole picture. With the @label_id SL_TEXT_ID it is a @text that was read in the
- * picture; valid until the next run. */
+ * picture; valid until the next run. Then @shares has the confidence of each of its @n_shares
+ * characters, 0..1; @n_shares 0 = unknown. */
 typedef struct
 {
   gint32 label_id;
   gfloat confidence;
-  const char *text; /* (nullable): NULL of a class */
+  const char *text; /* (nullable): NULL of a class; else UTF-8 */
+  guint n_shares;
+  const gfloat *shares;
 } SlClass;
 
 /** The @label_id of a text, which has no class. */

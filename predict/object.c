@@ -407,10 +407,11 @@ sl_object_get_symbology (const SlObject *object)
  * @object: an object
  *
  * What the code in the object's box says, where an element that reads codes, such as `slread`, read
- * it. It is whatever somebody printed: it may hold line breaks and control characters.
+ * it; else what `sltext` made of the texts that models read there. It is whatever somebody printed:
+ * it may hold line breaks and control characters.
  *
- * Returns: (transfer none) (nullable): the text, valid UTF-8; %NULL where no code was read, and
- * where what it says is no UTF-8 or holds a zero
+ * Returns: (transfer none) (nullable): the text, valid UTF-8; %NULL where nothing was read, and
+ * where what a code says is no UTF-8 or holds a zero
  *   byte: sl_object_get_payload() has that
  *
  * Since: 0.1
@@ -419,7 +420,10 @@ const char *
 sl_object_get_text (const SlObject *object)
 {
   g_return_val_if_fail (object != NULL, NULL);
-  return object->value->code != NULL ? object->value->code->text : NULL;
+  const SlObjectView *value = object->value;
+  if (value->code != NULL)
+    return value->code->text;
+  return value->text != NULL ? value->text->text : NULL;
 }
 
 /**

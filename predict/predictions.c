@@ -40,6 +40,8 @@ copy_labels (SlPredictions *self, const SlLabelled *from, guint n)
   for (guint i = 0; i < n; i++) {
     labels[i].label = sl_arena_strdup (self->arena, from[i].label);
     labels[i].model = copy_text (self, from[i].model);
+    labels[i].n_shares = 0; /* elements alone use them */
+    labels[i].shares = NULL;
   }
   return labels;
 }
@@ -94,6 +96,9 @@ copy_objects (SlPredictions *self, const SlPredictionView *from)
       copy (self, object->mask.cells, object->mask.width * object->mask.height, 1);
     objects[i].labels = copy_labels (self, object->labels, object->n_labels);
     objects[i].code = copy_code (self, object->code);
+    objects[i].text = object->text != NULL
+                        ? sl_arena_memdup (self->arena, object->text, sizeof *object->text)
+                        : NULL;
     objects[i].points = copy (self, object->points, object->n_points, sizeof *object->points);
     objects[i].skeleton = copy_own_skeleton (self, from, objects, i);
   }

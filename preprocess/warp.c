@@ -3,8 +3,9 @@
  * Turned parts of pictures, in two steps: the normaliser makes the upright rectangle around the
  * part, as bytes in the tensor's colours and reduced by the whole number of times that the part is;
  * from these each row of the tensor is read along a slanted line, and stored by the normaliser's
- * kernels. Invariant: once set, @upright is NULL or makes @columns x @rows pixels in @pixels, and
- * @read maps the tensor to these.
+ * kernels. Of a part between corners it is read along the lines of a perspective map. Invariant:
+ * once set, @normalizer makes @columns x @rows pixels in @pixels where @has_content, and @read, or
+ * @to_frame and @back, map the tensor to these.
  */
 #include "preprocess/warp.h"
 
@@ -23,6 +24,10 @@ struct SlWarp
 {
   SlNormalizeSpec spec;
   SlAffine map, read;
+  bool flat;                /* @to_frame and @back in place of @read, inside @inner */
+  SlHomography to_frame;    /* tensor -> frame */
+  SlAffine back;            /* frame -> pixels of the upright rectangle */
+  double inner[4], box[4];  /* of the tensor, and of the frame: left, top, right, bottom */
   SlNormalizer *normalizer; /* (nullable) */
   bool has_content;
   int channels, columns, rows;
@@ -62,8 +67,7 @@ valid_part (const SlTurnedRect *part)
 static bool
 find_crop (const SlWarp *self, const SlImageInfo *image, int times, SlRect *crop)
 {
-  double box[4];
-  sl_affine_box (&self->map, (const double[4]){ 0, 0, self->spec.width, self->spec.height }, box);
+  const double *box = self->box;
   const double left = fmax (floor (box[0]) - times, 0), top = fmax (floor (box[1]) - times, 0);
   const double right = fmin (ceil (box[2]) + times, image->width),
                bottom = fmin (ceil (box[3]) + times, image->height);
@@ -79,6 +83,7 @@ set_reading (SlWarp *self)
 {
   SlAffine back;
   sl_affine_invert (sl_normalizer_map (self->normalizer), &back);
+  self->back = back;
   const SlAffine *map = &self->map;
   self->read = (SlAffine){ .xx = back.xx * map->xx,
                            .xy = back.xx * map->xy,
@@ -87,10 +92,10 @@ set_reading (SlWarp *self)
   sl_affine_apply (&back, map->x0, map->y0, &self->read.x0, &self->read.y0);
 }
 
+/* @reduction: pixels of the picture for one of the tensor */
 static SlNormalizeStatus
-set_upright (SlWarp *self, const SlImageInfo *image, const SlTurnedRect *part)
+set_upright (SlWarp *self, const SlImageInfo *image, double reduction)
 {
-  const double reduction = fmin (part->width / self->spec.width, part->height / self->spec.height);
   const int times = reduction > 2 ? (int) fmin (reduction, SL_MAX_SIDE) : 1;
   SlNormalizeSpec upright = { .type = SL_OUT_U8,
                               .colour = self->spec.colour,
@@ -126,18 +131,12 @@ take_memory (SlWarp *self)
   return self->pixels != NULL;
 }
 
-SlNormalizeStatus
-sl_warp_set (SlWarp *self, const SlImageInfo *image, const SlNormalizeSpec *spec,
-             const SlTurnedRect *part)
+/* What is the same for all parts of a picture. */
+static void
+set_output (SlWarp *self, const SlNormalizeSpec *spec)
 {
-  SlNormalizeStatus status = sl_output_check (image, spec);
-  if (status != SL_NORMALIZE_OK)
-    return status;
-  if (!valid_part (part))
-    return SL_NORMALIZE_BAD_CROP;
   self->spec = *spec;
   self->channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
-  sl_affine_turned (&self->map, part, spec->width, spec->height);
   for (int c = 0; c < self->channels; c++) {
     const double row[4] = { c == 0, c == 1, c == 2, 0 };
     sl_output_mix (&self->mix[c], row, BYTE_BITS, spec->gain[c], spec->offset[c], spec->type);
@@ -146,8 +145,83 @@ sl_warp_set (SlWarp *self, const SlImageInfo *image, const SlNormalizeSpec *spec
                                : spec->layout == SL_LAYOUT_NHWC ? SL_STORE_INTERLEAVED
                                                                 : SL_STORE_PLANES;
   self->store = sl_output_store (spec->type, layout);
-  status = set_upright (self, image, part);
+}
+
+static SlNormalizeStatus
+set_part (SlWarp *self, const SlImageInfo *image, double reduction)
+{
+  const SlNormalizeStatus status = set_upright (self, image, reduction);
   return status == SL_NORMALIZE_OK && !take_memory (self) ? SL_NORMALIZE_NO_MEMORY : status;
+}
+
+SlNormalizeStatus
+sl_warp_set (SlWarp *self, const SlImageInfo *image, const SlNormalizeSpec *spec,
+             const SlTurnedRect *part)
+{
+  const SlNormalizeStatus status = sl_output_check (image, spec);
+  if (status != SL_NORMALIZE_OK)
+    return status;
+  if (!valid_part (part))
+    return SL_NORMALIZE_BAD_CROP;
+  set_output (self, spec);
+  self->flat = false;
+  sl_affine_turned (&self->map, part, spec->width, spec->height);
+  sl_affine_box (&self->map, (const double[4]){ 0, 0, spec->width, spec->height }, self->box);
+  return set_part (self, image, fmin (part->width / spec->width, part->height / spec->height));
+}
+
+/* Where in the tensor a part of @width x @height is. */
+static void
+place_inner (SlWarp *self, double width, double height)
+{
+  const double columns = self->spec.width, rows = self->spec.height,
+               scale = fmin (columns / width, rows / height);
+  const bool whole = self->spec.fit != SL_FIT_LETTERBOX;
+  const double across = whole ? columns : fmax (width * scale, 1),
+               down = whole ? rows : fmax (height * scale, 1);
+  self->inner[0] = (columns - across) / 2;
+  self->inner[1] = (rows - down) / 2;
+  self->inner[2] = self->inner[0] + across;
+  self->inner[3] = self->inner[1] + down;
+}
+
+/* The map of three corners, and the box around all four. */
+static void
+set_outline (SlWarp *self, const SlCorners *corners)
+{
+  const double (*at)[2] = corners->at;
+  const double width = self->inner[2] - self->inner[0], height = self->inner[3] - self->inner[1];
+  SlAffine *map = &self->map;
+  *map = (SlAffine){ .xx = (at[1][0] - at[0][0]) / width,
+                     .xy = (at[3][0] - at[0][0]) / height,
+                     .yx = (at[1][1] - at[0][1]) / width,
+                     .yy = (at[3][1] - at[0][1]) / height };
+  map->x0 = at[0][0] - map->xx * self->inner[0] - map->xy * self->inner[1];
+  map->y0 = at[0][1] - map->yx * self->inner[0] - map->yy * self->inner[1];
+  for (int k = 0; k < 2; k++) {
+    self->box[k] = fmin (fmin (at[0][k], at[1][k]), fmin (at[2][k], at[3][k]));
+    self->box[k + 2] = fmax (fmax (at[0][k], at[1][k]), fmax (at[2][k], at[3][k]));
+  }
+}
+
+SlNormalizeStatus
+sl_warp_set_corners (SlWarp *self, const SlImageInfo *image, const SlNormalizeSpec *spec,
+                     const SlCorners *corners)
+{
+  double width, height;
+  const SlNormalizeStatus status = sl_output_check (image, spec);
+  if (status != SL_NORMALIZE_OK)
+    return status;
+  set_output (self, spec);
+  self->flat = true;
+  sl_corners_size (corners, &width, &height);
+  place_inner (self, width, height);
+  sl_homography_set (&self->to_frame, corners, self->inner[0], self->inner[1],
+                     self->inner[2] - self->inner[0], self->inner[3] - self->inner[1]);
+  set_outline (self, corners);
+  return set_part (
+    self, image,
+    fmin (width / (self->inner[2] - self->inner[0]), height / (self->inner[3] - self->inner[1])));
 }
 
 static inline int
@@ -183,14 +257,28 @@ read_pixel (const SlWarp *self, double u, double v, int x)
     self->row[c][x] = between (upper + c, lower + c, right, px - left, py - top);
 }
 
+/* Where in the upright rectangle a point of the tensor is; both negative where it is border. */
+static inline void
+find_source (const SlWarp *self, double x, double y, double *u, double *v)
+{
+  double frame_x, frame_y;
+  *u = *v = -1;
+  if (!self->has_content)
+    return;
+  if (!self->flat)
+    sl_affine_apply (&self->read, x, y, u, v);
+  else if (x >= self->inner[0] && x <= self->inner[2] && y >= self->inner[1] && y <= self->inner[3]
+           && sl_homography_apply (&self->to_frame, x, y, &frame_x, &frame_y))
+    sl_affine_apply (&self->back, frame_x, frame_y, u, v);
+}
+
 static void
 read_row (const SlWarp *self, int y)
 {
   const int32_t pad = self->spec.pad_value << (SL_ROW_BITS - BYTE_BITS + SL_TAP_BITS);
   for (int x = 0; x < self->spec.width; x++) {
-    double u = -1, v = -1;
-    if (self->has_content)
-      sl_affine_apply (&self->read, x + 0.5, y + 0.5, &u, &v);
+    double u, v;
+    find_source (self, x + 0.5, y + 0.5, &u, &v);
     if (u >= 0 && u <= self->columns && v >= 0 && v <= self->rows)
       read_pixel (self, u, v, x);
     else

@@ -26,6 +26,7 @@ struct _SlObjectResults
   GArray *labels;        /* of SlLabelled; those of a region follow each other */
   GStringChunk *texts;   /* that labels are, where they are no classes' names */
   GArray *label_regions; /* of guint: for each label */
+  GArray *shares;        /* of gfloat: of all texts' characters, in the labels' order */
   GArray *objects;       /* of NestedObject */
   GArray *points;        /* of SlPoint */
   GByteArray *cells;
@@ -40,6 +41,7 @@ sl_object_results_new (void)
   nested->labels = g_array_new (FALSE, FALSE, sizeof (SlLabelled));
   nested->texts = g_string_chunk_new (TEXT_BYTES);
   nested->label_regions = g_array_new (FALSE, FALSE, sizeof (guint));
+  nested->shares = g_array_new (FALSE, FALSE, sizeof (gfloat));
   nested->objects = g_array_new (FALSE, FALSE, sizeof (NestedObject));
   nested->points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
   nested->cells = g_byte_array_new ();
@@ -55,6 +57,7 @@ sl_object_results_free (SlObjectResults *nested)
   g_array_unref (nested->labels);
   g_string_chunk_free (nested->texts);
   g_array_unref (nested->label_regions);
+  g_array_unref (nested->shares);
   g_array_unref (nested->objects);
   g_array_unref (nested->points);
   g_byte_array_unref (nested->cells);
@@ -68,6 +71,7 @@ sl_object_results_clear (SlObjectResults *nested)
   g_array_set_size (nested->labels, 0);
   g_string_chunk_clear (nested->texts);
   g_array_set_size (nested->label_regions, 0);
+  g_array_set_size (nested->shares, 0);
   g_array_set_size (nested->objects, 0);
   g_array_set_size (nested->points, 0);
   g_byte_array_set_size (nested->cells, 0);
@@ -98,6 +102,7 @@ sl_object_results_add (SlObjectResults *nested, guint region, const SlPrediction
     label.label = label.label_id == SL_TEXT_ID ? g_string_chunk_insert (nested->texts, label.label)
                                                : g_intern_string (label.label);
     label.model = model != NULL ? g_intern_string (model) : NULL;
+    g_array_append_vals (nested->shares, label.shares, label.n_shares);
     g_array_append_val (nested->labels, label);
     g_array_append_val (nested->label_regions, region);
   }
@@ -119,6 +124,18 @@ list_regions (GPtrArray *regions, GstBuffer *frame)
     g_ptr_array_add (regions, region);
   }
   return highest;
+}
+
+/* The array of shares no longer grows: each label's are where they stay. */
+static void
+place_shares (SlObjectResults *nested)
+{
+  const gfloat *shares = (const gfloat *) (gconstpointer) nested->shares->data;
+  for (guint i = 0; i < nested->labels->len; i++) {
+    SlLabelled *label = &g_array_index (nested->labels, SlLabelled, i);
+    label->shares = shares;
+    shares += label->n_shares;
+  }
 }
 
 /* Labels from the @first on, as many as are about the same region; returns the next one. */
@@ -166,6 +183,7 @@ sl_object_results_attach (SlObjectResults *nested, GstBuffer *frame, gint width,
   nested->height = height;
   GPtrArray *regions = nested->regions;
   gint last_id = list_regions (regions, frame);
+  place_shares (nested);
   for (guint i = 0; i < nested->labels->len;)
     i = attach_labels (nested, i, regions, frame);
   for (guint i = 0; i < nested->objects->len; i++) {

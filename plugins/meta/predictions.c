@@ -16,6 +16,7 @@
 #include "plugins/meta/regions/keep.h"
 #include "plugins/meta/regions/mask.h"
 #include "plugins/meta/regions/object.h"
+#include "plugins/meta/regions/text.h"
 #include "plugins/meta/relations/write.h"
 #include "plugins/meta/vector_meta.h"
 
@@ -85,6 +86,7 @@ sl_prediction_reader_init (SlPredictionReader *reader)
   reader->object_labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
   reader->ids = g_array_new (FALSE, TRUE, sizeof (SlRegionIds));
   reader->codes = g_array_new (FALSE, TRUE, sizeof (SlCodeView));
+  reader->object_texts = g_array_new (FALSE, TRUE, sizeof (SlTextView));
   reader->frame_cells = g_byte_array_new ();
   reader->related = sl_related_new ();
   memset (reader->skeletons, 0, sizeof reader->skeletons);
@@ -103,6 +105,7 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
   g_clear_pointer (&reader->object_labels, g_array_unref);
   g_clear_pointer (&reader->ids, g_array_unref);
   g_clear_pointer (&reader->codes, g_array_unref);
+  g_clear_pointer (&reader->object_texts, g_array_unref);
   g_clear_pointer (&reader->frame_cells, g_byte_array_unref);
   g_clear_pointer (&reader->related, sl_related_free);
   for (guint i = 0; i <= SL_MAX_SKELETONS; i++)
@@ -161,6 +164,18 @@ read_code (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, SlO
   object->code = (const SlCodeView *) (gconstpointer) reader->codes->data;
 }
 
+/* As with codes. */
+static void
+read_text (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, SlObjectView *object)
+{
+  const guint n = reader->object_texts->len;
+  g_array_set_size (reader->object_texts, n + 1);
+  if (sl_region_read_text (region, &g_array_index (reader->object_texts, SlTextView, n)))
+    object->text = (const SlTextView *) (gconstpointer) reader->object_texts->data;
+  else
+    g_array_set_size (reader->object_texts, n);
+}
+
 static void
 read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region,
              const SlPredictionView *prediction)
@@ -178,6 +193,7 @@ read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region,
     read_related (reader, found, first, &object);
   object.n_labels = reader->object_labels->len - first;
   read_code (reader, region, &object);
+  read_text (reader, region, &object);
   g_array_append_val (reader->objects, object);
   g_array_append_val (reader->ids, ids);
 }
@@ -259,12 +275,12 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *pred
   prediction->mask_classes = (const SlMaskClass *) (gconstpointer) reader->mask_classes->data;
 }
 
-/* Points, labels, codes and cells are appended while objects are read, which may move them: only
- * now have they an address. */
+/* Points, labels, codes, texts and cells are appended while objects are read, which may move them:
+ * only now have they an address. */
 static void
 place_parts (SlPredictionReader *reader)
 {
-  guint point = 0, label = 0, code = 0, cell = 0;
+  guint point = 0, label = 0, code = 0, text = 0, cell = 0;
   for (guint i = 0; i < reader->objects->len; i++) {
     SlObjectView *object = &g_array_index (reader->objects, SlObjectView, i);
     guint n_cells = object->mask.width * object->mask.height;
@@ -273,6 +289,8 @@ place_parts (SlPredictionReader *reader)
     object->labels =
       object->n_labels > 0 ? &g_array_index (reader->object_labels, SlLabelled, label) : NULL;
     object->code = object->code != NULL ? &g_array_index (reader->codes, SlCodeView, code++) : NULL;
+    object->text =
+      object->text != NULL ? &g_array_index (reader->object_texts, SlTextView, text++) : NULL;
     object->mask.cells = n_cells > 0 ? &g_array_index (reader->cells, guint8, cell) : NULL;
     point += object->n_points;
     label += object->n_labels;
@@ -311,6 +329,7 @@ forget (SlPredictionReader *reader)
   g_array_set_size (reader->ids, 0);
   reader->n_skeletons = 0;
   g_array_set_size (reader->codes, 0);
+  g_array_set_size (reader->object_texts, 0);
 }
 
 void

@@ -27,7 +27,7 @@
  * mask is a structure of regions/mask.h.
  *  - The mask of the whole frame is an SlMaskMeta.
  *  - A tracked object has a structure "object_id" (id: int), an object whose code was read has a
- * structure of regions/code.h.
+ * structure of regions/code.h, one with a text that was voted on a structure of regions/text.h.
  *  - A label that a further model gives to an object is one more structure "classification" on the
  * object's region, with the string
  *    model_name. An object that a further model finds inside it is a region whose parent_id is the
@@ -62,6 +62,7 @@ typedef struct
   GArray *object_labels;   /* of SlLabelled, all objects' */
   GArray *ids;             /* of SlRegionIds, one an object */
   GArray *codes;           /* of SlCodeView, all objects' */
+  GArray *object_texts;    /* of SlTextView, all objects' */
   guint n_regions;         /* objects that are regions; others come behind them */
   SlRelated *related;
   SlReadSkeleton

@@ -144,6 +144,16 @@ tag_label (const SlPen *pen, gint x, gint y, const SlLabelled *label)
               sl_draw_colour (label->label_id, label->label));
 }
 
+/* What all readings of @object say. */
+static void
+tag_text (const SlPen *pen, gint x, gint y, const SlObjectView *object)
+{
+  char number[16];
+  g_snprintf (number, sizeof number, " %.2f", object->text->confidence);
+  sl_pen_tag (pen, x, y, object->text->text, pen->style->scores ? number : NULL,
+              sl_draw_colour (object->label_id, object->label));
+}
+
 static SlInk
 object_ink (const SlPen *pen, const SlObjectView *object)
 {
@@ -175,7 +185,13 @@ draw_label (const SlPen *pen, const SlObjectView *object)
     sl_pen_tag (pen, MAX (x, 0), y, object->code->text, NULL,
                 sl_draw_colour (object->label_id, object->label));
   }
+  if (object->text != NULL && pen->style->labels) {
+    y += height;
+    tag_text (pen, MAX (x, 0), y, object);
+  }
   for (guint i = 0; i < object->n_labels && i < MAX_NOTES && pen->style->labels; i++) {
+    if (object->text != NULL && object->labels[i].label_id == SL_TEXT_ID)
+      continue; /* it is one of the readings */
     y += height;
     tag_label (pen, MAX (x, 0), y, &object->labels[i]);
   }

@@ -244,7 +244,7 @@ make_input (SlEmbedder *self, const SlImage *image, const SlTrackBox *box, guint
   const SlTurnedRect upright = { 0 };
   SlRect part;
   if (!clip (self, box, &part)
-      || sl_tensor_maker_choose (&self->maker, &part, &upright) != SL_NORMALIZE_OK)
+      || sl_tensor_maker_choose (&self->maker, &part, &upright, NULL) != SL_NORMALIZE_OK)
     return FALSE;
   sl_tensor_maker_run (&self->maker, image, self->inputs[i]);
   return TRUE;

@@ -132,21 +132,24 @@ sl_tensor_maker_choose_whole (SlTensorMaker *maker)
 }
 
 static SlNormalizeStatus
-choose_turned (SlTensorMaker *maker, const SlTurnedRect *turned)
+choose_turned (SlTensorMaker *maker, const SlTurnedRect *turned, const SlCorners *corners)
 {
   if (maker->turned == NULL)
     maker->turned = sl_warp_new ();
   maker->chosen = NULL;
-  return maker->turned != NULL ? sl_warp_set (maker->turned, &maker->image, &maker->spec, turned)
-                               : SL_NORMALIZE_NO_MEMORY;
+  if (maker->turned == NULL)
+    return SL_NORMALIZE_NO_MEMORY;
+  return corners != NULL ? sl_warp_set_corners (maker->turned, &maker->image, &maker->spec, corners)
+                         : sl_warp_set (maker->turned, &maker->image, &maker->spec, turned);
 }
 
 SlNormalizeStatus
-sl_tensor_maker_choose (SlTensorMaker *maker, const SlRect *part, const SlTurnedRect *turned)
+sl_tensor_maker_choose (SlTensorMaker *maker, const SlRect *part, const SlTurnedRect *turned,
+                        const SlCorners *corners)
 {
   SlNormalizeSpec spec = maker->spec;
-  if (turned->width > 0)
-    return choose_turned (maker, turned);
+  if (turned->width > 0 || corners != NULL)
+    return choose_turned (maker, turned, corners);
   spec.crop = *part;
   const SlNormalizeStatus status = maker->part != NULL
                                      ? sl_normalizer_set (maker->part, &maker->image, &spec)

@@ -39,10 +39,10 @@ gboolean sl_tensor_maker_is_open (const SlTensorMaker *maker);
 /** sl_tensor_maker_choose_whole: tensors are of the whole from now on. @maker is open. */
 void sl_tensor_maker_choose_whole (SlTensorMaker *maker);
 /** sl_tensor_maker_choose: tensors are of @part of the frame from now on, or of @turned where its
- * width is not 0. @maker is open. Where the result is not SL_NORMALIZE_OK, another choice must
- * follow. */
+ * width is not 0, or between @corners (nullable). @maker is open. Where the result is not
+ * SL_NORMALIZE_OK, another choice must follow. */
 SlNormalizeStatus sl_tensor_maker_choose (SlTensorMaker *maker, const SlRect *part,
-                                          const SlTurnedRect *turned);
+                                          const SlTurnedRect *turned, const SlCorners *corners);
 /** sl_tensor_maker_map: (transfer none): the map from tensor pixels to frame pixels, for the chosen
  * part. */
 const SlAffine *sl_tensor_maker_map (const SlTensorMaker *maker);

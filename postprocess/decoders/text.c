@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "text": a line of text from a network that was trained with CTC (connectionist temporal
- * classification), such as CRNN. The output has T steps from left to right, and for each step a
- * score of each of C classes: the characters and "blank". Its shape is [T,1,C], [1,T,C] or, with
- * "transposed", [1,C,T]. Decoding is greedy: it takes the best class of each step, merges equal
- * neighbours and drops blanks. The text is the label of the whole picture. Its confidence is the
- * mean of the best shares of its characters.
+ * Decoder "text": a line of text, step by step. The output has T steps from left to right, and for
+ * each step a score of each of C classes. Its shape is [T,1,C], [1,T,C] or, with "transposed",
+ * [1,C,T]. The best class of each step counts. One class is no character:
+ *  - "blank", of networks trained with CTC (connectionist temporal classification), such as CRNN:
+ *    equal neighbours are one character, and blanks are dropped.
+ *  - "end", of networks with attention, such as PARSeq and ViTSTR, or with a place for each
+ *    character: each step is a character, and the first end ends the text.
+ * The text is the label of the whole picture. Its confidence is the mean of the best shares of its
+ * characters, which are given, too.
  *
- * Parameters: "blank" (needed) is the class of the blank, mostly 0 or the last. "alphabet" is the
- * string of characters, where no labels name them. "transposed" is yes for [1,C,T]. "activation" is
- * none or softmax; by default the model's last operators tell, else the first value outside 0..1.
- * Names are given for all C classes, or for all but the blank. With the blank first they may also
- * leave out a space at the end. "<space>" is a space.
+ * Parameters: "blank" or "end" (one is needed) is that class, mostly 0 or the last. "alphabet" is
+ * the string of characters, where no labels name them. "transposed" is yes for [1,C,T].
+ * "activation" is none or softmax; by default the model's last operators tell, else the first value
+ * outside 0..1. Names are given for all C classes, or for all but that one. With the blank first
+ * they may also leave out a space at the end. "<space>" is a space.
  */
 #include <math.h>
 #include <string.h>
@@ -35,6 +38,7 @@
 
 static const char *const activations[] = { "none", "softmax", NULL };
 static const SlDecoderParam params[] = { SL_PARAM_INTEGER ("blank", 0, G_MAXINT32),
+                                         SL_PARAM_INTEGER ("end", 0, G_MAXINT32),
                                          SL_PARAM_TEXT ("alphabet"),
                                          SL_PARAM_BOOL ("transposed"),
                                          SL_PARAM_CHOICE ("activation", activations),
@@ -44,11 +48,14 @@ typedef struct
 {
   guint steps, classes, blank;
   gsize step, class_step; /* from a number to that of the next step, the next class */
+  gboolean ends;          /* @blank ends the text, and equal neighbours are two characters */
   gboolean softmax, watch;
   gfloat threshold;
   SlValues values;
-  char **names; /* of each class; empty: the blank, and classes without a name */
+  char **names;   /* of each class; empty: the blank, and classes without a name */
+  guint *lengths; /* of each name, in characters */
   char *text;
+  gfloat *shares; /* of the characters of @text */
 } State;
 
 /* Steps and classes: the two dimensions that are not 1, of which one may be missing. FALSE when
@@ -99,7 +106,7 @@ unmatched (const SlDecoderConfig *config)
           && !reads_line (config, steps, classes)))
     return NULL;
   return "they may be the characters of a text, step by step: state decoder=text,blank=0 (or the "
-         "last class) with labels of one character a line, or alphabet=0123... behind it; "
+         "last class; end= for a network with attention) with labels of one character a line, or alphabet=0123... behind it; "
          "transposed=yes where classes are the first dimension";
 }
 
@@ -108,6 +115,8 @@ close_text (gpointer opened)
 {
   State *state = opened;
   g_strfreev (state->names);
+  g_free (state->lengths);
+  g_free (state->shares);
   g_free (state->text);
   g_free (state);
 }
@@ -174,7 +183,7 @@ name_classes (State *state, GPtrArray *words, gboolean labels, GError **error)
         error, SL_ERROR_LABELS,
         "decoder text: the name of class %u has %u bytes; expected one character, at most %d", c,
         (guint) strlen (word), LONGEST_NAME);
-    state->names[c] = g_strdup (strcmp (word, SPACE) == 0 ? " " : word);
+    state->names[c] = g_utf8_make_valid (strcmp (word, SPACE) == 0 ? " " : word, -1);
   }
   return TRUE;
 }
@@ -182,18 +191,27 @@ name_classes (State *state, GPtrArray *words, gboolean labels, GError **error)
 static gboolean
 read_blank (State *state, const SlDecoderConfig *config, GError **error)
 {
-  gint blank;
-  if (!sl_decoder_param_int (config, params, "blank", -1, &blank, error))
+  gint blank, end;
+  if (!sl_decoder_param_int (config, params, "blank", -1, &blank, error)
+      || !sl_decoder_param_int (config, params, "end", -1, &end, error))
     return FALSE;
+  if (blank >= 0 && end >= 0)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "decoder text: blank=%d and end=%d: expected one of them: blank of a network "
+                    "trained with CTC, end of one with attention",
+                    blank, end);
+  state->ends = end >= 0;
+  blank = MAX (blank, end);
   if (blank >= (gint) state->classes)
     return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "decoder parameter blank: expected an integer 0..%u, got '%d'",
-                    state->classes - 1, blank);
+                    "decoder parameter %s: expected an integer 0..%u, got '%d'",
+                    state->ends ? "end" : "blank", state->classes - 1, blank);
   if (blank < 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
       "decoder text: nothing says which of the %u classes is no character: state blank=0, as "
-      "PyTorch and Paddle have it, or blank=%u, as Keras does",
+      "PyTorch and Paddle have it, or blank=%u, as Keras does, or end=, the class behind the last "
+      "character of a network with attention",
       state->classes, state->classes - 1);
   state->blank = (guint) blank;
   return TRUE;
@@ -248,9 +266,13 @@ open_text (const SlDecoderConfig *config, GError **error)
     return NULL;
   }
   sl_values_init (&state->values, &config->tensors[0], SL_SCORES_PLAIN);
-  for (guint c = 0; c < classes; c++)
+  state->lengths = g_new (guint, classes);
+  for (guint c = 0; c < classes; c++) {
     longest = MAX (longest, strlen (state->names[c]));
+    state->lengths[c] = (guint) g_utf8_strlen (state->names[c], -1);
+  }
   state->text = g_malloc (steps * longest + 1);
+  state->shares = g_new (gfloat, steps * MAX (longest, 1));
   return state;
 }
 
@@ -289,40 +311,69 @@ best_class (State *state, const void *data, guint t, double *share)
   return best;
 }
 
+/* Text as it grows; the last character began at @last. */
+typedef struct
+{
+  gsize bytes;
+  guint characters, last, n; /* @n: classes that were appended */
+  double sum;
+} Line;
+
+/* @share counts for all characters of the class's name. */
+static void
+set_share (State *state, Line *line, double share)
+{
+  for (guint i = line->last; i < line->characters; i++)
+    state->shares[i] = (gfloat) share;
+}
+
+static void
+append_class (State *state, Line *line, guint class, double share)
+{
+  const gsize bytes = strlen (state->names[class]);
+  memcpy (state->text + line->bytes, state->names[class], bytes);
+  line->bytes += bytes;
+  line->last = line->characters;
+  line->characters += state->lengths[class];
+  line->sum += share;
+  line->n++;
+  set_share (state, line, share);
+}
+
 static void
 decode_text (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
-  guint before = state->blank, n = 0;
-  gsize length = 0;
-  double sum = 0, highest = 0;
+  guint before = state->blank;
+  double highest = 0;
+  Line line = { 0 };
   for (guint t = 0; t < state->steps; t++) {
     double share;
     const guint best = best_class (state, data[0], t, &share);
-    if (best != before) {
-      const gsize bytes = strlen (state->names[best]);
-      memcpy (state->text + length, state->names[best], bytes);
-      length += bytes;
-      n += best != state->blank;
-      highest = 0;
-    }
-    /* A character counts with the best of its steps. */
-    if (best != state->blank && share > highest) {
-      sum += share - highest;
+    if (best == state->blank && state->ends)
+      break;
+    if (best != state->blank && (best != before || state->ends)) {
+      append_class (state, &line, best, share);
       highest = share;
+    } else if (best != state->blank && share > highest) {
+      /* A character counts with the best of its steps. */
+      line.sum += share - highest;
+      highest = share;
+      set_share (state, &line, share);
     }
     before = best;
   }
-  state->text[length] = '\0';
-  if (length > 0 && sum / n >= state->threshold)
-    result->classes[result->n_classes++] = (SlClass){ SL_TEXT_ID, (gfloat) (sum / n), state->text };
+  state->text[line.bytes] = '\0';
+  if (line.bytes > 0 && line.sum / line.n >= state->threshold)
+    result->classes[result->n_classes++] = (SlClass){ SL_TEXT_ID, (gfloat) (line.sum / line.n),
+                                                      state->text, line.characters, state->shares };
 }
 
 const SlDecoder sl_decoder_text = {
   .name = "text",
   .description =
-    "the characters of a line of text, step by step (CTC), such as float32[26,1,37], with blank= "
-    "stated",
+    "the characters of a line of text, step by step (CTC or attention), such as float32[26,1,37], "
+    "with blank= or end= stated",
   .params = params,
   .threshold = 0,
   .matches = matches,

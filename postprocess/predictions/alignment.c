@@ -26,6 +26,7 @@ static const struct
     { .from = "wrist", .to = "middle_knuckle", .angle = 90, .scale = 2.6, .shift_y = -0.5 } },
   { "person", { .from = "hips", .to = "body_circle", .angle = 90, .scale = 1.25, .circle = TRUE } },
   { "box", { .scale = 1 } },
+  { "corners", { .scale = 1, .corners = TRUE } },
 };
 
 /* The same of landmarks: all points of a face, the palm's and the fingers' first ones of a hand;
@@ -58,12 +59,14 @@ static const struct
 static gboolean
 refuse (const char *text, const char *word, GError **error)
 {
-  static const char *const words[] = { "face",   "hand",   "person",   "box",      "from=",  "to=",
-                                       "angle=", "scale=", "shift-x=", "shift-y=", "circle=" };
+  static const char *const words[] = {
+    "face", "hand",   "person", "box",      "corners",  "from=",
+    "to=",  "angle=", "scale=", "shift-x=", "shift-y=", "circle="
+  };
   g_autofree char *hint = sl_suggest_text (word, words, G_N_ELEMENTS (words));
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "object-alignment=%s: '%s': expected face, hand, person or box, then parameters such as "
+    "object-alignment=%s: '%s': expected face, hand, person, box or corners, then parameters such as "
     "from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no%s",
     text, word, strchr (hint, '?') != NULL ? hint : "");
 }
@@ -129,6 +132,11 @@ sl_alignment_parse (const char *text, SlAlignment *alignment, GError **error)
   for (guint i = 0; words[i] != NULL; i++)
     if (!read_word (alignment, i, g_strstrip (words[i]), text, error))
       return FALSE;
+  if (alignment->corners
+      && (*alignment->from != '\0' || *alignment->to != '\0' || alignment->circle
+          || alignment->angle != 0 || alignment->shift_x != 0 || alignment->shift_y != 0))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "object-alignment=%s: expected no parameter but scale= behind corners", text);
   if ((*alignment->from == '\0') == (*alignment->to == '\0')
       && (!alignment->circle || *alignment->from != '\0'))
     return TRUE;
@@ -201,6 +209,26 @@ sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object,
   return make_square (part, x, y, w, h, angle, aspect,
                       (const double[2]){ alignment->shift_x, alignment->shift_y },
                       alignment->scale);
+}
+
+gboolean
+sl_alignment_find_corners (const SlAlignment *alignment, const SlObjectView *object, gint width,
+                           gint height, SlCorners *corners)
+{
+  const double left = object->x_min * width, top = object->y_min * height,
+               right = object->x_max * width, bottom = object->y_max * height;
+  double points[4][2];
+  gboolean seen = object->n_points == G_N_ELEMENTS (points);
+  for (guint i = 0; seen && i < G_N_ELEMENTS (points); i++) {
+    points[i][0] = object->points[i].x * width;
+    points[i][1] = object->points[i].y * height;
+    seen = object->points[i].confidence > 0;
+  }
+  if (!seen || !sl_corners_order ((const double (*)[2]) points, corners))
+    *corners =
+      (SlCorners){ { { left, top }, { right, top }, { right, bottom }, { left, bottom } } };
+  sl_corners_grow (corners, alignment->scale);
+  return right > left && bottom > top;
 }
 
 /* Where models that recognise faces (ArcFace, MobileFaceNet, SFace) have the points of a face, in

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/base/affine.h"
+#include "core/base/corners.h"
 #include "postprocess/predictions/prediction.h"
 
 #define SL_ALIGNMENT_NAME 32
@@ -22,16 +23,17 @@
  * height
  * @circle: instead of the object's box, use the square around a circle. Its centre is @from, and
  * @to lies on it
+ * @corners: instead, use the part between the object's four keypoints, grown by @scale
  */
 typedef struct
 {
   char from[SL_ALIGNMENT_NAME], to[SL_ALIGNMENT_NAME];
   double angle, scale, shift_x, shift_y;
-  gboolean circle;
+  gboolean circle, corners;
 } SlAlignment;
 
-/** sl_alignment_parse: reads @text: face, hand, person or box, parameters, or one of these words
- * and then parameters. Parameters are such as
+/** sl_alignment_parse: reads @text: face, hand, person, box or corners, parameters, or one of these
+ * words and then parameters. Parameters are such as
  * from=right_eye,to=left_eye,angle=0,scale=1.5,shift-x=0,shift-y=0,circle=no. */
 gboolean sl_alignment_parse (const char *text, SlAlignment *alignment, GError **error);
 /** sl_alignment_place: sets @part to the part of a frame of @width x @height that shows @object.
@@ -41,6 +43,11 @@ gboolean sl_alignment_parse (const char *text, SlAlignment *alignment, GError **
 gboolean sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object,
                              const SlSkeleton *skeleton, gint width, gint height, double aspect,
                              SlTurnedRect *part);
+/** sl_alignment_find_corners: sets @corners to those of @object in a frame of @width x @height: its
+ * four keypoints, or those of its box if it has others or sl_corners_order() refuses them. FALSE
+ * when the object has no size. */
+gboolean sl_alignment_find_corners (const SlAlignment *alignment, const SlObjectView *object,
+                                    gint width, gint height, SlCorners *corners);
 /** sl_alignment_place_face: sets @part to the square in which the eyes, nose and mouth of the face
  * @object lie where models that recognise faces expect them. FALSE for an object without points of
  * both eyes. */

@@ -163,7 +163,9 @@ name_labels (SlPredictionMapper *mapper, const SlResult *result, const SlLabels 
     if (found->text != NULL || sl_class_filter_passes (mapper->classes, label))
       mapper->labels[n++] = (SlLabelled){ .label_id = found->label_id,
                                           .confidence = found->confidence,
-                                          .label = label };
+                                          .label = label,
+                                          .n_shares = found->n_shares,
+                                          .shares = found->shares };
   }
   return n;
 }

@@ -140,6 +140,38 @@ append_code (GString *out, const SlObjectView *object)
 }
 
 static void
+append_character (GString *out, gunichar c)
+{
+  char text[8] = "";
+  text[g_unichar_to_utf8 (c, text)] = '\0';
+  sl_json_append_string (out, text);
+}
+
+static void
+append_text (GString *out, const SlTextView *text)
+{
+  g_string_append (out, ",\"text\":{\"text\":");
+  sl_json_append_string (out, text->text);
+  append_field (out, "confidence", text->confidence);
+  sl_json_append_printf (out, ",\"votes\":%u", text->votes);
+  sl_json_append_text (out, "format", text->format);
+  sl_json_append_key (out, "characters");
+  for (guint i = 0; i < text->n; i++) {
+    const SlTextCharacter *character = &text->characters[i];
+    g_string_append (out, i > 0 ? ",{\"character\":" : "[{\"character\":");
+    append_character (out, character->character);
+    append_field (out, "confidence", character->confidence);
+    if (character->read != 0) {
+      sl_json_append_key (out, "read");
+      append_character (out, character->read);
+    }
+    g_string_append_c (out, '}');
+  }
+  g_string_append_c (out, ']');
+  g_string_append_c (out, '}');
+}
+
+static void
 append_object (GString *out, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   sl_json_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x,
@@ -164,6 +196,8 @@ append_object (GString *out, const SlObjectView *object, const SlSkeleton *skele
     append_labels (out, object->labels, object->n_labels);
   if (object->code != NULL)
     append_code (out, object);
+  if (object->text != NULL)
+    append_text (out, object->text);
 }
 
 /* Objects inside @parent (1 + its place, 0 = the frame). Those inside an object come behind it in
@@ -398,6 +432,25 @@ append_read (GString *out, guint depth, const SlCodeView *code)
   g_string_append_c (out, '\n');
 }
 
+/* "text confidence", and the format behind it. */
+static void
+append_voted (GString *out, guint depth, const SlTextView *text)
+{
+  append_words (out, depth, text->text, text->confidence);
+  if (text->format != NULL) {
+    g_string_append_c (out, ' ');
+    append_plain (out, text->format);
+  }
+  g_string_append_c (out, '\n');
+}
+
+/* A label that is a reading of the object is not repeated below the text that was voted on. */
+static gboolean
+is_said (const SlObjectView *object, const SlLabelled *label)
+{
+  return object->text != NULL && label->label_id == SL_TEXT_ID;
+}
+
 /* One line an object inside @parent; what is said of it, and what is inside it, below it and
  * further in. */
 static void
@@ -414,7 +467,11 @@ append_lines (GString *out, const SlPredictionView *prediction, guint parent, gu
     g_string_append_c (out, '\n');
     if (object->code != NULL)
       append_read (out, depth + 1, object->code);
+    if (object->text != NULL)
+      append_voted (out, depth + 1, object->text);
     for (guint k = 0; k < object->n_labels; k++) {
+      if (is_said (object, &object->labels[k]))
+        continue;
       append_words (out, depth + 1, object->labels[k].label, object->labels[k].confidence);
       g_string_append_c (out, '\n');
     }

@@ -27,13 +27,16 @@ typedef struct
 #define SL_OBJECT_CELL 128
 
 /** @label_id SL_TEXT_ID: @label is a text that was read. It can differ in every frame, so it must
- * not be interned. */
+ * not be interned. Then @shares has the confidence of each of its @n_shares characters; @n_shares
+ * 0 = unknown. */
 typedef struct
 {
   gint32 label_id;
   gdouble confidence;
   const char *label; /* (not nullable) */
   const char *model; /* (nullable): of an object's label: name of the model that gave it */
+  guint n_shares;
+  const gfloat *shares;
 } SlLabelled;
 
 /** The content of a code (bar code, QR code). @text: (nullable): its bytes, where they are UTF-8
@@ -51,6 +54,32 @@ typedef struct
   gdouble corners[4][2];
   const char *add_on;
 } SlCodeView;
+
+/** Most characters of a text that is voted on. */
+#define SL_MAX_TEXT 128
+/** Most bytes of one in UTF-8, with the terminating zero. */
+#define SL_MAX_TEXT_BYTES (4 * SL_MAX_TEXT + 1)
+
+/** A character of a text. @confidence: 0..1; @read: what was read in its place, if a format
+ * corrected it, else 0. */
+typedef struct
+{
+  gunichar character, read;
+  gfloat confidence;
+} SlTextCharacter;
+
+/** What an object says, by all readings of it. @text: the @n characters, UTF-8; @confidence: the
+ * mean of theirs; @votes: how many readings there were; @format: (nullable): name of the format
+ * that it has. */
+typedef struct
+{
+  char text[SL_MAX_TEXT_BYTES];
+  gdouble confidence;
+  guint votes;
+  const char *format;
+  guint n;
+  SlTextCharacter characters[SL_MAX_TEXT];
+} SlTextView;
 
 /** Most bytes of a code. */
 #define SL_MAX_CODE_BYTES 8192
@@ -74,6 +103,7 @@ typedef struct
   guint n_labels;
   const SlLabelled *labels; /* labels that other models gave to the object */
   const SlCodeView *code;   /* (nullable): the code that was read */
+  const SlTextView *text;   /* (nullable): the text that was read and voted on */
   guint parent; /* the object inside which a further model found this one: 1 + its index; 0 = no
                    parent */
   const SlSkeleton *skeleton; /* (nullable): of the points; NULL = that of the prediction, where it
@@ -155,6 +185,6 @@ void sl_code_append_text (GString *out, const SlCodeView *code, gsize most);
  *  - Each value is one line "name value unit".
  *  - Each object is one line "label confidence x y w h", and its id where it has one. Lines about
  * the object follow, indented by two more
- *    spaces: its code "symbology text", the labels of other models, and the objects that they found
- *    inside it. */
+ *    spaces: its code "symbology text", its text "text confidence format", the labels of other models, and
+ *    the objects that they found inside it. */
 void sl_prediction_append_text (GString *out, const SlPredictionView *prediction);

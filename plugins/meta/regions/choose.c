@@ -74,7 +74,7 @@ sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const cha
 
 static gboolean
 align (GstVideoRegionOfInterestMeta *region, const GstVideoInfo *video,
-       const SlAlignment *alignment, double aspect, SlRegionPoints *points, SlTurnedRect *turned)
+       const SlAlignment *alignment, double aspect, SlRegionPoints *points, SlObjectRegion *chosen)
 {
   const gint width = GST_VIDEO_INFO_WIDTH (video), height = GST_VIDEO_INFO_HEIGHT (video);
   SlObjectView object = { 0 };
@@ -83,8 +83,11 @@ align (GstVideoRegionOfInterestMeta *region, const GstVideoInfo *video,
   g_array_set_size (points->points, 0);
   object.n_points = sl_region_read_points (region, &object, points->points, &points->skeleton);
   object.points = (const SlPoint *) (gpointer) points->points->data;
+  chosen->is_flat = alignment->corners;
+  if (alignment->corners)
+    return sl_alignment_find_corners (alignment, &object, width, height, &chosen->corners);
   return sl_alignment_place (alignment, &object, &points->skeleton.skeleton, width, height, aspect,
-                             turned);
+                             &chosen->turned);
 }
 
 void
@@ -99,7 +102,7 @@ sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video, const SlAl
     if (object.index != i)
       continue;
     next++;
-    if (align (region, video, alignment, aspect, points, &object.turned))
+    if (align (region, video, alignment, aspect, points, &object))
       g_array_index (chosen, SlObjectRegion, n++) = object;
   }
   g_array_set_size (chosen, n);

@@ -14,6 +14,8 @@ typedef struct
   guint index;
   SlRect part;
   SlTurnedRect turned; /* what shows the object upright; width 0 = @part does */
+  gboolean is_flat;    /* the part between @corners does */
+  SlCorners corners;
 } SlObjectRegion;
 
 /** What regions' points are read into. */

@@ -7,6 +7,7 @@
 #include "plugins/meta/regions/code.h"
 #include "plugins/meta/regions/keypoints.h"
 #include "plugins/meta/regions/mask.h"
+#include "plugins/meta/regions/text.h"
 
 #define OBJECT_ID "object_id"
 #define DETECTION "detection"
@@ -69,6 +70,8 @@ sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSke
     sl_region_set_object_id (region, object->object_id);
   if (object->code != NULL)
     sl_region_set_code (region, object->code);
+  if (object->text != NULL)
+    sl_region_set_text (region, object->text);
   return region;
 }
 
@@ -80,6 +83,8 @@ sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *lab
                        label->label_id, "confidence", G_TYPE_DOUBLE, label->confidence, NULL);
   if (label->model != NULL)
     gst_structure_set (classification, "model_name", G_TYPE_STRING, label->model, NULL);
+  if (label->n_shares > 0)
+    sl_reading_set_shares (classification, label->shares, label->n_shares);
   gst_video_region_of_interest_meta_add_param (region, classification);
 }
 
