@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sltext: one text for each object, of all that models read on it. A recogniser upstream, such as an
- * slpredict with object-class= and decoder=text, reads an object on many frames. Readings of an
- * object with an id are votes, character by character; an object without an id has the reading of its
- * frame. A file of formats corrects the result. Pixels are neither read nor copied.
+ * sltext: one text for each object, of all that models read on it. A recogniser upstream, such as
+ * an slpredict with object-class= and decoder=text, reads an object on many frames. Readings of an
+ * object with an id are votes, character by character; an object without an id has the reading of
+ * its frame. A file of formats corrects the result. Pixels are neither read nor copied.
  *
  * A frame's work is limited: MOST_TEXTS objects of it get a text. Memory of an object is used again
- * when it was not seen for a while, so that a stream with the same number of objects allocates none.
+ * when it was not seen for a while, so that a stream with the same number of objects allocates
+ * none.
  */
 #include "plugins/elements.h"
 
@@ -82,9 +83,8 @@ static const SlProperty properties[] = {
   { "min-votes", "Least votes",
     "Readings of a tracked object before it gets a text. Objects without an id have one reading",
     SL_PROPERTY_INT, AT (min_votes), 1, 1000, 1, NULL, TRUE },
-  { "threshold", "Threshold",
-    "Least mean confidence of a reading that counts, 0..1", SL_PROPERTY_DOUBLE, AT (threshold), 0, 1,
-    0, NULL, TRUE },
+  { "threshold", "Threshold", "Least mean confidence of a reading that counts, 0..1",
+    SL_PROPERTY_DOUBLE, AT (threshold), 0, 1, 0, NULL, TRUE },
   { "formats", "Formats",
     "Path of a file of formats, such as plates.formats with number plates of countries: a text that "
     "has a format gets its name and spelling; unset = texts as they were read",
@@ -109,8 +109,8 @@ take_settings (SlText *self)
                      self->threshold };
 }
 
-/* (nullable): the track of @id; of an unknown one with @add. A new one takes the memory of one that is
- * gone, or else of the one that was not seen for the longest time. */
+/* (nullable): the track of @id; of an unknown one with @add. A new one takes the memory of one that
+ * is gone, or else of the one that was not seen for the longest time. */
 static Track *
 find_track (SlText *self, gint32 id, gboolean add)
 {
@@ -175,8 +175,8 @@ read_region (SlText *self, GstVideoRegionOfInterestMeta *region, const Settings 
   if (!sl_class_filter_passes (self->choice.filter, sl_region_type_name (region))
       || !sl_region_read_object (region, self->width, self->height, &object))
     return FALSE;
-  const gboolean reads = sl_region_get_reading (region, &self->reading)
-                         && counts (&self->reading, settings->threshold);
+  const gboolean reads =
+    sl_region_get_reading (region, &self->reading) && counts (&self->reading, settings->threshold);
   if (!find_text (self, object.object_id, reads, settings))
     return FALSE;
   if (self->formats != NULL)

@@ -74,8 +74,8 @@ begin_at (const double points[N][2], int first, SlCorners *corners)
       corners->at[i][k] = points[(first + i) % N][k];
 }
 
-/* How far to the right the upper and the lower edge point that begin at @first, by their length; and
- * a little of how far down, so that an upright line is read downwards. */
+/* How far to the right the upper and the lower edge point that begin at @first, by their length;
+ * and a little of how far down, so that an upright line is read downwards. */
 static double
 rightness (const double points[N][2], int first, double down)
 {
@@ -143,7 +143,7 @@ sl_corners_size (const SlCorners *corners, double *width, double *height)
 static void
 map_square (const SlCorners *corners, double m[9])
 {
-  const double(*p)[2] = corners->at;
+  const double (*p)[2] = corners->at;
   const double sx = p[0][0] - p[1][0] + p[2][0] - p[3][0],
                sy = p[0][1] - p[1][1] + p[2][1] - p[3][1];
   const double ax = p[1][0] - p[2][0], ay = p[1][1] - p[2][1], bx = p[3][0] - p[2][0],

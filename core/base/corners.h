@@ -23,10 +23,11 @@ typedef struct
 } SlHomography;
 
 /** sl_corners_order: sets @corners to @points, which may begin at any corner, turn either way or
- * cross. The first corner is the one from which the upper edge points most to the right. If the part
- * is more than 1.5 times as high as wide, its long sides are the upper and the lower edge instead:
- * of a line that runs to the right, or downwards if it is nearly upright. false when @points are not
- * the corners of a convex part of at least one square pixel, or are far away or not finite. */
+ * cross. The first corner is the one from which the upper edge points most to the right. If the
+ * part is more than 1.5 times as high as wide, its long sides are the upper and the lower edge
+ * instead: of a line that runs to the right, or downwards if it is nearly upright. false when
+ * @points are not the corners of a convex part of at least one square pixel, or are far away or not
+ * finite. */
 bool sl_corners_order (const double points[4][2], SlCorners *corners);
 /** sl_corners_grow: moves the corners away from their centre by @scale, above 0. */
 void sl_corners_grow (SlCorners *corners, double scale);

@@ -284,8 +284,7 @@ count_corrections (const SlTextFormats *formats, const Format *format, Match *ma
       const guint8 skip = format->places[p].optional ? match->after[p + 1][i] : NEVER;
       const guint8 take =
         i < match->n && match->after[p + 1][i + 1] != NEVER
-          ? plus (match->after[p + 1][i + 1],
-                  cost_at (formats, &format->places[p], match->read[i]))
+          ? plus (match->after[p + 1][i + 1], cost_at (formats, &format->places[p], match->read[i]))
           : NEVER;
       match->after[p][i] = MIN (skip, take);
     }
@@ -337,8 +336,8 @@ set_format (const Match *match, const char *name, SlTextView *text)
   for (guint i = 0; i < match->n; i++) {
     const SlTextCharacter from = text->characters[match->place[i]];
     const gboolean corrected = match->result[i] != match->read[i];
-    text->characters[i] = (SlTextCharacter){ match->result[i], corrected ? from.character : 0,
-                                             from.confidence };
+    text->characters[i] =
+      (SlTextCharacter){ match->result[i], corrected ? from.character : 0, from.confidence };
     bytes += (gsize) g_unichar_to_utf8 (match->result[i], text->text + bytes);
     sum += (double) from.confidence;
   }

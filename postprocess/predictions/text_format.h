@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Formats of texts, such as the number plates of countries, from a file of patterns. A text that has
- * a format may be corrected by it: where the format allows a letter alone, a digit that looks like
- * one is replaced, and the other way round.
+ * Formats of texts, such as the number plates of countries, from a file of patterns. A text that
+ * has a format may be corrected by it: where the format allows a letter alone, a digit that looks
+ * like one is replaced, and the other way round.
  */
 #pragma once
 
@@ -25,9 +25,10 @@ SlTextFormats *sl_text_formats_load (const char *path, GError **error);
 /** sl_text_formats_free: NULL is legal. */
 void sl_text_formats_free (SlTextFormats *formats);
 /** sl_text_formats_apply: finds the format of @text with the fewest corrections, at most @most; of
- * several that one of the file's order. Small letters count as capitals, and separators do not count.
- * If one is found, @text has its name and its spelling: capitals, no separators, and corrected
- * characters. A character is only corrected if the format forces one certain character. Otherwise
+ * several that one of the file's order. Small letters count as capitals, and separators do not
+ * count. If one is found, @text has its name and its spelling: capitals, no separators, and
+ * corrected characters. A character is only corrected if the format forces one certain character.
+ * Otherwise
  * @text does not change. Allocates nothing. */
 void sl_text_formats_apply (const SlTextFormats *formats, guint most, SlTextView *text);
 

@@ -2,8 +2,8 @@
 /*
  * Votes, as ROVER takes them (J. Fiscus, "A post-processing system to yield reduced word error
  * rates", 1997): columns, one a place of the text, with the weight of each character, or of none.
- * Each reading is aligned with the columns by the least edit distance. A character costs the less the
- * more votes it has in the column.
+ * Each reading is aligned with the columns by the least edit distance. A character costs the less
+ * the more votes it has in the column.
  */
 #include "postprocess/predictions/text_vote.h"
 
@@ -97,8 +97,7 @@ align (SlTextVoter *voter, const SlTextVotes *votes, const gunichar *characters,
       gfloat best = i == 0 && k == 0 ? 0 : G_MAXFLOAT;
       guint8 step = STEP_MATCH;
       if (i > 0 && k > 0)
-        best =
-          voter->cost[i - 1][k - 1] + 1 - share_of (&votes->columns[i - 1], characters[k - 1]);
+        best = voter->cost[i - 1][k - 1] + 1 - share_of (&votes->columns[i - 1], characters[k - 1]);
       if (i > 0) {
         const gfloat skip =
           voter->cost[i - 1][k] + GAP * (1 - share_of (&votes->columns[i - 1], 0));

@@ -40,9 +40,9 @@ typedef struct _SlTextVoter SlTextVoter;
 SlTextVoter *sl_text_voter_new (void);
 /** sl_text_voter_free: NULL is legal. */
 void sl_text_voter_free (SlTextVoter *voter);
-/** sl_text_voter_add: adds a reading of @n characters (1..SL_MAX_TEXT) with the confidences @shares,
- * 0..1, which are the weights of its votes. @memory: about so many readings count, 1 or more; older
- * ones lose weight. Allocates nothing. */
+/** sl_text_voter_add: adds a reading of @n characters (1..SL_MAX_TEXT) with the confidences
+ * @shares, 0..1, which are the weights of its votes. @memory: about so many readings count, 1 or
+ * more; older ones lose weight. Allocates nothing. */
 void sl_text_voter_add (SlTextVoter *voter, SlTextVotes *votes, const gunichar *characters,
                         const gfloat *shares, guint n, guint memory);
 /** sl_text_votes_result: sets @text to the character with the most weight in each place. Its

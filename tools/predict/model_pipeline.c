@@ -31,6 +31,8 @@
 /* Most milliseconds that a frame waits for its codes: enough on a busy machine for all but pictures
  * made to take long. */
 #define READ_LIMIT 3000
+/* Objects of a frame that a text is read on. */
+#define MOST_TEXTS 256
 #define POLL_INTERVAL (100 * GST_MSECOND)
 
 struct _SlFramePredictor
@@ -101,13 +103,42 @@ add_reader (SlFramePredictor *predictor, const SlFramePredictorOptions *options,
   return reader;
 }
 
+/* Links @last, the end of the elements that read, to @next (nullable), and returns the new end. */
 static gboolean
-link_elements (SlFramePredictor *predictor, GstElement *reader)
+link_next (GstElement **last, GstElement *next)
 {
-  return gst_element_link_many (predictor->source, predictor->normalize, predictor->infer,
-                                predictor->postprocess, NULL)
-         && (reader == NULL || gst_element_link (predictor->postprocess, reader))
-         && gst_element_link (reader != NULL ? reader : predictor->postprocess, predictor->sink);
+  if (next == NULL)
+    return TRUE;
+  const gboolean linked = gst_element_link (*last, next);
+  *last = next;
+  return linked;
+}
+
+/* The second model, which reads a text on each object of the first, and what makes one text of it.
+ */
+static void
+add_text (SlFramePredictor *predictor, const SlFramePredictorOptions *options,
+          GstElement *elements[2])
+{
+  if (options->text_model == NULL)
+    return;
+  elements[0] = add_own (predictor, sl_predict_get_type ());
+  elements[1] = add_own (predictor, sl_text_get_type ());
+  g_object_set (elements[0], "model", options->text_model, "threads",
+                options->model->settings.threads, "inference-region", "roi-list",
+                "object-alignment", "corners", "max-objects", MOST_TEXTS, NULL);
+  gst_util_set_object_arg (G_OBJECT (elements[0]), "drop", "never");
+  g_object_set (elements[1], "formats", options->text_formats, NULL);
+}
+
+static gboolean
+link_elements (SlFramePredictor *predictor, GstElement *reader, GstElement *const texts[2])
+{
+  GstElement *last = predictor->postprocess;
+  return gst_element_link_many (predictor->source, predictor->normalize, predictor->infer, last,
+                                NULL)
+         && link_next (&last, reader) && link_next (&last, texts[0]) && link_next (&last, texts[1])
+         && gst_element_link (last, predictor->sink);
 }
 
 /* appsrc ! slnormalize ! slinfer, into input 1 of the model. What pixels mean is the same for both
@@ -172,7 +203,9 @@ build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GErr
     g_propagate_error (error, g_steal_pointer (&missing));
     return FALSE;
   }
-  if (link_elements (predictor, reader))
+  GstElement *texts[2] = { NULL };
+  add_text (predictor, options, texts);
+  if (link_elements (predictor, reader, texts))
     return TRUE;
   return sl_fail (error, SL_ERROR_UNSUPPORTED,
                   "the elements of the prediction pipeline do not link");

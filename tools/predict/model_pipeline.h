@@ -25,9 +25,11 @@ typedef struct
   const char *classes; /* (nullable): which are shown, as slpostprocess has it */
   const char *redact;  /* (nullable): which are hidden: the model must have them */
   SlReading reading;
-  const char *tiles;       /* (nullable): as slnormalize has it */
-  const char *style_model; /* (nullable): makes input 1 of the model of the picture of
-                              sl_frame_predictor_set_style() */
+  const char *tiles;        /* (nullable): as slnormalize has it */
+  const char *style_model;  /* (nullable): makes input 1 of the model of the picture of
+                               sl_frame_predictor_set_style() */
+  const char *text_model;   /* (nullable): reads a text on each object */
+  const char *text_formats; /* (nullable): as sltext has it */
 } SlFramePredictorOptions;
 
 typedef struct _SlFramePredictor SlFramePredictor;

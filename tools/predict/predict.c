@@ -38,7 +38,8 @@ typedef struct
 {
   SlModelOptions model;
   char *threshold_text, *top_text, *filter, *classes, *draw, *redact, *timeout_text, *frames_text,
-    *gallery, *tiles, *style, *style_model, *format_text, *output, *list, *shard_text;
+    *gallery, *tiles, *style, *style_model, *text, *text_formats, *format_text, *output, *list,
+    *shard_text;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
@@ -348,11 +349,17 @@ close_files (Run *run, int status)
 static int
 load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
 {
-  const SlFramePredictorOptions how = {
-    &options->model,          options->threshold, options->top,
-    options->filter,          options->classes,   options->redact,
-    choose_reading (options), options->tiles,     options->style_model
-  };
+  const SlFramePredictorOptions how = { &options->model,
+                                        options->threshold,
+                                        options->top,
+                                        options->filter,
+                                        options->classes,
+                                        options->redact,
+                                        choose_reading (options),
+                                        options->tiles,
+                                        options->style_model,
+                                        options->text,
+                                        options->text_formats };
   g_autoptr (GError) bad_model = NULL;
   g_autoptr (SlDecoderClient) frames =
     sl_decoder_client_new (spawner, options->timeout, " (--timeout)", tell_note);
@@ -504,6 +511,14 @@ check_and_predict (Options *options, char **arguments)
       "predict",
       "--style PICTURE and --style-model FILE: expected both, the picture and the model that makes "
       "its style a tensor");
+  if (options->text_formats != NULL && options->text == NULL)
+    return sl_options_usage ("predict",
+                             "--text-formats %s: expected --text MODEL, too, which reads the texts",
+                             options->text_formats);
+  if (options->text != NULL && options->model.settings.model == NULL)
+    return sl_options_usage (
+      "predict", "--text %s: expected --model FILE, too, which finds what is read, such as plates",
+      options->text);
   if (options->redact != NULL && options->draw == NULL)
     return sl_options_usage (
       "predict", "--redact %s: expected --draw FILE, too, for hidden pictures", options->redact);
@@ -588,6 +603,11 @@ run_predict (int argc, char **argv)
     { "read", 0, 0, G_OPTION_ARG_NONE, &options.read,
       "Read the text of codes that the model finds (default without --model)", NULL },
     { "no-read", 0, 0, G_OPTION_ARG_NONE, &options.no_read, "Do not read codes", NULL },
+    { "text", 0, 0, G_OPTION_ARG_FILENAME, &options.text,
+      "Read a text on each object that --model finds, with this model, such as zoo:ppocr_read",
+      "MODEL" },
+    { "text-formats", 0, 0, G_OPTION_ARG_FILENAME, &options.text_formats,
+      "Correct texts of --text by the formats of this file, such as plates.formats", "FILE" },
     { "style", 0, 0, G_OPTION_ARG_FILENAME, &options.style,
       "Picture whose style the model applies to others, with --style-model", "PICTURE" },
     { "style-model", 0, 0, G_OPTION_ARG_FILENAME, &options.style_model,

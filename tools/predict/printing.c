@@ -92,6 +92,21 @@ end_read_row (SlReport *report, const SlObjectView *object)
   write_line (report);
 }
 
+/* The last column, with the text of all readings of the object, and its confidence. */
+static void
+end_text_row (SlReport *report, const SlObjectView *object)
+{
+  g_autofree char *label = sl_printable (object->label, SL_PRINTABLE_LABEL),
+                  *text = sl_printable (object->text->text, SL_PRINTABLE_NAME),
+                  *format = object->text->format != NULL
+                              ? sl_printable (object->text->format, SL_PRINTABLE_LABEL)
+                              : NULL;
+  g_string_append_printf (report->line, "  %s  %s  %.2f", label, text, object->text->confidence);
+  if (format != NULL)
+    g_string_append_printf (report->line, "  %s", format);
+  write_line (report);
+}
+
 /* The model's result is the picture itself, which --draw writes. */
 static void
 print_picture (SlReport *report, const SlPredictionView *prediction)
@@ -169,6 +184,8 @@ print_table (SlReport *report, const SlPredictionView *prediction, gboolean movi
                             object->h);
     if (object->code != NULL)
       end_read_row (report, object);
+    else if (object->text != NULL)
+      end_text_row (report, object);
     else
       end_row (report, object->label);
   }

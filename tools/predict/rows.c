@@ -83,6 +83,8 @@ sl_rows_append (GString *out, const SlPredictionView *prediction, GError **error
     g_string_append_printf (out, ",%d,%d,%d,%d,", object->x, object->y, object->w, object->h);
     if (object->code != NULL)
       append_code (out, object->code);
+    else if (object->text != NULL)
+      append_code (out, &(SlCodeView){ .symbology = "text", .text = object->text->text });
     else
       g_string_append_c (out, ',');
     g_string_append_c (out, '\n');

@@ -59,9 +59,8 @@ static gfloat
 read_share (const GstStructure *structure, guint i, double otherwise)
 {
   const GValue *value = item_of (structure, SHARES, i);
-  const double share = value != NULL && G_VALUE_HOLDS_FLOAT (value)
-                         ? (double) g_value_get_float (value)
-                         : otherwise;
+  const double share =
+    value != NULL && G_VALUE_HOLDS_FLOAT (value) ? (double) g_value_get_float (value) : otherwise;
   return share >= 0 ? (gfloat) MIN (share, 1) : 0;
 }
 

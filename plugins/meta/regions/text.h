@@ -28,8 +28,8 @@ typedef struct
 
 /** sl_reading_set_shares: adds the confidences of characters to @classification. */
 void sl_reading_set_shares (GstStructure *classification, const gfloat *shares, guint n);
-/** sl_region_get_reading: sets @reading to the last text that a model read of the object of @region.
- * FALSE if none did. */
+/** sl_region_get_reading: sets @reading to the last text that a model read of the object of
+ * @region. FALSE if none did. */
 gboolean sl_region_get_reading (const GstVideoRegionOfInterestMeta *region, SlReading *reading);
 /** sl_region_set_text: attaches @text to @region, in place of one that is there. */
 void sl_region_set_text (GstVideoRegionOfInterestMeta *region, const SlTextView *text);
