@@ -11,6 +11,10 @@
 
 /* Of a character without a column, and of a column without a character. */
 #define GAP 0.7f
+/* Of a character in a column that no reading has one for: of one that was there before, and by how
+ * much less than 1 of another. */
+#define NONE_SAME 0.3f
+#define NONE_OTHER 0.4f
 /* Votes of a character that the model is not sure of at all still count a little. */
 #define LEAST_SHARE 0.01f
 /* Columns whose characters have less than this share go, once there are some readings. */
@@ -79,6 +83,16 @@ share_of (const SlVoteColumn *column, gunichar character)
   return sum > 0 ? weight_of (column, character) / sum : 0;
 }
 
+/* Of @character in @column. In a column that most readings have no character for, another one costs
+ * less than a column of its own, so that errors do not make more and more columns. */
+static gfloat
+match_cost (const SlVoteColumn *column, gunichar character)
+{
+  const gfloat none = share_of (column, 0),
+               same = share_of (column, character) / MAX (1 - none, 1e-6f);
+  return same * NONE_SAME * none + (1 - same) * (1 - NONE_OTHER * none);
+}
+
 static void
 fade (SlTextVotes *votes, gfloat factor)
 {
@@ -97,7 +111,7 @@ align (SlTextVoter *voter, const SlTextVotes *votes, const gunichar *characters,
       gfloat best = i == 0 && k == 0 ? 0 : G_MAXFLOAT;
       guint8 step = STEP_MATCH;
       if (i > 0 && k > 0)
-        best = voter->cost[i - 1][k - 1] + 1 - share_of (&votes->columns[i - 1], characters[k - 1]);
+        best = voter->cost[i - 1][k - 1] + match_cost (&votes->columns[i - 1], characters[k - 1]);
       if (i > 0) {
         const gfloat skip =
           voter->cost[i - 1][k] + GAP * (1 - share_of (&votes->columns[i - 1], 0));

@@ -221,6 +221,62 @@ test_proposed (void)
   }
 }
 
+/* With an end class equal neighbours stay two, and what follows the end does not count. */
+static void
+test_end (void)
+{
+  static const struct
+  {
+    const char *path;
+    guint end;
+    const char *text;
+  } rows[] = { { "001122334", 4, "aabbccdd" },
+               { "004112233", 4, "aa" },
+               { "444444444", 4, "" },
+               { "123401234", 0, "abcd" },
+               { "111111111", 0, "aaaaaaaaa" } };
+  gfloat scores[STEPS * CLASSES];
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    SlDecoderConfig config = new_config (DIMS (1, STEPS, CLASSES), CLASSES - 1);
+    g_autofree char *name = g_strdup_printf ("text,end=%u", rows[i].end);
+    g_autoptr (SlDecoding) decoding = open_text (name, &config);
+    double sum = 0;
+    fill (scores, rows[i].path, FALSE);
+    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ scores });
+    const guint n = (guint) strlen (rows[i].text);
+    g_assert_cmpuint (result->n_classes, ==, n > 0);
+    for (guint k = 0; k < n; k++) {
+      g_assert_cmpfloat_with_epsilon ((double) result->classes[0].shares[k], 0.6 + 0.01 * k, 1e-6);
+      sum += 0.6 + 0.01 * k;
+    }
+    if (n == 0)
+      continue;
+    g_assert_cmpuint (result->classes[0].n_shares, ==, n);
+    g_assert_cmpstr (result->classes[0].text, ==, rows[i].text);
+    g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, sum / n, 1e-6);
+  }
+}
+
+/* A character has the share of its best step; all characters of a class's name have it. */
+static void
+test_shares (void)
+{
+  static const char *const names[] = { "\xe4\xba\xac", "xy", "c", "d" };
+  static const double expected[] = { 0.61, 0.64, 0.64, 0.68 };
+  SlDecoderConfig config = new_config (DIMS (STEPS, 1, CLASSES), CLASSES - 1);
+  gfloat scores[STEPS * CLASSES];
+  config.label_names = names;
+  g_autoptr (SlDecoding) decoding = open_text ("text,blank=4", &config);
+  fill (scores, "004114422", FALSE);
+  const SlClass *found = &sl_decoding_run (decoding, (const void *const[]){ scores })->classes[0];
+  g_assert_cmpstr (found->text, ==,
+                   "\xe4\xba\xac"
+                   "xyc");
+  g_assert_cmpuint (found->n_shares, ==, G_N_ELEMENTS (expected));
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
+    g_assert_cmpfloat_with_epsilon ((double) found->shares[i], expected[i], 1e-6);
+}
+
 static void
 test_refused (void)
 {
@@ -233,6 +289,11 @@ test_refused (void)
     "text", &config, SL_ERROR_ARGUMENT,
     "which of the 87 classes is no character: state blank=0, as PyTorch and Paddle have it, or "
     "blank=86");
+  assert_open_fails (
+    "text,blank=1,end=2", &config, SL_ERROR_ARGUMENT,
+    "blank=1 and end=2: expected one of them: blank of a network trained with CTC");
+  assert_open_fails ("text,end=87", &config, SL_ERROR_ARGUMENT,
+                     "end: expected an integer 0..86, got '87'");
   assert_open_fails ("text,blank=86", &config, SL_ERROR_LABELS,
                      "give labels with one character a line, or state alphabet=");
   assert_open_fails ("text,blank=87", &config, SL_ERROR_ARGUMENT,
@@ -265,6 +326,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/decode_text/logits", test_logits);
   g_test_add_func ("/decode_text/names", test_names);
   g_test_add_func ("/decode_text/odd_numbers", test_odd_numbers);
+  g_test_add_func ("/decode_text/end", test_end);
+  g_test_add_func ("/decode_text/shares", test_shares);
   g_test_add_func ("/decode_text/refused", test_refused);
   return g_test_run ();
 }

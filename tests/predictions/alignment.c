@@ -210,6 +210,68 @@ test_face (void)
   g_assert_false (sl_alignment_place_face (&object, &skeleton, 400, 200, 1, &part));
 }
 
+static void
+assert_corners (const SlCorners *corners, const double expected[4][2])
+{
+  for (guint i = 0; i < 4; i++)
+    for (guint k = 0; k < 2; k++)
+      g_assert_cmpfloat_with_epsilon (corners->at[i][k], expected[i][k], 1e-9);
+}
+
+/* Four points give the part between them, in whatever order; others, and points that are not
+ * corners, the box. */
+static void
+test_corners (void)
+{
+  SlPoint points[] = { { 0.5, 0.7, 1 }, { 0.3, 0.4, 1 }, { 0.3, 0.6, 1 }, { 0.5, 0.5, 1 } };
+  SlObjectView object = {
+    .x_min = 0.25, .x_max = 0.5, .y_min = 0.4, .y_max = 0.7, .n_points = 4, .points = points
+  };
+  static const double between[4][2] = { { 120, 80 }, { 200, 100 }, { 200, 140 }, { 120, 120 } },
+                      grown[4][2] = { { 80, 50 }, { 240, 90 }, { 240, 170 }, { 80, 130 } },
+                      box[4][2] = { { 100, 80 }, { 200, 80 }, { 200, 140 }, { 100, 140 } };
+  SlAlignment alignment;
+  SlCorners corners;
+  g_assert_true (sl_alignment_parse ("corners", &alignment, NULL));
+  g_assert_true (sl_alignment_find_corners (&alignment, &object, 400, 200, &corners));
+  assert_corners (&corners, between);
+  g_assert_true (sl_alignment_parse ("corners,scale=2", &alignment, NULL));
+  g_assert_true (sl_alignment_find_corners (&alignment, &object, 400, 200, &corners));
+  assert_corners (&corners, grown);
+  alignment.scale = 1;
+  for (guint i = 0; i < 4; i++) {
+    const SlPoint kept = points[i];
+    points[i] = i == 0   ? (SlPoint){ NAN, 0, 1 }
+                : i == 1 ? (SlPoint){ 0.3, 0.4, 0 }
+                : i == 2 ? (SlPoint){ 0.5, 0.6, 1 }
+                         : (SlPoint){ 1e9, 0, 1 };
+    g_assert_true (sl_alignment_find_corners (&alignment, &object, 400, 200, &corners));
+    assert_corners (&corners, box);
+    points[i] = kept;
+  }
+  object.n_points = 3;
+  g_assert_true (sl_alignment_find_corners (&alignment, &object, 400, 200, &corners));
+  assert_corners (&corners, box);
+  object.x_max = object.x_min;
+  g_assert_false (sl_alignment_find_corners (&alignment, &object, 400, 200, &corners));
+}
+
+static void
+test_corners_refused (void)
+{
+  static const char *const texts[] = { "corners,angle=3", "corners,from=a,to=b",
+                                       "corners,shift-x=1", "corners,shift-y=1",
+                                       "corners,circle=yes" };
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    SlAlignment alignment;
+    g_autoptr (GError) error = NULL;
+    g_autofree char *message = g_strdup_printf (
+      "object-alignment=%s: expected no parameter but scale= behind corners", texts[i]);
+    g_assert_false (sl_alignment_parse (texts[i], &alignment, &error));
+    g_assert_cmpstr (error->message, ==, message);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -219,5 +281,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/alignment/followed", test_followed);
   g_test_add_func ("/alignment/face", test_face);
   g_test_add_func ("/alignment/refused", test_refused);
+  g_test_add_func ("/alignment/corners", test_corners);
+  g_test_add_func ("/alignment/corners_refused", test_corners_refused);
   return g_test_run ();
 }

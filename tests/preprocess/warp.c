@@ -233,6 +233,97 @@ test_reduced (void)
 }
 
 /* A part of which nothing is in the picture is border; places far away and nonsense are refused. */
+/* Solves for the perspective map of (x, y) to @corners by elimination: m[0..7], and 1. */
+static void
+solve_corners (const SlCorners *corners, const double ends[4][2], double m[8])
+{
+  double a[8][9] = { { 0 } };
+  for (guint i = 0; i < 4; i++) {
+    const double x = ends[i][0], y = ends[i][1], u = corners->at[i][0], v = corners->at[i][1];
+    const double rows[2][9] = { { x, y, 1, 0, 0, 0, -u * x, -u * y, u },
+                                { 0, 0, 0, x, y, 1, -v * x, -v * y, v } };
+    memcpy (a[2 * i], rows, sizeof rows);
+  }
+  for (guint k = 0; k < 8; k++) {
+    guint best = k;
+    for (guint i = k; i < 8; i++)
+      best = fabs (a[i][k]) > fabs (a[best][k]) ? i : best;
+    for (guint j = 0; j < 9; j++) {
+      const double kept = a[k][j];
+      a[k][j] = a[best][j];
+      a[best][j] = kept;
+    }
+    for (guint i = 0; i < 8; i++)
+      for (guint j = 9; i != k && j-- > k;)
+        a[i][j] -= a[k][j] * a[i][k] / a[k][k];
+  }
+  for (guint k = 0; k < 8; k++)
+    m[k] = a[k][8] / a[k][k];
+}
+
+/* Parts between corners, some outside of the picture, with both fits. */
+static void
+test_corners (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (12);
+  SlWarp *warp = sl_warp_new ();
+  guint inside = 0, borders = 0;
+  for (guint i = 0; i < 200; i++) {
+    const SlImageInfo info = { .format = SL_PIXEL_RGB,
+                               .width = g_rand_int_range (rand, 20, 60),
+                               .height = g_rand_int_range (rand, 20, 60) };
+    g_autoptr (TestFrame) frame = test_frame_new (rand, &info, (TestStride) (i % 3));
+    const SlNormalizeSpec spec = { .width = g_rand_int_range (rand, 24, 50),
+                                   .height = g_rand_int_range (rand, 24, 40),
+                                   .colour = SL_COLOUR_RGB,
+                                   .fit = i % 2 == 0 ? SL_FIT_STRETCH : SL_FIT_LETTERBOX,
+                                   .pad_value = 99,
+                                   .gain = { 1, 1, 1 } };
+    double points[4][2], m[8], width, height;
+    SlCorners corners;
+    for (guint k = 0; k < 8; k++)
+      points[k / 2][k % 2] =
+        (k / 2 == (k % 2 == 0 ? 1 : 3) || k / 2 == 2 ? 30 : 0) + g_rand_double_range (rand, -8, 12);
+    if (!sl_corners_order ((const double (*)[2]) points, &corners))
+      continue;
+    sl_corners_size (&corners, &width, &height);
+    const double scale = fmin (spec.width / width, spec.height / height),
+                 w = i % 2 == 0 ? spec.width : width * scale,
+                 h = i % 2 == 0 ? spec.height : height * scale, left = (spec.width - w) / 2,
+                 top = (spec.height - h) / 2;
+    const double ends[4][2] = {
+      { left, top }, { left + w, top }, { left + w, top + h }, { left, top + h }
+    };
+    g_autofree guint8 *tensor = g_malloc (tensor_bytes (&spec));
+    solve_corners (&corners, ends, m);
+    g_assert_cmpint (sl_warp_set_corners (warp, &info, &spec, &corners), ==, SL_NORMALIZE_OK);
+    sl_warp_run (warp, &frame->image, tensor);
+    for (int y = 0; y < spec.height; y++)
+      for (int x = 0; x < spec.width; x++) {
+        const double px = x + 0.5, py = y + 0.5, depth = m[6] * px + m[7] * py + 1,
+                     u = (m[0] * px + m[1] * py + m[2]) / depth,
+                     v = (m[3] * px + m[4] * py + m[5]) / depth;
+        const gboolean seen = px >= left && px <= left + w && py >= top && py <= top + h && u >= 0
+                              && v >= 0 && u <= info.width && v <= info.height;
+        const double edge = fmin (
+          fmin (fmin (fabs (u), fabs (u - info.width)), fmin (fabs (v), fabs (v - info.height))),
+          fmin (fmin (fabs (px - left), fabs (px - left - w)),
+                fmin (fabs (py - top), fabs (py - top - h))));
+        if (edge < 1e-6)
+          continue;
+        inside += seen;
+        borders += !seen;
+        for (int c = 0; c < 3; c++)
+          g_assert_cmpfloat (
+            fabs (element (&spec, tensor, x, y, c) - (seen ? interpolate (frame, c, u, v) : 99)),
+            <=, 0.55);
+      }
+  }
+  g_assert_cmpuint (inside, >, 50000);
+  g_assert_cmpuint (borders, >, 5000);
+  sl_warp_free (warp);
+}
+
 static void
 test_refused (void)
 {
@@ -265,6 +356,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/warp/turned", test_turned);
   g_test_add_func ("/warp/quarters", test_quarters);
   g_test_add_func ("/warp/reduced", test_reduced);
+  g_test_add_func ("/warp/corners", test_corners);
   g_test_add_func ("/warp/refused", test_refused);
   return g_test_run ();
 }
