@@ -22,9 +22,9 @@
 /* Elements whose frames are those that came. A clip must not show more than the launch line passes
  * on, so elements that cover or crop a part of the picture also apply to clips. */
 static const char *const transparent[] = {
-  "slpredict",  "sltrack",  "slanalyze", "slnormalize", "slinfer", "slpostprocess",
-  "slpublish",  "slrecord", "queue",     "queue2",      "tee",     "slrestream",
-  "capsfilter", "identity", "videorate", "videoconvert"
+  "slpredict",     "sltrack",    "sltext",   "slanalyze", "slnormalize", "slinfer",
+  "slpostprocess", "slpublish",  "slrecord", "queue",     "queue2",      "tee",
+  "slrestream",    "capsfilter", "identity", "videorate", "videoconvert"
 };
 
 static gboolean
@@ -401,7 +401,8 @@ insert_behind (GstElement *before, const char *factory, GError **error)
 static GstElement *
 find_or_insert (GstElement *pipeline, const char *factory, GError **error)
 {
-  static const char *const before[] = { "slredact", "slanalyze", "sltrack", "slread", "slpredict" };
+  static const char *const before[] = { "slredact", "slanalyze", "sltext",
+                                        "sltrack",  "slread",    "slpredict" };
   g_autoptr (GPtrArray) there = sl_find_elements (pipeline, factory);
   if (there->len == 1)
     return g_ptr_array_index (there, 0);
@@ -430,7 +431,7 @@ find_or_insert (GstElement *pipeline, const char *factory, GError **error)
   }
   return sl_fail_null (
     error, SL_ERROR_ARGUMENT,
-    "the launch line has no %s, and no slanalyze, sltrack, slread or slpredict with something "
+    "the launch line has no %s, and no slanalyze, sltext, sltrack, slread or slpredict with something "
     "behind that one could stand in between",
     factory);
 }

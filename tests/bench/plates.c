@@ -20,11 +20,11 @@
 #include "plugins/elements.h"
 #include "plugins/meta/predictions.h"
 
-#define WIDTH 640
-#define HEIGHT 360
+#define WIDTH 400
+#define HEIGHT 240
 #define PLATE_WIDTH 416
 #define PLATE_HEIGHT 88
-#define CAPS "video/x-raw,format=RGB,width=640,height=360,framerate=25/1"
+#define CAPS "video/x-raw,format=RGB,width=400,height=240,framerate=25/1"
 #define FRAME (40 * GST_MSECOND)
 
 /* @angle: degrees that the plate is turned by at most; @slant: by how much one end is smaller;
@@ -112,7 +112,7 @@ place_plate (const Scene *scene, GRand *rand)
                slant = between (rand, scene->slant),
                w = scene->width * (1 - 0.4 * fabs (slant)) / 2,
                h = scene->width * PLATE_HEIGHT / PLATE_WIDTH / 2,
-               x = WIDTH / 2 + between (rand, 80), y = HEIGHT / 2 + between (rand, 60),
+               x = WIDTH / 2 + between (rand, 40), y = HEIGHT / 2 + between (rand, 40),
                shear = between (rand, scene->slant) * h;
   const double flat[4][2] = { { -w, -h * (1 + slant) - shear },
                               { w, -h * (1 - slant) + shear },
@@ -166,19 +166,27 @@ find_map (const SlCorners *corners, double map[8])
     map[i] = a[i][8];
 }
 
-/* The mean of four by four points of the plate in the pixel; the background around it. */
+static gboolean
+is_inside (double u, double v)
+{
+  return u >= 0 && u < PLATE_WIDTH && v >= 0 && v < PLATE_HEIGHT;
+}
+
+/* The mean of four by four points of the plate in the pixel; what is beside it around it. */
 static double
 shade (cairo_surface_t *plate, const double m[8], guint x, guint y)
 {
   const guint8 *pixels = cairo_image_surface_get_data (plate);
   const int stride = cairo_image_surface_get_stride (plate);
+  const double beside = 80 + (x / 16 + y / 16) % 2 * 20;
   double sum = 0;
   for (guint i = 0; i < 16; i++) {
     const double px = x + (i % 4 + 0.5) / 4, py = y + (i / 4 + 0.5) / 4,
                  w = m[6] * px + m[7] * py + 1, u = (m[0] * px + m[1] * py + m[2]) / w,
                  v = (m[3] * px + m[4] * py + m[5]) / w;
-    const gboolean inside = u >= 0 && u < PLATE_WIDTH && v >= 0 && v < PLATE_HEIGHT;
-    sum += inside ? pixels[(int) v * stride + 4 * (int) u + 1] : 90 + 20 * sin (px / 9 + py / 13);
+    if (i == 0 && !is_inside (u, v) && !is_inside (u + 9, v + 9) && !is_inside (u - 9, v - 9))
+      return beside;
+    sum += is_inside (u, v) ? pixels[(int) v * stride + 4 * (int) u + 1] : beside;
   }
   return sum / 16;
 }
@@ -212,9 +220,9 @@ make_frame (const Scene *scene, cairo_surface_t *plate, const SlCorners *corners
   gst_buffer_map (buffer, &info, GST_MAP_WRITE);
   for (guint i = 0; i < WIDTH * HEIGHT * 3; i++) {
     double noise = 0;
-    for (guint k = 0; k < 4; k++)
+    for (guint k = 0; k < 2; k++)
       noise += between (rand, scene->noise);
-    info.data[i] = (guint8) CLAMP (picture[i / 3] * scene->light + noise / 1.155, 0, 255);
+    info.data[i] = (guint8) CLAMP (picture[i / 3] * scene->light + noise * 1.22, 0, 255);
   }
   gst_buffer_unmap (buffer, &info);
   return buffer;

@@ -34,12 +34,12 @@ view_of (const char *text)
   return view;
 }
 
-#define RULES                              \
-  "# comment\n\n"                          \
-  "pairs: O0 I1 Z2 S5 B8\n"                \
-  "pairs: L1\n"                            \
-  "gb: AA99 AAA\n"                         \
-  "de: [ABDÄÖÜ]{1,3}-A{1,2} 9{1,4}\n"       \
+#define RULES                            \
+  "# comment\n\n"                        \
+  "pairs: O0 I1 Z2 S5 B8\n"              \
+  "pairs: L1\n"                          \
+  "gb: AA99 AAA\n"                       \
+  "de: [ABDÄÖÜ]{1,3}-A{1,2} 9{1,4}\n" \
   "short: 9*9\n"
 
 static void
@@ -52,16 +52,22 @@ test_applied (void)
   } rows[] = {
     { "AB12CDE", "AB12CDE", "gb", 2 },
     { "ab12 cde", "AB12CDE", "gb", 2 },
-    { "A.B-1\xc2\xb7" "2 CDE", "AB12CDE", "gb", 2 },
-    { "AB1ZCDE", "AB12CDE", "gb", 2 },    /* Z is no digit */
+    { "A.B-1\xc2\xb7"
+      "2 CDE",
+      "AB12CDE", "gb", 2 },
+    { "AB1ZCDE", "AB12CDE", "gb", 2 }, /* Z is no digit */
     { "A8I2CDE", "AB12CDE", "gb", 2 },
-    { "A8IZCDE", "A8IZCDE", NULL, 2 },    /* three corrections */
+    { "A8IZCDE", "A8IZCDE", NULL, 2 }, /* three corrections */
     { "A8IZCDE", "AB12CDE", "gb", 3 },
     { "AB1ZCDE", "AB1ZCDE", NULL, 0 },
-    { "AB121DE", "AB121DE", NULL, 2 },    /* 1 is I or L */
-    { "AB12CD4", "AB12CD4", NULL, 2 },    /* 4 looks like none */
-    { "0I0", "0I0", "short", 1 },         /* a place for either keeps what was read */
-    { "\xc3\xbc" "B1", "\xc3\x9c" "B1", "de", 0 },
+    { "AB121DE", "AB121DE", NULL, 2 }, /* 1 is I or L */
+    { "AB12CD4", "AB12CD4", NULL, 2 }, /* 4 looks like none */
+    { "0I0", "0I0", "short", 1 },      /* a place for either keeps what was read */
+    { "\xc3\xbc"
+      "B1",
+      "\xc3\x9c"
+      "B1",
+      "de", 0 },
     { "OIO", "0I0", "short", 2 },
     { "", "", NULL, 2 },
     { " -.", " -.", NULL, 2 },
@@ -107,8 +113,8 @@ test_certain (void)
   static const struct
   {
     const char *read, *text;
-  } rows[] = { { "B01", "B01" }, { "BO1", "BO1" }, { "8O1", "BO1" }, { "801", "B01" },
-               { "O0", "O0" },   { "00", "00" } };
+  } rows[] = { { "B01", "B01" }, { "BO1", "BO1" }, { "8O1", "BO1" },
+               { "801", "B01" }, { "O0", "O0" },   { "00", "00" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     SlTextView view = view_of (rows[i].read);
     sl_text_formats_apply (formats, 2, &view);

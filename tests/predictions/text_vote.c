@@ -116,8 +116,8 @@ test_noise (void)
         const double luck = g_rand_double (rand);
         if (luck < 0.05)
           continue;
-        g_string_append_c (read, luck < 0.25 ? (char) g_rand_int_range (rand, 'A', 'Z' + 1)
-                                             : text[k]);
+        g_string_append_c (read,
+                           luck < 0.25 ? (char) g_rand_int_range (rand, 'A', 'Z' + 1) : text[k]);
         if (luck > 0.95)
           g_string_append_c (read, (char) g_rand_int_range (rand, '0', '9' + 1));
       }

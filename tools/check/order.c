@@ -268,9 +268,9 @@ moves (GstElement *element)
 static gboolean
 uses_boxes (GstElement *element)
 {
-  static const char *const users[] = { "sloverlay",  "slpublish", "slrecord",
-                                       "slrestream", "sltrack",   "slanalyze",
-                                       "slread",     "slredact",  "appsink" };
+  static const char *const users[] = { "sloverlay", "slpublish", "slrecord", "slrestream",
+                                       "sltrack",   "slanalyze", "slread",   "sltext",
+                                       "slredact",  "appsink" };
   for (guint i = 0; i < G_N_ELEMENTS (users); i++)
     if (sl_check_is (element, users[i]))
       return TRUE;

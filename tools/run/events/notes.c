@@ -256,7 +256,7 @@ read_object (SlNotes *notes, SlJsonReader *reader)
       read_detection (&found, reader);
     else if (is (reader, "id"))
       read_count (reader, &found.id);
-    else if (is (reader, "code"))
+    else if (is (reader, "code") || is (reader, "text"))
       read_code (notes, reader);
     else
       sl_json_reader_skip (reader);
