@@ -124,6 +124,12 @@ static const SlProperty properties[] = {
   { "max-pixels", "Largest picture",
     "Most pixels of a picture, width times height; more is an error before memory is allocated",
     SL_PROPERTY_INT, AT (max_pixels), 1, (gdouble) MAX_SIZE *MAX_SIZE, 64 << 20 },
+  { "quiet", "While nothing moves",
+    "What is decoded while nothing moves: all, or keyframes (H.264 and H.265): the frames between "
+    "key frames wait encoded, and are decoded, too, when something moves. The camera must not move",
+    SL_PROPERTY_CHOICE, AT (quiet), 0, 0, SL_CAMERA_QUIET_ALL, sl_camera_quiet_get_type },
+  { "quiet-after", "Quiet after", "quiet=keyframes: ms without motion after which it is quiet",
+    SL_PROPERTY_INT, AT (quiet_after), 0, MAX_MS, 5000 },
 };
 
 enum
@@ -131,6 +137,7 @@ enum
   PROP_STATE = G_N_ELEMENTS (properties) + 1,
   PROP_AGE,
   PROP_DAMAGED,
+  PROP_QUIET_STATS,
 };
 
 /* (transfer full) (nullable): what is behind the request pad. @linked: only where something is
@@ -309,6 +316,21 @@ sl_camera_release_pad (GstElement *element, GstPad *pad)
   gst_object_unref (output);
 }
 
+/* (transfer full) */
+static GstStructure *
+quiet_stats (SlCamera *self)
+{
+  SlQuietFigures figures = { 0 };
+  if (self->feed != NULL)
+    sl_camera_feed_quiet (self->feed, &figures);
+  return gst_structure_new ("quiet-stats", "quiet", G_TYPE_BOOLEAN, figures.quiet, "keys",
+                            G_TYPE_UINT64, figures.keys, "skipped", G_TYPE_UINT64, figures.skipped,
+                            "held", G_TYPE_UINT64, figures.held, "by-picture", G_TYPE_UINT64,
+                            figures.by_picture, "by-size", G_TYPE_UINT64, figures.by_size,
+                            "by-limit", G_TYPE_UINT64, figures.by_limit, "false-alarms",
+                            G_TYPE_UINT64, figures.false_alarms, NULL);
+}
+
 /* The properties do not contain the password: pipeline dumps and logs print properties. */
 static void
 sl_camera_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
@@ -321,6 +343,8 @@ sl_camera_get_property (GObject *object, guint id, GValue *value, GParamSpec *sp
     g_value_set_int64 (value, self->feed != NULL ? sl_camera_feed_age (self->feed) : -1);
   else if (id == PROP_DAMAGED)
     g_value_set_uint64 (value, self->feed != NULL ? sl_camera_feed_damaged (self->feed) : 0);
+  else if (id == PROP_QUIET_STATS)
+    g_value_take_boxed (value, quiet_stats (self));
   else if (properties[id - 1].offset == AT (uri) && self->settings.uri != NULL)
     g_value_take_string (value, sl_redact_uri (self->settings.uri, NULL));
   else if (properties[id - 1].offset != AT (password))
@@ -364,6 +388,16 @@ sl_camera_class_init (SlCameraClass *klass)
       "Frames since the start that were left out: before the first key frame, with missing data, "
       "or after such a frame up to the next key frame",
       0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+    object_class, PROP_QUIET_STATS,
+    g_param_spec_boxed (
+      "quiet-stats", "Quiet statistics",
+      "quiet=keyframes, since the start, as a structure: quiet (boolean), and as uint64: keys (key "
+      "frames without motion), skipped (frames left out since nothing moved), held (frames that "
+      "waited and were decoded then), by-picture, by-size, by-limit (ends of quiet times: a key "
+      "frame with motion, large encoded frames, no key frame for too long), false-alarms (by-size "
+      "without motion)",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_static_pad_template (element_class, &encoded_template);
   sl_element_class_describe (

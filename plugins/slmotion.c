@@ -14,6 +14,7 @@
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
 #include "plugins/motion/background.h"
+#include "plugins/motion/luma.h"
 #include "plugins/motion/moving.h"
 #include "plugins/redact/areas.h"
 #include "plugins/redact/hide.h"
@@ -177,16 +178,6 @@ look (SlMotion *self, const SlLuma *luma, gdouble seconds)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* The component that stands for brightness: luma, or green. */
-static SlLuma
-luma_of (GstVideoFrame *frame)
-{
-  const guint c = GST_VIDEO_FORMAT_INFO_IS_RGB (frame->info.finfo) ? 1 : 0;
-  return (SlLuma){ GST_VIDEO_FRAME_COMP_DATA (frame, c), GST_VIDEO_FRAME_WIDTH (frame),
-                   GST_VIDEO_FRAME_HEIGHT (frame), GST_VIDEO_FRAME_COMP_PSTRIDE (frame, c),
-                   GST_VIDEO_FRAME_COMP_STRIDE (frame, c) };
-}
-
 static GstFlowReturn
 sl_motion_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -197,7 +188,7 @@ sl_motion_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   if (!sl_video_frame_map (&frame, &self->info, buffer,
                            GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, &error))
     return sl_element_refuse_frame (GST_ELEMENT (self), error);
-  const SlLuma luma = luma_of (&frame);
+  const SlLuma luma = sl_luma_of (&frame);
   look (self, &luma, seconds);
   gst_video_frame_unmap (&frame);
   sl_buffer_set_motion (buffer, self->moving.boxes, self->moving.n);

@@ -53,6 +53,7 @@ feed_unref (gpointer data)
   g_object_unref (feed->cancel);
   g_clear_pointer (&feed->sockets, sl_camera_sockets_unref);
   sl_intact_unref (feed->intact);
+  g_clear_pointer (&feed->quiet, sl_quiet_unref);
   g_clear_error (&feed->fault);
   g_clear_error (&feed->remark);
   gst_clear_caps (&feed->caps);
@@ -155,6 +156,8 @@ take_message (GstBus *bus, GstMessage *message, gpointer data)
   }
   g_cond_broadcast (&feed->cond);
   g_mutex_unlock (&feed->lock);
+  if (structure != NULL && gst_structure_has_name (structure, SL_QUIET_MESSAGE))
+    sl_camera_feed_tell_quiet (feed, structure);
   gst_message_unref (message);
   return GST_BUS_DROP;
 }
@@ -218,6 +221,7 @@ tell_playing (SlCameraFeed *feed)
   }
   g_clear_pointer (&feed->warned, g_free);
   feed->down_since = 0;
+  sl_camera_feed_check_quiet (feed);
 }
 
 /* Frames that were left out are told once they are over, and then once a minute. */
@@ -320,6 +324,17 @@ tell_waiting (SlCameraFeed *feed, gboolean waiting)
   g_mutex_lock (&feed->lock);
 }
 
+/* With the lock held: when the camera gave the last sign of life. While it is quiet, and while a
+ * frame waits for the elements downstream, few frames leave. */
+static gint64
+last_sign (const SlCameraFeed *feed)
+{
+  SlQuietFigures figures = { 0 };
+  if (feed->quiet != NULL)
+    sl_quiet_read (feed->quiet, &figures);
+  return feed->blocked ? g_get_monotonic_time () : MAX (feed->last_frame, figures.last);
+}
+
 /* With the lock held, which it gives up: the next thing that may happen. @since: see no_frames();
  * @ms: the limit, 0 = none */
 static void
@@ -363,7 +378,7 @@ watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
       g_mutex_lock (&feed->lock);
       continue;
     }
-    watch_frames (feed, playing, playing ? feed->last_frame : start,
+    watch_frames (feed, playing, playing ? last_sign (feed) : start,
                   playing ? feed->settings.stall_timeout : feed->settings.connect_timeout);
     if (playing && !feed->waiting) {
       g_mutex_unlock (&feed->lock);
@@ -389,6 +404,7 @@ plan_init (SlCameraFeed *feed, GstElement *camera, SlCameraPlan *plan)
                     .sockets = feed->sockets,
                     .request = feed->uri->kind == SL_CAMERA_HTTP ? sl_camera_request_new () : NULL,
                     .intact = feed->intact,
+                    .quiet = feed->quiet,
                     .downstream = gst_pad_peer_query_caps (src, raw) };
   if (gst_caps_is_empty (plan->downstream)) {
     gst_caps_unref (plan->downstream);
@@ -474,7 +490,7 @@ connect_once (SlCameraFeed *feed)
   g_mutex_lock (&feed->lock);
   g_clear_error (&feed->fault);
   g_clear_error (&feed->remark);
-  feed->ended = feed->latency_changed = feed->torn_down = FALSE;
+  feed->ended = feed->latency_changed = feed->torn_down = feed->blocked = FALSE;
   feed->frames = 0;
   g_mutex_unlock (&feed->lock);
   if (feed->sockets != NULL)
@@ -634,6 +650,8 @@ sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded,
   feed->cancel = g_cancellable_new ();
   feed->sockets = uri->kind == SL_CAMERA_RTSP ? sl_camera_sockets_new () : NULL;
   feed->intact = sl_intact_new ();
+  if (settings->quiet == SL_CAMERA_QUIET_KEY_FRAMES)
+    feed->quiet = sl_quiet_new ((GstClockTime) settings->quiet_after * GST_MSECOND);
   feed->camera = gst_object_ref (camera);
   feed->output = gst_object_ref (output);
   feed->encoded = encoded != NULL ? gst_object_ref (encoded) : NULL;
@@ -695,4 +713,12 @@ sl_camera_feed_damaged (SlCameraFeed *feed)
   SlIntactCounts counts;
   sl_intact_read (feed->intact, &counts);
   return counts.early + counts.damaged + counts.slow;
+}
+
+gboolean
+sl_camera_feed_quiet (SlCameraFeed *feed, SlQuietFigures *figures)
+{
+  if (feed->quiet != NULL)
+    sl_quiet_read (feed->quiet, figures);
+  return feed->quiet != NULL;
 }

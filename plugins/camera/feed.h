@@ -30,3 +30,5 @@ const char *sl_camera_feed_state (SlCameraFeed *feed);
 /** sl_camera_feed_damaged: frames that were left out since the start, being damaged or before the
  * first key frame. Any thread. */
 guint64 sl_camera_feed_damaged (SlCameraFeed *feed);
+/** sl_camera_feed_quiet: figures of quiet=keyframes; FALSE without it. Any thread. */
+gboolean sl_camera_feed_quiet (SlCameraFeed *feed, SlQuietFigures *figures);

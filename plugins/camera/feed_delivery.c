@@ -5,20 +5,23 @@
  */
 #include "plugins/camera/feed_private.h"
 
+#include "plugins/meta/late_meta.h"
+
 #define TRUST (5 * GST_SECOND)
 
 /* Frames: called by the sink of the inner pipeline. */
 
-/* How far from now a time is that is believed. */
+/* How far from now a time is that is believed. @held: of a frame that waited for motion */
 static GstClockTime
-trust_of (const SlCameraFeed *feed)
+trust_of (const SlCameraFeed *feed, gboolean held)
 {
-  return TRUST + (GstClockTime) feed->settings.latency * GST_MSECOND;
+  return TRUST + (GstClockTime) feed->settings.latency * GST_MSECOND
+         + (held ? 2 * SL_QUIET_TIME : 0);
 }
 
 static GstClockTime
 stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTime inner_base,
-       GstClockTime duration)
+       GstClockTime duration, gboolean held)
 {
   if (!feed->live)
     return sl_camera_stamper_file (&feed->stamper, running, duration);
@@ -29,7 +32,7 @@ stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTim
     GST_CLOCK_TIME_IS_VALID (running) && GST_CLOCK_TIME_IS_VALID (inner_base) ? running + inner_base
                                                                               : GST_CLOCK_TIME_NONE;
   return sl_camera_stamper_live (&feed->stamper, taken, gst_clock_get_time (clock),
-                                 gst_element_get_base_time (camera), trust_of (feed));
+                                 gst_element_get_base_time (camera), trust_of (feed, held));
 }
 
 /* Or on its way there. Time stands still in PAUSED, so what comes then could not be stamped. */
@@ -57,6 +60,27 @@ end_empty (SlCameraFeed *feed)
                             gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
 }
 
+/* Frames that waited for motion are handed on one by one, also by a live camera: each waits until
+ * the element downstream has taken the one before. */
+static GstFlowReturn
+push_late (SlCameraFeed *feed, GstElement *camera, GstAppSrc *output, GstBuffer *frame)
+{
+  sl_buffer_set_late (frame);
+  if (!feed->live)
+    return gst_app_src_push_buffer (output, frame);
+  g_mutex_lock (&feed->lock);
+  feed->blocked = TRUE;
+  g_mutex_unlock (&feed->lock);
+  g_object_set (output, "leaky-type", GST_APP_LEAKY_TYPE_NONE, "block", TRUE, NULL);
+  const GstFlowReturn flow = gst_app_src_push_buffer (output, frame);
+  g_object_set (output, "leaky-type", GST_APP_LEAKY_TYPE_DOWNSTREAM, "block", FALSE, NULL);
+  g_mutex_lock (&feed->lock);
+  feed->blocked = FALSE;
+  feed->last_frame = g_get_monotonic_time ();
+  g_mutex_unlock (&feed->lock);
+  return flow == GST_FLOW_FLUSHING && !is_playing (camera) ? GST_FLOW_OK : flow;
+}
+
 static GstFlowReturn
 take_frame (gpointer data, GstBuffer *buffer, GstClockTime running, GstClockTime base)
 {
@@ -79,12 +103,14 @@ take_frame (gpointer data, GstBuffer *buffer, GstClockTime running, GstClockTime
     return GST_FLOW_OK;
   GstBuffer *frame =
     gst_buffer_is_writable (buffer) ? gst_buffer_ref (buffer) : gst_buffer_copy (buffer);
-  GST_BUFFER_PTS (frame) = stamp (feed, camera, running, base, GST_BUFFER_DURATION (buffer));
+  const SlIntactMark *mark = sl_intact_get_mark (buffer);
+  const gboolean held = mark != NULL && mark->held;
+  GST_BUFFER_PTS (frame) = stamp (feed, camera, running, base, GST_BUFFER_DURATION (buffer), held);
   GST_BUFFER_DTS (frame) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_OFFSET (frame) = GST_BUFFER_OFFSET_END (frame) = GST_BUFFER_OFFSET_NONE;
   if (first)
     GST_BUFFER_FLAG_SET (frame, GST_BUFFER_FLAG_DISCONT);
-  return gst_app_src_push_buffer (output, frame);
+  return held ? push_late (feed, camera, output, frame) : gst_app_src_push_buffer (output, frame);
 }
 
 static void
@@ -135,7 +161,7 @@ stamp_encoded (gpointer data, GstBuffer *frame, gboolean reordered)
   const GstClockTime taken =
     timed ? running + (inner_base > 0 ? inner_base : now) : GST_CLOCK_TIME_NONE;
   const GstClockTime time = sl_camera_stamper_encoded (&feed->encoded_stamper, reordered, taken,
-                                                       now, base, trust_of (feed));
+                                                       now, base, trust_of (feed, FALSE));
   if (timed)
     sl_camera_encoded_move (frame, running, time);
   else
@@ -172,3 +198,38 @@ take_encoded_caps (gpointer data, GstCaps *caps)
 
 const SlCameraTapCalls sl_camera_feed_tap_calls = { stamp_encoded, take_encoded_caps,
                                                     take_encoded };
+
+/* Quiet times */
+
+void
+sl_camera_feed_check_quiet (SlCameraFeed *feed)
+{
+  SlQuietFigures figures;
+  if (!sl_camera_feed_quiet (feed, &figures) || figures.gated
+      || !g_atomic_int_compare_and_exchange (&feed->told_quiet, FALSE, TRUE))
+    return;
+  sl_camera_feed_tell_people (
+    feed, GST_MESSAGE_WARNING, NULL,
+    "quiet=keyframes: expected H.264 or H.265, this camera sends neither: all frames are decoded");
+}
+
+void
+sl_camera_feed_tell_quiet (SlCameraFeed *feed, const GstStructure *structure)
+{
+  g_autoptr (GstElement) camera = sl_camera_feed_dup_camera (feed);
+  const char *reason = gst_structure_get_string (structure, "reason");
+  const gboolean limit = g_strcmp0 (reason, "limit") == 0;
+  if (camera == NULL)
+    return;
+  gst_element_post_message (
+    camera, gst_message_new_element (GST_OBJECT (camera), gst_structure_copy (structure)));
+  if ((!limit && g_strcmp0 (reason, "unreadable") != 0)
+      || !g_atomic_int_compare_and_exchange (&feed->told_quiet, FALSE, TRUE))
+    return;
+  sl_camera_feed_tell_people (
+    feed, GST_MESSAGE_WARNING, NULL,
+    limit ? "quiet=keyframes: no key frame within 30 s or 64 MiB: all frames up to the next one "
+            "are decoded; set a shorter key frame interval in the camera"
+          : "quiet=keyframes: the decoder's frames cannot be looked at, expected 8 bits in system "
+            "memory: all frames are decoded");
+}

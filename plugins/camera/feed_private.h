@@ -28,6 +28,7 @@ struct _SlCameraFeed
   GError *fault, *remark; /* of this connection: what ended it; the last warning */
   gboolean ended, latency_changed, torn_down;
   gboolean waiting;    /* for a key frame, which was told */
+  gboolean blocked;    /* a frame that is late waits for the elements downstream */
   guint64 frames;      /* of this connection */
   gint64 last_frame;   /* monotonic us, 0 before the first */
   gint64 steady_since; /* monotonic us of this connection's first frame */
@@ -36,6 +37,7 @@ struct _SlCameraFeed
 
   SlCameraSockets *sockets;        /* (nullable): of rtsp:// */
   SlIntact *intact;                /* of all connections */
+  SlQuiet *quiet;                  /* (nullable): of all connections */
   SlCameraStamper stamper;         /* inner streaming thread */
   SlCameraStamper encoded_stamper; /* inner streaming thread, before the decoder, as @taken */
   SlCameraEncoded taken;
@@ -47,6 +49,7 @@ struct _SlCameraFeed
   char *warned;        /* the reason last told as a warning */
   SlIntactCounts told; /* frames left out */
   gint64 told_at;
+  gint told_quiet; /* atomic: that there are no quiet times, or that one did not last */
 };
 
 /** sl_camera_feed_dup_camera, sl_camera_feed_dup_output, sl_camera_feed_dup_encoded: (transfer
@@ -59,6 +62,12 @@ GstAppSrc *sl_camera_feed_dup_encoded (SlCameraFeed *feed);
  * (nullable): its code. Any thread. */
 void sl_camera_feed_tell_people (SlCameraFeed *feed, GstMessageType type, const GError *fault,
                                  const char *text);
+
+/** sl_camera_feed_check_quiet: a warning where quiet=keyframes has no effect on this camera. The
+ * thread's. */
+void sl_camera_feed_check_quiet (SlCameraFeed *feed);
+/** sl_camera_feed_tell_quiet: forwards an SL_QUIET_MESSAGE of the inner pipeline. Any thread. */
+void sl_camera_feed_tell_quiet (SlCameraFeed *feed, const GstStructure *structure);
 
 /** What the sink of the inner pipeline calls with frames, and the tap before its decoder with
  * encoded ones; @data is the feed. */

@@ -61,7 +61,7 @@ typedef struct
 typedef struct
 {
   GstMeta meta;
-  guint group; /* 0 = not whole */
+  SlIntactMark mark;
 } GroupMeta;
 
 static GType
@@ -79,7 +79,7 @@ static const GstMetaInfo *group_meta_info (void);
 static gboolean
 group_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 {
-  ((GroupMeta *) meta)->group = 0;
+  ((GroupMeta *) meta)->mark = (SlIntactMark){ 0 };
   return TRUE;
 }
 
@@ -89,7 +89,7 @@ group_meta_transform (GstBuffer *to, GstMeta *meta, GstBuffer *buffer, GQuark ty
   GroupMeta *copy = (GroupMeta *) gst_buffer_get_meta (to, group_meta_api ());
   if (copy == NULL)
     copy = (GroupMeta *) gst_buffer_add_meta (to, group_meta_info (), NULL);
-  copy->group = ((GroupMeta *) meta)->group;
+  copy->mark = ((GroupMeta *) meta)->mark;
   return TRUE;
 }
 
@@ -275,8 +275,10 @@ take_coded (Gate *gate, GstPadProbeInfo *info)
   }
   buffer = gst_buffer_make_writable (buffer);
   GST_PAD_PROBE_INFO_DATA (info) = buffer;
-  ((GroupMeta *) gst_buffer_add_meta (buffer, group_meta_info (), NULL))->group =
-    (guint) MAX (group, 0);
+  ((GroupMeta *) gst_buffer_add_meta (buffer, group_meta_info (), NULL))->mark =
+    (SlIntactMark){ .group = (guint) MAX (group, 0),
+                    .leading = picture.kind == SL_CODED_LEADING,
+                    .referred = picture.referred };
   return GST_PAD_PROBE_OK;
 }
 
@@ -321,14 +323,14 @@ behind_decoder (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   }
   if (sl_intact_is_whole (buffer, &gate->spoiled))
     return GST_PAD_PROBE_OK;
-  sl_intact_note (gate->intact, meta != NULL && meta->group == 0 && !gate->begun
+  sl_intact_note (gate->intact, meta != NULL && meta->mark.group == 0 && !gate->begun
                                   ? SL_INTACT_EARLY
                                   : SL_INTACT_DAMAGED);
   return GST_PAD_PROBE_DROP;
 }
 
-static gboolean
-is_decoder (GstElement *element)
+gboolean
+sl_intact_is_decoder (GstElement *element)
 {
   const char *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
   return klass != NULL && strstr (klass, "Decoder") != NULL && strstr (klass, "Audio") == NULL
@@ -355,7 +357,7 @@ on_element_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer intact
 {
   g_autoptr (GstPad) sink = gst_element_get_static_pad (element, "sink");
   g_autoptr (GstPad) src = gst_element_get_static_pad (element, "src");
-  if (!is_decoder (element) || sink == NULL || src == NULL)
+  if (!sl_intact_is_decoder (element) || sink == NULL || src == NULL)
     return;
   Gate *gate = watch_sink (sink, intact);
   g_atomic_ref_count_inc (&gate->refs);
@@ -431,7 +433,7 @@ sl_intact_mark (GstPad *pad, guint *spoiled)
     if (element == NULL)
       return;
     sink = sl_element_get_only_sink (element);
-    if (sink != NULL && is_decoder (element)) {
+    if (sink != NULL && sl_intact_is_decoder (element)) {
       mark_decoder (sink, spoiled);
       return;
     }
@@ -449,6 +451,13 @@ sl_intact_is_whole (const GstBuffer *frame, guint *spoiled)
   if (*spoiled == DOUBTED)
     *spoiled = 0;
   if (corrupted)
-    *spoiled = meta->group;
-  return meta->group > 0 && meta->group != *spoiled;
+    *spoiled = meta->mark.group;
+  return meta->mark.group > 0 && meta->mark.group != *spoiled;
+}
+
+SlIntactMark *
+sl_intact_get_mark (GstBuffer *buffer)
+{
+  GroupMeta *meta = (GroupMeta *) gst_buffer_get_meta (buffer, group_meta_api ());
+  return meta != NULL ? &meta->mark : NULL;
 }

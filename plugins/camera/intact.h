@@ -32,6 +32,19 @@ typedef struct
   gint64 last;
 } SlIntactCounts;
 
+/**
+ * SlIntactMark: what is known of a frame, encoded or decoded
+ * @group: number of its group of pictures, from 1 on; 0 = it is not whole, or has no group
+ * @leading: it needs pictures before the key frame of its group
+ * @referred: other pictures may refer to it
+ * @held: it waited before it was decoded, up to motion (plugins/camera/quiet.h)
+ */
+typedef struct
+{
+  guint group;
+  gboolean leading, referred, held;
+} SlIntactMark;
+
 SlIntact *sl_intact_new (void);
 SlIntact *sl_intact_ref (SlIntact *intact);
 void sl_intact_unref (gpointer intact);
@@ -41,6 +54,12 @@ void sl_intact_note (SlIntact *intact, SlIntactReason reason);
 /** sl_intact_watch: from now on, decoders that are added to @bin, at any depth, get no damaged
  * frames and output none. */
 void sl_intact_watch (SlIntact *intact, GstBin *bin);
+
+/** sl_intact_get_mark: (transfer none) (nullable): of an encoded frame in a probe that was added
+ * after those of sl_intact_watch(), or of a decoded one. */
+SlIntactMark *sl_intact_get_mark (GstBuffer *buffer);
+/** sl_intact_is_decoder: whether sl_intact_watch() looks after @element. */
+gboolean sl_intact_is_decoder (GstElement *element);
 
 /** sl_intact_mark: finds the decoder upstream of @sink, a sink pad. From now on it marks each
  * damaged frame, but drops none, since other branches may need them. A decoder is set up only once,

@@ -71,6 +71,22 @@ sl_camera_protocols_get_type (void)
   return type;
 }
 
+GType
+sl_camera_quiet_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { SL_CAMERA_QUIET_ALL, "All frames are decoded", "all" },
+    { SL_CAMERA_QUIET_KEY_FRAMES,
+      "Key frames alone are decoded; when something moves, the frames since the last one follow",
+      "keyframes" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlCameraQuiet", values));
+  return type;
+}
+
 static GstElement *
 add (GstBin *bin, const char *name)
 {
@@ -117,6 +133,8 @@ add_decoder (const SlCameraPlan *plan, GstBin *bin, GstElement *convert,
   if (plan->tap != NULL)
     sl_camera_tap_decoders (plan->tap, bin);
   sl_intact_watch (plan->intact, bin);
+  if (plan->quiet != NULL)
+    sl_quiet_watch (plan->quiet, bin);
   GstElement *decoder = add (bin, "decodebin");
   g_autoptr (GstCaps) raw = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (decoder, "caps", raw, "expose-all-streams", FALSE, NULL);

@@ -9,6 +9,7 @@
 #include <gst/gst.h>
 
 #include "plugins/camera/intact.h"
+#include "plugins/camera/quiet.h"
 #include "plugins/camera/request.h"
 #include "plugins/camera/sockets.h"
 #include "plugins/camera/tap.h"
@@ -24,6 +25,14 @@ typedef enum
 } SlCameraProtocols;
 GType sl_camera_protocols_get_type (void);
 
+/** What is decoded while nothing moves. */
+typedef enum
+{
+  SL_CAMERA_QUIET_ALL,
+  SL_CAMERA_QUIET_KEY_FRAMES
+} SlCameraQuiet;
+GType sl_camera_quiet_get_type (void);
+
 /** SlCameraSettings: values of slcamera's properties; times in ms. */
 typedef struct
 {
@@ -34,6 +43,7 @@ typedef struct
   gboolean drop_on_latency, tls_verify, loop, realtime;
   gint connect_timeout, stall_timeout, reconnect_min, reconnect_max, max_attempts;
   gint max_part_bytes, max_pixels;
+  gint quiet, quiet_after;
 } SlCameraSettings;
 
 /**
@@ -44,6 +54,7 @@ typedef struct
  * @request: (nullable): cancels the request of the source, where that is HTTP
  * @tap: (nullable): takes the encoded frames at the input of decoders
  * @intact: counts damaged frames that are dropped
+ * @quiet: (nullable): holds frames while nothing moves
  */
 typedef struct
 {
@@ -55,6 +66,7 @@ typedef struct
   SlCameraRequest *request;
   SlCameraTap *tap;
   SlIntact *intact;
+  SlQuiet *quiet;
 } SlCameraPlan;
 
 /** sl_camera_is_live: whether the source sets the pace of the frames. Then late frames are dropped,

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The decoder is an element of no pipeline and runs in the thread that pushes. Its segment is one
+ * of key units alone, so it gives each frame at once: a GAP event behind the frame drains it. A key
+ * frame is compared alone, seconds after the one before, so what changed counts at once; frames in
+ * a row must confirm each other, as in slmotion.
+ */
+#include "plugins/camera/scout.h"
+
+#include <gst/video/video.h>
+
+#include "plugins/motion/luma.h"
+#include "plugins/motion/moving.h"
+#include "plugins/video/frame.h"
+
+/* slmotion's defaults. */
+#define THRESHOLD 12
+#define LEARN 30
+#define LEAST_PART 0.0002
+#define HOLD (GST_SECOND / 2)
+
+struct _SlScout
+{
+  GMutex lock;
+  SlBackground background;
+  SlMoving moving;
+  GstClockTime time; /* of the last frame */
+  GstCaps *caps;     /* (nullable): of frames, as @info has them */
+  GstVideoInfo info;
+  gboolean readable;
+
+  GstElement *decoder; /* (nullable), and these as long as it is there */
+  GstPad *to_decoder, *decoded;
+  GstCaps *coded;
+  SlSight sight;
+};
+
+SlScout *
+sl_scout_new (void)
+{
+  SlScout *scout = g_new0 (SlScout, 1);
+  g_mutex_init (&scout->lock);
+  scout->time = GST_CLOCK_TIME_NONE;
+  return scout;
+}
+
+static void
+drop_decoder (SlScout *scout)
+{
+  if (scout->decoder == NULL)
+    return;
+  gst_pad_set_active (scout->to_decoder, FALSE);
+  gst_element_set_state (scout->decoder, GST_STATE_NULL);
+  gst_pad_set_active (scout->decoded, FALSE);
+  gst_clear_object (&scout->to_decoder);
+  gst_clear_object (&scout->decoded);
+  gst_clear_object (&scout->decoder);
+  gst_clear_caps (&scout->coded);
+}
+
+void
+sl_scout_free (SlScout *scout)
+{
+  drop_decoder (scout);
+  gst_clear_caps (&scout->caps);
+  sl_background_clear (&scout->background);
+  sl_moving_clear (&scout->moving);
+  g_mutex_clear (&scout->lock);
+  g_free (scout);
+}
+
+void
+sl_scout_forget (SlScout *scout)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&scout->lock);
+  sl_background_forget (&scout->background);
+  sl_moving_forget (&scout->moving);
+  scout->time = GST_CLOCK_TIME_NONE;
+}
+
+/* Compared with the background. @alone: the frame is not confirmed by the next one */
+static SlSight
+compare (SlScout *scout, const SlLuma *luma, GstClockTime time, gboolean alone)
+{
+  const SlBackgroundSettings rules = { THRESHOLD, LEARN, FALSE };
+  const gboolean timed = GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (scout->time);
+  const gdouble seconds = timed && time > scout->time ? (gdouble) (time - scout->time) / GST_SECOND
+                                                      : 0;
+  const SlBackgroundResult result = sl_background_see (&scout->background, luma, &rules, seconds);
+  const SlMovingSettings limits = { (guint) (LEAST_PART * scout->background.width
+                                             * scout->background.height),
+                                    HOLD };
+  scout->time = time;
+  if (result != SL_BACKGROUND_COMPARED)
+    return SL_SIGHT_MOTION;
+  sl_moving_find (&scout->moving, &scout->background, NULL, &limits, time);
+  if (alone)
+    sl_moving_find (&scout->moving, &scout->background, NULL, &limits, time);
+  return scout->moving.n > 0 ? SL_SIGHT_MOTION : SL_SIGHT_SAME;
+}
+
+/* With the lock held. */
+static void
+read_caps (SlScout *scout, GstCaps *caps)
+{
+  if (caps == scout->caps)
+    return;
+  gst_caps_replace (&scout->caps, caps);
+  scout->readable = gst_video_info_from_caps (&scout->info, caps)
+                    && GST_VIDEO_FORMAT_INFO_DEPTH (scout->info.finfo, 0) == 8
+                    && !GST_VIDEO_FORMAT_INFO_IS_TILED (scout->info.finfo)
+                    && scout->info.width >= SL_BACKGROUND_SCALE
+                    && scout->info.height >= SL_BACKGROUND_SCALE;
+}
+
+static SlSight
+look (SlScout *scout, GstBuffer *buffer, GstCaps *caps, gboolean alone)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&scout->lock);
+  GstVideoFrame frame;
+  read_caps (scout, caps);
+  if (!scout->readable
+      || !sl_video_frame_map (&frame, &scout->info, buffer,
+                              GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, NULL))
+    return SL_SIGHT_NONE;
+  const SlLuma luma = sl_luma_of (&frame);
+  const SlSight sight = compare (scout, &luma, GST_BUFFER_PTS (buffer), alone);
+  gst_video_frame_unmap (&frame);
+  return sight;
+}
+
+SlSight
+sl_scout_look (SlScout *scout, GstBuffer *frame, GstCaps *caps)
+{
+  return look (scout, frame, caps, FALSE);
+}
+
+/* The decoder */
+
+static GstFlowReturn
+take_decoded (GstPad *pad, GstObject *parent, GstBuffer *frame)
+{
+  SlScout *scout = gst_pad_get_element_private (pad);
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  if (caps != NULL && !GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_CORRUPTED))
+    scout->sight = look (scout, frame, caps, TRUE);
+  gst_buffer_unref (frame);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+take_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  gst_event_unref (event);
+  return TRUE;
+}
+
+static void
+make_decoder (SlScout *scout, GstElementFactory *factory, GstCaps *caps)
+{
+  GstElement *decoder = gst_element_factory_create (factory, NULL);
+  if (decoder == NULL)
+    return;
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (decoder, "sink"),
+                     src = gst_element_get_static_pad (decoder, "src");
+  GstSegment segment;
+  scout->decoder = gst_object_ref_sink (decoder);
+  scout->to_decoder = gst_object_ref_sink (gst_pad_new ("src", GST_PAD_SRC));
+  scout->decoded = gst_object_ref_sink (gst_pad_new ("sink", GST_PAD_SINK));
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (decoder), "max-threads") != NULL)
+    g_object_set (decoder, "max-threads", 1, NULL);
+  gst_pad_set_element_private (scout->decoded, scout);
+  gst_pad_set_chain_function (scout->decoded, take_decoded);
+  gst_pad_set_event_function (scout->decoded, take_event);
+  gst_pad_link (scout->to_decoder, sink);
+  gst_pad_link (src, scout->decoded);
+  gst_pad_set_active (scout->decoded, TRUE);
+  gst_element_set_state (decoder, GST_STATE_PLAYING);
+  gst_pad_set_active (scout->to_decoder, TRUE);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.flags |= GST_SEGMENT_FLAG_TRICKMODE | GST_SEGMENT_FLAG_TRICKMODE_KEY_UNITS;
+  scout->coded = gst_caps_ref (caps);
+  gst_pad_push_event (scout->to_decoder, gst_event_new_stream_start ("scout"));
+  gst_pad_push_event (scout->to_decoder, gst_event_new_caps (caps));
+  gst_pad_push_event (scout->to_decoder, gst_event_new_segment (&segment));
+}
+
+SlSight
+sl_scout_decode (SlScout *scout, GstElementFactory *factory, GstBuffer *key, GstCaps *caps)
+{
+  const GstClockTime time = GST_BUFFER_PTS_IS_VALID (key) ? GST_BUFFER_PTS (key) : 0;
+  if (scout->decoder != NULL && !gst_caps_is_equal (scout->coded, caps))
+    drop_decoder (scout);
+  if (scout->decoder == NULL)
+    make_decoder (scout, factory, caps);
+  if (scout->decoder == NULL)
+    return SL_SIGHT_NONE;
+  scout->sight = SL_SIGHT_NONE;
+  gst_pad_push (scout->to_decoder, gst_buffer_copy (key));
+  gst_pad_push_event (scout->to_decoder, gst_event_new_gap (time, GST_CLOCK_TIME_NONE));
+  return scout->sight;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The usual size is a median, and what is usual around it the median of the deviations: a few
+ * pictures with motion among those that are remembered change neither. What is compared is the mean
+ * of a few pictures, as noise makes single ones larger and smaller.
+ */
+#include "plugins/camera/sizes.h"
+
+#include <string.h>
+
+/* Fewer pictures say nothing. */
+#define LEAST 16
+/* Pictures after a key frame that do not count. */
+#define AFTER_KEY 4
+/* How far above the median a mean is too large: median deviations, and parts of the median. */
+#define DEVIATIONS 4.0
+#define PART 0.25
+#define IN_A_ROW 2
+
+void
+sl_sizes_key (SlSizes *sizes)
+{
+  sizes->since_key = 0;
+}
+
+/* The median of @values, which it sorts. */
+static guint32
+median (guint32 *values, guint n)
+{
+  for (guint i = 1; i < n; i++) {
+    const guint32 value = values[i];
+    guint k = i;
+    for (; k > 0 && values[k - 1] > value; k--)
+      values[k] = values[k - 1];
+    values[k] = value;
+  }
+  return values[n / 2];
+}
+
+static gboolean
+is_large (const SlSizes *sizes, guint kind)
+{
+  guint32 values[SL_SIZES_MOST];
+  const guint n = sizes->n[kind];
+  double mean = 0;
+  if (n < LEAST || sizes->n_last[kind] < SL_SIZES_MEAN)
+    return FALSE;
+  for (guint i = 0; i < SL_SIZES_MEAN; i++)
+    mean += sizes->last[kind][i] / (double) SL_SIZES_MEAN;
+  memcpy (values, sizes->bytes[kind], n * sizeof *values);
+  const guint32 usual = median (values, n);
+  for (guint i = 0; i < n; i++)
+    values[i] = values[i] > usual ? values[i] - usual : usual - values[i];
+  const double around = median (values, n);
+  return mean > usual + MAX (DEVIATIONS * around, PART * usual);
+}
+
+gboolean
+sl_sizes_see (SlSizes *sizes, gsize bytes, gboolean referred, gboolean learn)
+{
+  const guint kind = referred ? 1 : 0;
+  const guint32 size = (guint32) MIN (bytes, G_MAXUINT32);
+  if (++sizes->since_key <= AFTER_KEY)
+    return FALSE;
+  sizes->last[kind][sizes->next_last[kind]] = size;
+  sizes->next_last[kind] = (sizes->next_last[kind] + 1) % SL_SIZES_MEAN;
+  sizes->n_last[kind] = MIN (sizes->n_last[kind] + 1, SL_SIZES_MEAN);
+  sizes->large = is_large (sizes, kind) ? sizes->large + 1 : 0;
+  if (learn) {
+    sizes->bytes[kind][sizes->next[kind]] = size;
+    sizes->next[kind] = (sizes->next[kind] + 1) % SL_SIZES_MOST;
+    sizes->n[kind] = MIN (sizes->n[kind] + 1, SL_SIZES_MOST);
+  }
+  return sizes->large >= IN_A_ROW;
+}

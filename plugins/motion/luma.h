@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
+/* The component of a video frame that stands for its brightness. */
+#pragma once
+
+#include <gst/video/video.h>
+
+#include "plugins/motion/background.h"
+
+/** sl_luma_of: luma, or the green of RGB, of mapped @frame, whose samples have 8 bits. */
+SlLuma sl_luma_of (GstVideoFrame *frame);
