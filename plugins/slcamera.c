@@ -323,12 +323,11 @@ quiet_stats (SlCamera *self)
   SlQuietFigures figures = { 0 };
   if (self->feed != NULL)
     sl_camera_feed_quiet (self->feed, &figures);
-  return gst_structure_new ("quiet-stats", "quiet", G_TYPE_BOOLEAN, figures.quiet, "keys",
-                            G_TYPE_UINT64, figures.keys, "skipped", G_TYPE_UINT64, figures.skipped,
-                            "held", G_TYPE_UINT64, figures.held, "by-picture", G_TYPE_UINT64,
-                            figures.by_picture, "by-size", G_TYPE_UINT64, figures.by_size,
-                            "by-limit", G_TYPE_UINT64, figures.by_limit, "false-alarms",
-                            G_TYPE_UINT64, figures.false_alarms, NULL);
+  return gst_structure_new (
+    "quiet-stats", "quiet", G_TYPE_BOOLEAN, figures.quiet, "keys", G_TYPE_UINT64, figures.keys,
+    "skipped", G_TYPE_UINT64, figures.skipped, "held", G_TYPE_UINT64, figures.held, "by-picture",
+    G_TYPE_UINT64, figures.by_picture, "by-size", G_TYPE_UINT64, figures.by_size, "by-limit",
+    G_TYPE_UINT64, figures.by_limit, "false-alarms", G_TYPE_UINT64, figures.false_alarms, NULL);
 }
 
 /* The properties do not contain the password: pipeline dumps and logs print properties. */

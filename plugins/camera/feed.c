@@ -651,7 +651,8 @@ sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded,
   feed->sockets = uri->kind == SL_CAMERA_RTSP ? sl_camera_sockets_new () : NULL;
   feed->intact = sl_intact_new ();
   if (settings->quiet == SL_CAMERA_QUIET_KEY_FRAMES)
-    feed->quiet = sl_quiet_new ((GstClockTime) settings->quiet_after * GST_MSECOND);
+    feed->quiet =
+      sl_quiet_new ((GstClockTime) settings->quiet_after * GST_MSECOND, !sl_camera_may_end (uri));
   feed->camera = gst_object_ref (camera);
   feed->output = gst_object_ref (output);
   feed->encoded = encoded != NULL ? gst_object_ref (encoded) : NULL;

@@ -60,12 +60,11 @@ end_empty (SlCameraFeed *feed)
                             gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
 }
 
-/* Frames that waited for motion are handed on one by one, also by a live camera: each waits until
- * the element downstream has taken the one before. */
+/* Frames that waited for motion are handed on one by one, also by a live camera: each, and the one
+ * behind them, waits until the element downstream has taken the one before. */
 static GstFlowReturn
 push_late (SlCameraFeed *feed, GstElement *camera, GstAppSrc *output, GstBuffer *frame)
 {
-  sl_buffer_set_late (frame);
   if (!feed->live)
     return gst_app_src_push_buffer (output, frame);
   g_mutex_lock (&feed->lock);
@@ -110,7 +109,11 @@ take_frame (gpointer data, GstBuffer *buffer, GstClockTime running, GstClockTime
   GST_BUFFER_OFFSET (frame) = GST_BUFFER_OFFSET_END (frame) = GST_BUFFER_OFFSET_NONE;
   if (first)
     GST_BUFFER_FLAG_SET (frame, GST_BUFFER_FLAG_DISCONT);
-  return held ? push_late (feed, camera, output, frame) : gst_app_src_push_buffer (output, frame);
+  const gboolean waits = held || feed->late;
+  feed->late = held;
+  if (held)
+    sl_buffer_set_late (frame);
+  return waits ? push_late (feed, camera, output, frame) : gst_app_src_push_buffer (output, frame);
 }
 
 static void

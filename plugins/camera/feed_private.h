@@ -41,6 +41,7 @@ struct _SlCameraFeed
   SlCameraStamper stamper;         /* inner streaming thread */
   SlCameraStamper encoded_stamper; /* inner streaming thread, before the decoder, as @taken */
   SlCameraEncoded taken;
+  gboolean late;        /* inner streaming thread: the last frame was late */
   gboolean taps;        /* there is @encoded */
   GstElement *pipeline; /* the inner one, while it is there */
 

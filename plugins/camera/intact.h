@@ -37,7 +37,7 @@ typedef struct
  * @group: number of its group of pictures, from 1 on; 0 = it is not whole, or has no group
  * @leading: it needs pictures before the key frame of its group
  * @referred: other pictures may refer to it
- * @held: it waited before it was decoded, up to motion (plugins/camera/quiet.h)
+ * @held: it waited before it was decoded, or behind such frames (plugins/camera/quiet.h)
  */
 typedef struct
 {

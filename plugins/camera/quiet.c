@@ -21,12 +21,15 @@
 #define LOOK (GST_SECOND / 5)
 /* Frames that pass behind a key frame, at most, until it has come out. */
 #define MOST_PASSED 16
+/* How much later than usual a frame comes that waited behind others. */
+#define BEHIND (100 * GST_MSECOND)
 #define FEW 64
 
 struct _SlQuiet
 {
   gatomicrefcount refs;
   GstClockTime after;
+  gboolean paced;
   GMutex lock;
   SlQuietFigures figures;
 };
@@ -42,10 +45,9 @@ typedef enum
   UNREADABLE
 } Verdict;
 
-static const char *const reasons[] = { [BY_PICTURE] = "picture",
-                                       [BY_SIZE] = "size",
-                                       [BY_LIMIT] = "limit",
-                                       [UNREADABLE] = "unreadable" };
+static const char *const reasons[] = {
+  [BY_PICTURE] = "picture", [BY_SIZE] = "size", [BY_LIMIT] = "limit", [UNREADABLE] = "unreadable"
+};
 
 /* Of one decoder. */
 typedef struct
@@ -63,6 +65,8 @@ typedef struct
   gboolean endless;    /* too much was held in this group */
   GstQueueArray *held;
   gsize held_bytes;
+  gint64 usual_lag; /* ns from a frame's time to its arrival, the least of the quiet time */
+  gboolean behind;  /* frames that waited were decoded, and those behind them are late */
   /* With the lock of @quiet. */
   gboolean asleep;     /* it is quiet */
   gboolean calm, idle; /* the last frame had no motion; nor had those for long enough */
@@ -74,12 +78,13 @@ typedef struct
 } Gate;
 
 SlQuiet *
-sl_quiet_new (GstClockTime after)
+sl_quiet_new (GstClockTime after, gboolean paced)
 {
   SlQuiet *quiet = g_new0 (SlQuiet, 1);
   g_atomic_ref_count_init (&quiet->refs);
   g_mutex_init (&quiet->lock);
   quiet->after = after;
+  quiet->paced = paced;
   return quiet;
 }
 
@@ -180,6 +185,7 @@ wake (Gate *gate, GstPad *pad, const GstBuffer *buffer, Verdict why)
   g_mutex_unlock (&gate->quiet->lock);
   gate->takes &= why != UNREADABLE;
   gate->endless = why == BY_LIMIT;
+  gate->behind = gate->quiet->paced && held > 0;
   tell (pad, reasons[why], held);
 }
 
@@ -193,7 +199,8 @@ fall_asleep (Gate *gate, GstPad *pad)
   gate->idle = FALSE;
   gate->from = 0;
   g_mutex_unlock (&gate->quiet->lock);
-  gate->skipped = FALSE;
+  gate->skipped = gate->behind = FALSE;
+  gate->usual_lag = G_MAXINT64;
   tell (pad, NULL, 0);
 }
 
@@ -241,8 +248,21 @@ judge_delta (Gate *gate, const GstBuffer *buffer, const SlIntactMark *mark, gboo
   return is_full (gate, buffer) ? BY_LIMIT : HOLD;
 }
 
+/* Frames that come later than usual waited behind those that were decoded. */
+static void
+mark_behind (Gate *gate, const GstBuffer *buffer, SlIntactMark *mark, gboolean asleep)
+{
+  if (!GST_BUFFER_PTS_IS_VALID (buffer) || (!asleep && !gate->behind))
+    return;
+  const gint64 lag = g_get_monotonic_time () * 1000 - (gint64) GST_BUFFER_PTS (buffer);
+  if (asleep)
+    gate->usual_lag = MIN (gate->usual_lag, lag);
+  else
+    mark->held = gate->behind = lag - (gint64) BEHIND > gate->usual_lag;
+}
+
 static Verdict
-judge (Gate *gate, GstPad *pad, GstBuffer *buffer, const SlIntactMark *mark)
+judge (Gate *gate, GstPad *pad, GstBuffer *buffer, SlIntactMark *mark)
 {
   const gboolean key = mark->group != gate->group;
   g_mutex_lock (&gate->quiet->lock);
@@ -256,13 +276,14 @@ judge (Gate *gate, GstPad *pad, GstBuffer *buffer, const SlIntactMark *mark)
     gate->endless = FALSE;
     gate->passed = 0;
   }
-  const gboolean large = !key
-                         && sl_sizes_see (&gate->sizes, gst_buffer_get_size (buffer),
-                                          mark->referred, calm || asleep);
+  const gboolean large =
+    !key
+    && sl_sizes_see (&gate->sizes, gst_buffer_get_size (buffer), mark->referred, calm || asleep);
   if (!asleep && idle && !gate->endless && !large) {
     fall_asleep (gate, pad);
     asleep = TRUE;
   }
+  mark_behind (gate, buffer, mark, asleep);
   if (!asleep)
     return PASS;
   return key ? judge_key (gate, buffer) : judge_delta (gate, buffer, mark, large, came);
@@ -290,6 +311,7 @@ take (Gate *gate, GstPad *pad, GstPadProbeInfo *info)
     return GST_PAD_PROBE_HANDLED;
   }
   wake (gate, pad, buffer, verdict);
+  mark->held = gate->behind;
   const GstFlowReturn flow = release (gate, pad);
   if (flow == GST_FLOW_OK)
     return GST_PAD_PROBE_OK;
@@ -303,7 +325,7 @@ static void
 begin (Gate *gate)
 {
   gate->sizes = (SlSizes){ 0 };
-  gate->skipped = gate->endless = FALSE;
+  gate->skipped = gate->endless = gate->behind = FALSE;
   sl_scout_forget (gate->scout);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&gate->quiet->lock);
   gate->asleep = gate->calm = gate->idle = gate->quiet->figures.quiet = FALSE;
@@ -323,7 +345,7 @@ take_caps (Gate *gate, GstCaps *caps)
 }
 
 /* Frames that are held are of what was before the event: they are decoded, as what comes behind it
- * does not tell whether something moved. */
+ * does not tell whether something moved. Decoders begin anew at these events. */
 static GstPadProbeReturn
 take_event (Gate *gate, GstPad *pad, GstEvent *event)
 {
@@ -337,7 +359,9 @@ take_event (Gate *gate, GstPad *pad, GstEvent *event)
       begin (gate);
       take_caps (gate, caps);
       break;
+    case GST_EVENT_STREAM_START:
     case GST_EVENT_SEGMENT:
+    case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_EOS:
       release (gate, pad);
       begin (gate);

@@ -41,8 +41,10 @@ typedef struct
   gint64 last;
 } SlQuietFigures;
 
-/** sl_quiet_new: @after: time without motion after which it is quiet */
-SlQuiet *sl_quiet_new (GstClockTime after);
+/** sl_quiet_new: @after: time without motion after which it is quiet; @paced: the camera sends
+ * frames when it takes them, so that later ones come late, too, while those that waited are decoded
+ */
+SlQuiet *sl_quiet_new (GstClockTime after, gboolean paced);
 SlQuiet *sl_quiet_ref (SlQuiet *quiet);
 void sl_quiet_unref (gpointer quiet);
 void sl_quiet_read (SlQuiet *quiet, SlQuietFigures *figures);

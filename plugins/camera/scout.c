@@ -13,9 +13,10 @@
 #include "plugins/motion/moving.h"
 #include "plugins/video/frame.h"
 
-/* slmotion's defaults. */
+/* slmotion's defaults. What came and stands still is soon a part of the background, since frames
+ * without a change need not be decoded. */
 #define THRESHOLD 12
-#define LEARN 30
+#define LEARN 2
 #define LEAST_PART 0.0002
 #define HOLD (GST_SECOND / 2)
 
@@ -84,12 +85,12 @@ compare (SlScout *scout, const SlLuma *luma, GstClockTime time, gboolean alone)
 {
   const SlBackgroundSettings rules = { THRESHOLD, LEARN, FALSE };
   const gboolean timed = GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (scout->time);
-  const gdouble seconds = timed && time > scout->time ? (gdouble) (time - scout->time) / GST_SECOND
-                                                      : 0;
+  const gdouble seconds =
+    timed && time > scout->time ? (gdouble) (time - scout->time) / GST_SECOND : 0;
   const SlBackgroundResult result = sl_background_see (&scout->background, luma, &rules, seconds);
-  const SlMovingSettings limits = { (guint) (LEAST_PART * scout->background.width
-                                             * scout->background.height),
-                                    HOLD };
+  const SlMovingSettings limits = {
+    (guint) (LEAST_PART * scout->background.width * scout->background.height), HOLD
+  };
   scout->time = time;
   if (result != SL_BACKGROUND_COMPARED)
     return SL_SIGHT_MOTION;

@@ -28,5 +28,6 @@ typedef struct
 /** sl_sizes_key: a key frame came. The pictures right after it are larger by nature, and do not
  * count. */
 void sl_sizes_key (SlSizes *sizes);
-/** sl_sizes_see: a picture of @bytes came. TRUE: the last ones are larger than usual. @learn: from now on its size is one of the usual ones */
+/** sl_sizes_see: a picture of @bytes came. TRUE: the last ones are larger than usual. @learn: from
+ * now on its size is one of the usual ones */
 gboolean sl_sizes_see (SlSizes *sizes, gsize bytes, gboolean referred, gboolean learn);

@@ -21,7 +21,7 @@
 
 typedef struct
 {
-  gint port, fps, after_ms, gop, loss, omit, burst_ms, every_ms;
+  gint port, fps, after_ms, gop, loss, omit, burst_ms, every_ms, still, moving;
   gboolean numbered;
   char *size, *mode, *payload, *pattern, *user, *password, *sets;
 } Options;
@@ -79,11 +79,26 @@ configure_stall (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer dat
   gst_object_unref (bin);
 }
 
+/* Of the frames of a stream. */
+typedef struct
+{
+  guint n, still, moving;
+} Numbers;
+
+/* The picture that frame @n shows. With --still some in a row show the same one. */
+static guint
+picture_of (const Numbers *numbers, guint n)
+{
+  const guint times = n / (numbers->still + numbers->moving),
+              at = n % (numbers->still + numbers->moving);
+  return times * numbers->moving + (at > numbers->still ? at - numbers->still : 0);
+}
+
 /* Before encoding: each frame says which one it is. */
 static GstPadProbeReturn
 number_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  guint *number = data;
+  Numbers *numbers = data;
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
   GstBuffer *buffer = GST_PAD_PROBE_INFO_DATA (info) =
     gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
@@ -98,7 +113,7 @@ number_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     picture.plane[p] = GST_VIDEO_FRAME_PLANE_DATA (&frame, p);
     picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, p);
   }
-  numbered_paint (&picture, (*number)++ % NUMBERED_PICTURES);
+  numbered_paint (&picture, picture_of (numbers, numbers->n++) % NUMBERED_PICTURES);
   gst_video_frame_unmap (&frame);
   return GST_PAD_PROBE_OK;
 }
@@ -178,9 +193,10 @@ configure_stream (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer da
   const GstPadProbeType packets = GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST;
   Options *options = data;
   GstElement *bin = gst_rtsp_media_get_element (media);
+  const Numbers numbers = { 0, (guint) options->still, (guint) MAX (options->moving, 1) };
   if (options->numbered)
-    probe (bin, "frames", "src", GST_PAD_PROBE_TYPE_BUFFER, number_frame, g_new0 (guint, 1),
-           g_free);
+    probe (bin, "frames", "src", GST_PAD_PROBE_TYPE_BUFFER, number_frame,
+           g_memdup2 (&numbers, sizeof numbers), g_free);
   if (options->omit > 0)
     probe (bin, "pay0", "sink", GST_PAD_PROBE_TYPE_BUFFER, omit_picture, options, NULL);
   if (options->loss > 0)
@@ -324,7 +340,9 @@ quit (gpointer loop)
 int
 main (int argc, char **argv)
 {
-  Options options = { .port = 8554, .fps = 15, .after_ms = 2000, .gop = 30, .every_ms = 1000 };
+  Options options = {
+    .port = 8554, .fps = 15, .after_ms = 2000, .gop = 30, .every_ms = 1000, .moving = 50
+  };
   const GOptionEntry entries[] = {
     { "port", 'p', 0, G_OPTION_ARG_INT, &options.port, "TCP port, 0 = a free one (8554)", "PORT" },
     { "size", 's', 0, G_OPTION_ARG_STRING, &options.size, "size of the picture (640x480)",
@@ -341,6 +359,10 @@ main (int argc, char **argv)
       "N" },
     { "numbered", 0, 0, G_OPTION_ARG_NONE, &options.numbered,
       "pictures of tests/support/numbered.h", NULL },
+    { "still", 0, 0, G_OPTION_ARG_INT, &options.still,
+      "with --numbered: so many frames in a row show the same picture, then --moving do not (0)",
+      "N" },
+    { "moving", 0, 0, G_OPTION_ARG_INT, &options.moving, "see --still (50)", "N" },
     { "loss", 0, 0, G_OPTION_ARG_INT, &options.loss, "lose that many of the packets", "PERCENT" },
     { "omit", 0, 0, G_OPTION_ARG_INT, &options.omit,
       "send no packets of each Nth picture, key frames not among them", "N" },

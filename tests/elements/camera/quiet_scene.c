@@ -124,8 +124,8 @@ quiet_scene_write (const QuietScene *scene, const char *path)
   }
   gst_app_src_end_of_stream (GST_APP_SRC (source));
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-    bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   return TRUE;
@@ -140,16 +140,16 @@ see_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   GstVideoInfo video;
   GstVideoFrame frame;
   g_assert_true (gst_video_info_from_caps (&video, caps));
-  const guint n = (guint) gst_util_uint64_scale_round (GST_BUFFER_PTS (buffer),
+  seen->begin = seen->came == 0 ? GST_BUFFER_PTS (buffer) : seen->begin;
+  const guint n = (guint) gst_util_uint64_scale_round (GST_BUFFER_PTS (buffer) - seen->begin,
                                                        (guint64) seen->scene->fps, GST_SECOND);
   const gint walk = walk_of (seen->scene, n);
   g_assert_cmpuint (n, <, seen->n);
   g_assert_true (gst_video_frame_map (&frame, &video, buffer, GST_MAP_READ));
-  const gboolean wrong =
-    walk >= 0 && seen->scene->box >= READABLE
-    && read_number (seen->scene, GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
-                    GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), n, walk)
-         != (n & 0xffff);
+  const gboolean wrong = walk >= 0 && seen->scene->box >= READABLE
+                         && read_number (seen->scene, GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
+                                         GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), n, walk)
+                              != (n & 0xffff);
   gst_video_frame_unmap (&frame);
   g_mutex_lock (&seen->lock);
   seen->frames[n]++;

@@ -35,6 +35,7 @@ typedef struct
   GMutex lock;
   guint8 *frames;
   guint n, came, wrong, late;
+  GstClockTime begin; /* time of the first frame */
 } QuietSeen;
 
 guint quiet_scene_frames (const QuietScene *scene);
@@ -42,7 +43,8 @@ guint quiet_scene_frames (const QuietScene *scene);
 guint quiet_scene_start (const QuietScene *scene, guint time);
 /** quiet_scene_write: FALSE: an element is not installed. */
 gboolean quiet_scene_write (const QuietScene *scene, const char *path);
-/** quiet_seen_watch: frames of @pad, I420 of @scene; their time tells their number. */
+/** quiet_seen_watch: frames of @pad, I420 of @scene; the time since the first one tells their
+ * number. */
 void quiet_seen_watch (QuietSeen *seen, const QuietScene *scene, GstPad *pad);
 void quiet_seen_clear (QuietSeen *seen);
 /** quiet_seen_missing: frames of walks, and from the key frames before them on, that did not come.
