@@ -72,6 +72,7 @@ ROOMS = {
     "core/ops": ["core/graph"],
     "core/passes": ["core/graph", "core/ops"],
     "core/search": [],
+    "core/sql": [],
     "core/backends": ["core/graph", "core/ops"],
     "core/external": ["core/graph"],
     "core/runtime": ["core/graph", "core/ops", "core/backends", "core/external"],

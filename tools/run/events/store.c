@@ -10,6 +10,7 @@
 
 #include "core/base/fail.h"
 #include "plugins/record/names.h"
+#include "tools/run/events/buckets.h"
 
 #define VERSION 1
 #define DAY (G_GINT64_CONSTANT (86400) * G_USEC_PER_SEC)
@@ -119,15 +120,33 @@ make_private (const char *path, GError **error)
                      path, fd < 0 ? g_strerror (code) : "it is none");
 }
 
+/* bucket(TIME, BUCKETS): where the bucket of a time begins. */
+static void
+bucket (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  SlBuckets *buckets = sl_sql_pointer (values[1]);
+  if (buckets != NULL)
+    sqlite3_result_int64 (context, sl_buckets_find (buckets, sqlite3_value_int64 (values[0])));
+}
+
+static gboolean
+open_index (SlSql *sql, const char *path, GError **error)
+{
+  if (!sl_sql_open (sql, path, error))
+    return FALSE;
+  sl_sql_add_function (sql, "bucket", 2, bucket);
+  return TRUE;
+}
+
 static gboolean
 open_both (SlStore *store, const char *path, GError **error)
 {
   if ((store->folder != NULL && !make_private (path, error))
-      || !sl_sql_open (&store->write, path, error))
+      || !open_index (&store->write, path, error))
     return FALSE;
   if (check_version (&store->write, error) && check_pages (&store->write, error)
       && sl_sql_script (&store->write, schema, error)
-      && (store->folder == NULL || sl_sql_open (&store->read, path, error)))
+      && (store->folder == NULL || open_index (&store->read, path, error)))
     return TRUE;
   sl_sql_close (&store->write);
   return FALSE;
@@ -196,7 +215,7 @@ sl_store_open (const char *folder, GError **error)
   SlStore *store = g_new0 (SlStore, 1);
   store->refs = 1;
   store->folder = g_strdup (folder);
-  if (sl_sql_open (&store->read, path, error) && check_version (&store->read, error))
+  if (open_index (&store->read, path, error) && check_version (&store->read, error))
     return store;
   sl_store_unref (store);
   return NULL;

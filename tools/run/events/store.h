@@ -6,8 +6,8 @@
  */
 #pragma once
 
+#include "core/sql/sql.h"
 #include "tools/run/events/notes.h"
-#include "tools/run/events/sql.h"
 
 #define SL_STORE_FILE ".sightline-events.sqlite"
 /** Microseconds between a message of slanalyze and what slrecord takes for the time of its frame.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A database of SQLite with fewer words. A connection is one thread's at a time: who uses it holds
  * its lock, or is the only one.
@@ -21,13 +22,19 @@ typedef struct
  */
 gboolean sl_sql_open (SlSql *sql, const char *path, GError **error);
 void sl_sql_close (SlSql *sql);
+/** SlSqlFunction: a function of SQL statements. */
+typedef void (*SlSqlFunction) (sqlite3_context *context, int n, sqlite3_value **values);
+/** sl_sql_add_function: @name with @n arguments is @function in statements from now on. */
+void sl_sql_add_function (SlSql *sql, const char *name, gint n, SlSqlFunction function);
+/** sl_sql_pointer: (nullable): the pointer that the argument @value is. */
+gpointer sl_sql_pointer (sqlite3_value *value);
 /** sl_sql_script: runs statements without results. */
 gboolean sl_sql_script (SlSql *sql, const char *text, GError **error);
 /**
  * sl_sql_do: runs one statement without results.
  * @text: static
  * @types: a letter for each argument: 's' (const char *, nullable), 'i' (gint64), 'd' (double), 'b'
- * (GBytes *), 'p' (SlBuckets *, the second argument of the function bucket())
+ *  (GBytes *), 'p' (gpointer, which functions get by sl_sql_pointer())
  */
 gboolean sl_sql_do (SlSql *sql, GError **error, const char *text, const char *types, ...);
 /** sl_sql_query: (transfer full) (nullable): a statement with arguments as above, for

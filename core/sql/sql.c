@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tools/run/events/sql.h"
+#include "core/sql/sql.h"
 
 #include <stdarg.h>
 
 #include "core/base/fail.h"
-#include "tools/run/events/buckets.h"
 
 /* Milliseconds that another process may hold the database. */
 #define BUSY_MS 5000
-/* What an SlBuckets is called among arguments. */
-#define BUCKETS "SlBuckets"
+/* What a pointer is called among arguments. */
+#define POINTER "SlSqlPointer"
 
 static gboolean
 fail (const SlSql *sql, GError **error)
@@ -18,15 +17,6 @@ fail (const SlSql *sql, GError **error)
   const gboolean damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
   return sl_fail (error, damaged ? SL_ERROR_FORMAT : SL_ERROR_OPEN, "%s: %s", sql->path,
                   sqlite3_errmsg (sql->db));
-}
-
-/* bucket(TIME, BUCKETS): where the bucket of a time begins. */
-static void
-bucket (sqlite3_context *context, int n, sqlite3_value **values)
-{
-  SlBuckets *buckets = sqlite3_value_pointer (values[1], BUCKETS);
-  if (buckets != NULL)
-    sqlite3_result_int64 (context, sl_buckets_find (buckets, sqlite3_value_int64 (values[0])));
 }
 
 static void
@@ -47,8 +37,6 @@ sl_sql_open (SlSql *sql, const char *path, GError **error)
     sqlite3_busy_timeout (sql->db, BUSY_MS);
     sqlite3_db_config (sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config (sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_create_function (sql->db, "bucket", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, bucket,
-                             NULL, NULL);
   }
   if (opened
       && sl_sql_script (sql,
@@ -74,6 +62,19 @@ sl_sql_close (SlSql *sql)
   *sql = (SlSql){ 0 };
 }
 
+void
+sl_sql_add_function (SlSql *sql, const char *name, gint n, SlSqlFunction function)
+{
+  sqlite3_create_function (sql->db, name, n, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, function, NULL,
+                           NULL);
+}
+
+gpointer
+sl_sql_pointer (sqlite3_value *value)
+{
+  return sqlite3_value_pointer (value, POINTER);
+}
+
 gboolean
 sl_sql_script (SlSql *sql, const char *text, GError **error)
 {
@@ -97,7 +98,7 @@ bind_all (sqlite3_stmt *statement, const char *types, va_list args)
     else if (*types == 'd')
       sqlite3_bind_double (statement, i, va_arg (args, double));
     else if (*types == 'p')
-      sqlite3_bind_pointer (statement, i, va_arg (args, SlBuckets *), BUCKETS, NULL);
+      sqlite3_bind_pointer (statement, i, va_arg (args, gpointer), POINTER, NULL);
     else {
       gsize size;
       gconstpointer data = g_bytes_get_data (va_arg (args, GBytes *), &size);
