@@ -22,7 +22,7 @@ GSTREAMER = r"gst/"
 GLIB = r"(glib|gio|gmodule|gobject)"
 XNNPACK = r"(xnnpack|pthreadpool)\.h"
 BASE, PREDICTIONS, ANALYZE, READ = "core/base", "postprocess/predictions", "postprocess/analyze", "postprocess/read"
-QUANTIZE, REPLAY, REMOTE, PUSH, EVALUATE = "models/quantize", "models/replay", "pipelines/remote", "pipelines/push", "tools/evaluate"
+QUANTIZE, REPLAY, REMOTE, PUSH, GALLERY, EVALUATE = "models/quantize", "models/replay", "pipelines/remote", "pipelines/push", "pipelines/gallery", "tools/evaluate"
 ARROWS = {
     "include": ([], [GSTREAMER, XNNPACK]),
     BASE: ([], [GSTREAMER, XNNPACK]),
@@ -39,9 +39,10 @@ ARROWS = {
     READ: (["preprocess"], [GSTREAMER, XNNPACK]),
     REMOTE: (["core", "models"], [GSTREAMER, XNNPACK]),
     PUSH: ([], [GSTREAMER, XNNPACK]),
-    "plugins": (["preprocess", READ, "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", REPLAY, REMOTE, PUSH], [XNNPACK]),
+    GALLERY: (["core"], [GSTREAMER, XNNPACK]),
+    "plugins": (["preprocess", READ, "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", REPLAY, REMOTE, PUSH, GALLERY], [XNNPACK]),
     "pipelines": (["core", PREDICTIONS, ANALYZE, "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", QUANTIZE, EVALUATE, REPLAY, REMOTE, PUSH, "plugins", "pipelines"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", QUANTIZE, EVALUATE, REPLAY, REMOTE, PUSH, GALLERY, "plugins", "pipelines"], [XNNPACK]),
 }
 # The second line of a header that files of other folders may include. Every header of core/base is one.
 DOOR_MARK = "/* Door: other folders may include this header. */"
@@ -61,6 +62,7 @@ PUBLIC = {
     READ: set(),
     REMOTE: {"error"},
     PUSH: {"error"},
+    GALLERY: {"error"},
     "plugins": {"error", "frame", "predictions"},
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},

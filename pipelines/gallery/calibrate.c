@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Cosines of the same person, and of different ones, are taken as normal distributions of one
+ * deviation, so the logarithm of their ratio is a line. The threshold is so high that of all people
+ * of a gallery a stranger reaches it once in a hundred times. No evidence is direct for the same
+ * person on two cameras. There the mean of both cameras' own tracks is moved by what different
+ * persons' cosines differ between the cameras and within them.
+ */
+#include "pipelines/gallery/calibrate.h"
+
+#include <math.h>
+
+/* Evidence older than this many cosines loses weight. */
+#define REMEMBERED 5000
+/* How often a stranger may be taken for somebody of the gallery. */
+#define STRANGERS 0.01
+/* Without evidence: the cosine from the threshold at which odds are e. */
+#define USUAL_SPREAD 0.05
+#define LEAST_DEVIATION 0.01
+#define MOST_ODDS 1e6
+
+static void
+add (SlCosines *cosines, gdouble cosine)
+{
+  if (cosines->n >= REMEMBERED) {
+    cosines->squares *= (REMEMBERED - 1) / cosines->n;
+    cosines->n = REMEMBERED - 1;
+  }
+  const gdouble before = cosine - cosines->mean;
+  cosines->n++;
+  cosines->mean += before / cosines->n;
+  cosines->squares += before * (cosine - cosines->mean);
+}
+
+void
+sl_calibration_same (SlCalibration *calibration, guint camera, gdouble cosine)
+{
+  add (&calibration->same[camera], cosine);
+}
+
+void
+sl_calibration_others (SlCalibration *calibration, guint a, guint b, gdouble cosine)
+{
+  add (&calibration->others[MIN (a, b)][MAX (a, b)], cosine);
+}
+
+/* Few cosines say little of how far others lie: so it is wider then. */
+static gdouble
+deviation (const SlCosines *cosines)
+{
+  const gdouble sigma = sqrt (MAX (cosines->squares, 0) / MAX (cosines->n - 1, 1));
+  return MAX (sigma * (1 + 2 / sqrt (cosines->n)), LEAST_DEVIATION);
+}
+
+/* The share of a normal distribution beyond @z deviations. */
+static gdouble
+beyond (gdouble z)
+{
+  return erfc (z / G_SQRT2) / 2;
+}
+
+/* Beyond which number of deviations @share lies; by halving. */
+static gdouble
+find_deviations (gdouble share)
+{
+  gdouble low = 0, high = 8;
+  for (guint i = 0; i < 40; i++) {
+    const gdouble middle = (low + high) / 2;
+    *(beyond (middle) > share ? &low : &high) = middle;
+  }
+  return high;
+}
+
+static SlPairRule
+usual (const SlIdentityRules *rules)
+{
+  return (SlPairRule){ rules->threshold, rules->threshold, 1 / USUAL_SPREAD, 0, FALSE };
+}
+
+/* What different persons' cosines are more between the cameras than within them. */
+static gdouble
+find_shift (const SlCalibration *calibration, guint a, guint b)
+{
+  const SlCosines *of_a = &calibration->others[a][a], *of_b = &calibration->others[b][b];
+  if (of_a->n < SL_CALIBRATION_OTHERS || of_b->n < SL_CALIBRATION_OTHERS)
+    return 0;
+  return calibration->others[MIN (a, b)][MAX (a, b)].mean - (of_a->mean + of_b->mean) / 2;
+}
+
+SlPairRule
+sl_calibration_pair (const SlCalibration *calibration, guint a, guint b, guint people,
+                     const SlIdentityRules *rules)
+{
+  const SlCosines *others = &calibration->others[MIN (a, b)][MAX (a, b)];
+  const SlCosines *of_a = &calibration->same[a], *of_b = &calibration->same[b];
+  if (others->n < SL_CALIBRATION_OTHERS || of_a->n < SL_CALIBRATION_SAME
+      || of_b->n < SL_CALIBRATION_SAME)
+    return usual (rules);
+  const gdouble shift = a != b ? find_shift (calibration, a, b) : 0;
+  const gdouble same = (of_a->mean + of_b->mean) / 2 + shift,
+                spread = MAX (deviation (of_a), deviation (of_b)), apart = deviation (others),
+                pooled = (spread * spread + apart * apart) / 2;
+  const gdouble middle = (same + others->mean) / 2, slope = (same - others->mean) / pooled;
+  if (!(slope > 0)) /* the model does not tell people apart here */
+    return usual (rules);
+  const gdouble strangers = others->mean + apart * find_deviations (STRANGERS / MAX (people, 1));
+  const gdouble threshold = MIN (MAX (middle, strangers), 1);
+  return (SlPairRule){ threshold, middle, slope, beyond ((threshold - same) / spread), TRUE };
+}
+
+gdouble
+sl_calibration_odds (const SlPairRule *rule, gdouble cosine)
+{
+  const gdouble most = log (MOST_ODDS);
+  return exp (CLAMP ((cosine - rule->middle) * rule->slope, -most, most));
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
+/*
+ * The file of a gallery: a database of SQLite. What is deleted is overwritten, and gone from the
+ * log beside the file, too. Embeddings and pictures are encrypted where there is a key; times,
+ * cameras and numbers of people are not. One thread at a time.
+ */
+#pragma once
+
+#include "core/sql/sql.h"
+#include "pipelines/gallery/seal.h"
+#include "pipelines/gallery/table.h"
+
+/**
+ * SlIdentityStore:
+ * @model: SHA-256 of the model's file, @length numbers an embedding
+ * @rules: what the file says is kept: keep and most
+ * @vacuumed: monotonic time at which the file was written anew; @has_traces: rows were deleted
+ * since
+ */
+typedef struct
+{
+  SlSql sql;
+  SlSeal *seal; /* (nullable) */
+  char *model;
+  guint length;
+  SlIdentityRules rules;
+  gint64 version, vacuumed;
+  gboolean has_traces;
+} SlIdentityStore;
+
+typedef enum
+{
+  SL_IDENTITY_NEW,  /* a person, with a first view */
+  SL_IDENTITY_VIEW, /* a view of a person who is there */
+  SL_IDENTITY_SEEN  /* from when to when a camera saw the person */
+} SlIdentityKind;
+
+/**
+ * SlIdentityEntry: one change.
+ * @first: of SL_IDENTITY_SEEN
+ * @replaces: of SL_IDENTITY_VIEW: the time of the view that goes; 0 = none
+ * @cosine, @confidence: of SL_IDENTITY_SEEN: how sure it is that it was this person
+ * @row: of a view: the store's length of numbers
+ */
+typedef struct
+{
+  SlIdentityKind kind;
+  gint64 person, first, time, replaces;
+  guint camera;
+  gdouble confidence, cosine;
+  const gint8 *row;
+} SlIdentityEntry;
+
+/** sl_identity_store_new: opens @path, or makes it. @rules: are written into it. A file with
+ * embeddings of another model, or of another key, is refused. NULL with @error set. */
+SlIdentityStore *sl_identity_store_new (const char *path, const char *model, guint length,
+                                        const SlIdentityRules *rules, const char *key_file,
+                                        GError **error);
+/** sl_identity_store_open: opens a file that is there; rules, model and length are its own.
+ * @key_file: (nullable): where it is NULL, embeddings and pictures of an encrypted file stay
+ * closed */
+SlIdentityStore *sl_identity_store_open (const char *path, const char *key_file, GError **error);
+/** sl_identity_store_free: NULL is legal. */
+void sl_identity_store_free (SlIdentityStore *store);
+/** sl_identity_store_reserve: @n numbers for people, which no other program gets: from @first on.
+ */
+gboolean sl_identity_store_reserve (SlIdentityStore *store, guint n, gint64 *first, GError **error);
+/** sl_identity_store_write: @n entries together, or none of them. Entries of people who were
+ * forgotten change nothing. */
+gboolean sl_identity_store_write (SlIdentityStore *store, SlIdentityCameras *cameras,
+                                  const SlIdentityEntry *entries, guint n, GError **error);
+/** sl_identity_store_write_evidence, sl_identity_store_read_evidence: what cosines mean. */
+gboolean sl_identity_store_write_evidence (SlIdentityStore *store, SlIdentityCameras *cameras,
+                                           const SlCalibration *calibration, GError **error);
+gboolean sl_identity_store_read_evidence (SlIdentityStore *store, SlIdentityCameras *cameras,
+                                          SlCalibration *calibration, GError **error);
+/** sl_identity_store_load: (transfer full): all people, but what the rules do not allow at @now. */
+SlIdentityTable *sl_identity_store_load (SlIdentityStore *store, SlIdentityCameras *cameras,
+                                         gint64 now, GError **error);
+/** sl_identity_store_has_changed: whether another connection changed the file since this was asked
+ * last. */
+gboolean sl_identity_store_has_changed (SlIdentityStore *store);
+
+/* Erasing, in erase.c. */
+
+/**
+ * SlIdentityChoice: what is forgotten.
+ * @person: 0 = anybody
+ * @before: what was seen before this time, in microseconds since 1970; 0 = always
+ * @camera: (nullable): what this camera saw; NULL = any
+ */
+typedef struct
+{
+  gint64 person, before;
+  const char *camera;
+} SlIdentityChoice;
+
+/** sl_identity_store_forget: @n: (out): people, views and sightings that are gone. A person of whom
+ * no view is left goes whole. */
+gboolean sl_identity_store_forget (SlIdentityStore *store, const SlIdentityChoice *choice, guint *n,
+                                   GError **error);
+/** sl_identity_store_expire: erases what the rules do not allow at @now. @n: (out) */
+gboolean sl_identity_store_expire (SlIdentityStore *store, gint64 now, guint *n, GError **error);
+/** sl_identity_store_merge: all that is known of @from is of @into; @from is gone. */
+gboolean sl_identity_store_merge (SlIdentityStore *store, gint64 from, gint64 into, GError **error);
+/** sl_identity_store_check_person: FALSE with @error set where nobody has the number @id. */
+gboolean sl_identity_store_check_person (SlIdentityStore *store, gint64 id, GError **error);
+/** sl_identity_store_wipe: nothing that was deleted is left in the file, or beside it. */
+gboolean sl_identity_store_wipe (SlIdentityStore *store, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlIdentityStore, sl_identity_store_free)
