@@ -24,6 +24,7 @@
 #include "plugins/meta/predictions.h"
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/look.h"
 #include "plugins/meta/regions/object.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
@@ -63,6 +64,7 @@ typedef struct
   gint64 looked;     /* microseconds that the model took for it */
   SlStageLatency latency;
   gboolean refused, told_blank;
+  gint gives_looks; /* atomic: slgallery asked for embeddings */
 } SlTrack;
 
 typedef GstBaseTransformClass SlTrackClass;
@@ -237,6 +239,17 @@ look (gpointer data, const SlTrackBox *boxes, const guint *chosen, guint n, gflo
   self->looked = g_get_monotonic_time () - start;
 }
 
+/* What the model made of box @i, for slgallery. */
+static void
+give_look (SlTrack *self, GstVideoRegionOfInterestMeta *region, guint i)
+{
+  const gfloat *look = g_atomic_int_get (&self->gives_looks) != 0 && self->embedder != NULL
+                         ? sl_tracker_take_look (self->tracking.tracker, i)
+                         : NULL;
+  if (look != NULL)
+    sl_region_set_look (region, look, sl_embedder_length (self->embedder));
+}
+
 static void
 track_regions (SlTrack *self, GstBuffer *buffer, guint steps, gboolean drop_unsure)
 {
@@ -253,6 +266,7 @@ track_regions (SlTrack *self, GstBuffer *buffer, guint steps, gboolean drop_unsu
     GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->regions, i);
     if (matches[i].id > 0) {
       sl_region_set_object_id (region, matches[i].id);
+      give_look (self, region, i);
       sl_buffer_relate_track (buffer, self->width, self->height, region, matches[i].id,
                               matches[i].since, GST_BUFFER_PTS (buffer));
     } else if (matches[i].id == SL_TRACK_UNSURE && drop_unsure) {
@@ -420,9 +434,24 @@ sl_track_sink_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->sink_event (base, event);
 }
 
+/* slgallery asks from downstream, at its first frame: in the streaming thread. */
+static gboolean
+answer_looks (SlTrack *self, GstQuery *query)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *hash = self->embedder != NULL ? sl_embedder_hash (self->embedder, &error) : NULL;
+  if (hash == NULL)
+    return FALSE;
+  sl_looks_answer (query, hash, sl_embedder_length (self->embedder));
+  g_atomic_int_set (&self->gives_looks, 1);
+  return TRUE;
+}
+
 static gboolean
 sl_track_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
 {
+  if (direction == GST_PAD_SRC && sl_looks_is_asked (query))
+    return answer_looks ((SlTrack *) base, query);
   const gboolean answered =
     GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->query (base, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
@@ -467,6 +496,7 @@ sl_track_start (GstBaseTransform *base)
   SlTrack *self = (SlTrack *) base;
   sl_stage_latency_start (&self->latency, GST_ELEMENT (self));
   self->refused = self->told_blank = FALSE;
+  g_atomic_int_set (&self->gives_looks, 0);
   sl_tracking_clear (&self->tracking);
   sl_tracking_init (&self->tracking);
   GST_OBJECT_LOCK (base);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/fail.h"
+#include "core/graph/file_image.h"
 #include "models/batch.h"
 #include "plugins/tensor/infer_settings.h"
 #include "plugins/tensor/maker.h"
@@ -200,6 +201,14 @@ const char *
 sl_embedder_model (const SlEmbedder *self)
 {
   return sl_model_path (self->loaded.model);
+}
+
+char *
+sl_embedder_hash (const SlEmbedder *self, GError **error)
+{
+  gsize size;
+  return sl_file_image_checksum (sl_graph_file (sl_model_graph (self->loaded.model)),
+                                 G_CHECKSUM_SHA256, &size, error);
 }
 
 guint

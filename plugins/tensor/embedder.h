@@ -28,6 +28,8 @@ SlEmbedder *sl_embedder_new (const char *model, const char *settings, guint batc
 void sl_embedder_free (SlEmbedder *self);
 /** sl_embedder_model: (transfer none): the path of the model. */
 const char *sl_embedder_model (const SlEmbedder *self);
+/** sl_embedder_hash: (transfer full): SHA-256 of the model's file. NULL with @error set. */
+char *sl_embedder_hash (const SlEmbedder *self, GError **error);
 /** sl_embedder_length: how many numbers an embedding has. */
 guint sl_embedder_length (const SlEmbedder *self);
 /** sl_embedder_take_notice: (transfer full) (nullable): once: a sentence where something else runs

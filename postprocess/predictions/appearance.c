@@ -78,6 +78,12 @@ new_slot (SlAppearance *self)
   return ++self->slots;
 }
 
+const gfloat *
+sl_appearance_mean (const SlAppearance *self, guint slot)
+{
+  return slot_at (self, slot);
+}
+
 guint
 sl_appearance_take (SlAppearance *self, const gfloat *vector)
 {

@@ -41,6 +41,8 @@ void sl_appearance_clear (SlAppearance *self);
 guint sl_appearance_take (SlAppearance *self, const gfloat *vector);
 /** sl_appearance_give_back: @slot may be SL_APPEARANCE_NONE. */
 void sl_appearance_give_back (SlAppearance *self, guint slot);
+/** sl_appearance_mean: (transfer none): of @slot, until a slot is taken or learns. */
+const gfloat *sl_appearance_mean (const SlAppearance *self, guint slot);
 /** sl_appearance_learn: @vector is another embedding of the object of @slot. */
 void sl_appearance_learn (SlAppearance *self, guint slot, const gfloat *vector);
 /** sl_appearance_tell_apart: @a and @b are embeddings of different objects. */

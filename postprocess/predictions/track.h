@@ -104,6 +104,10 @@ void sl_tracker_describe (SlTracker *tracker, guint length, SlTrackDescribe desc
  * the first SL_TRACK_MOST get id 0 and are not tracked. */
 void sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps,
                         guint64 time, SlTrackMatch *matches);
+/** sl_tracker_take_look: (transfer none) (nullable): after sl_tracker_update(): an embedding, of
+ * length 1, of the object with an id that is box @box. NULL where there is none that the caller has
+ * not got: embeddings of boxes that others cover are not given away. */
+const gfloat *sl_tracker_take_look (SlTracker *tracker, guint box);
 /** sl_tracker_skip: moves @steps frames on, to a frame on which no model ran. */
 void sl_tracker_skip (SlTracker *tracker, guint steps);
 /** sl_tracker_expect: writes the objects with an id that were seen in the last update to @out, at

@@ -310,3 +310,21 @@ sl_track_age_memory (SlTracker *tracker, guint steps)
   }
   g_array_set_size (tracker->memory, kept);
 }
+
+const gfloat *
+sl_tracker_take_look (SlTracker *tracker, guint box)
+{
+  SlTrackState *track = NULL;
+  for (guint t = 0; t < tracker->tracks->len && track == NULL; t++)
+    if (sl_track_at (tracker, t)->seen_as == box)
+      track = sl_track_at (tracker, t);
+  if (track == NULL || track->id == 0 || track->look == SL_APPEARANCE_NONE || box >= SL_TRACK_MOST)
+    return NULL;
+  const gfloat *look = look_of (tracker, box);
+  if (look != NULL && !tracker->look_clear[tracker->look_of[box]])
+    look = NULL;
+  if (look == NULL && !track->look_told && track->look_clear)
+    look = sl_appearance_mean (&tracker->appearance, track->look);
+  track->look_told = track->look_told || look != NULL;
+  return look;
+}

@@ -21,7 +21,8 @@
  * @id: 0 = not confirmed
  * @hits, @unseen: frames
  * @seen_as: its box of the frame in hand, or SL_TRACK_NONE
- * @look: its slot; @look_age: frames since it was learned; @look_clear: nothing covered the object
+ * @look: its slot; @look_age: frames since it was learned; @look_clear: nothing covered the object;
+ * @look_told: sl_tracker_take_look() has given one away
  */
 typedef struct
 {
@@ -36,7 +37,7 @@ typedef struct
   gboolean lost;
   SlObserved observed;
   guint look, look_age;
-  gboolean look_clear;
+  gboolean look_clear, look_told;
 } SlTrackState;
 
 /** A waiting object and a box that overlap, by their places in @waiting and @boxes. */
