@@ -42,6 +42,9 @@ GType sl_publish_get_type (void);
 /** sl_restream_get_type: only where gst-rtsp-server was found. Not among the elements registered
  * below, because of that library. */
 GType sl_restream_get_type (void);
+/** sl_gallery_element_get_type: only where SQLite was found. Not among the elements registered
+ * below, because of its libraries. */
+GType sl_gallery_element_get_type (void);
 /** sl_remote_get_type: only where libmosquitto was found. Not among the elements registered below,
  * because of its network libraries. */
 GType sl_remote_get_type (void);

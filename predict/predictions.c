@@ -99,6 +99,7 @@ copy_objects (SlPredictions *self, const SlPredictionView *from)
     objects[i].text = object->text != NULL
                         ? sl_arena_memdup (self->arena, object->text, sizeof *object->text)
                         : NULL;
+    objects[i].identity_cameras = copy_text (self, object->identity_cameras);
     objects[i].points = copy (self, object->points, object->n_points, sizeof *object->points);
     objects[i].skeleton = copy_own_skeleton (self, from, objects, i);
   }

@@ -5,6 +5,8 @@
  */
 #include "postprocess/predictions/prediction.h"
 
+#include <string.h>
+
 #include "core/base/printable.h"
 #include "core/base/json.h"
 #include "core/base/utc.h"
@@ -172,6 +174,26 @@ append_text (GString *out, const SlTextView *text)
 }
 
 static void
+append_identity (GString *out, const SlObjectView *object)
+{
+  const char *at = object->identity_cameras != NULL ? object->identity_cameras : "";
+  sl_json_append_printf (out, ",\"identity\":{\"id\":%" G_GINT64_FORMAT, object->identity);
+  append_field (out, "confidence", object->identity_confidence);
+  g_string_append (out, ",\"cameras\":[");
+  while (*at != '\0') {
+    const gsize n = strcspn (at, ",");
+    g_autofree char *name = g_strndup (at, n);
+    sl_json_append_string (out, name);
+    at += n;
+    if (*at == ',') {
+      g_string_append_c (out, ',');
+      at++;
+    }
+  }
+  g_string_append (out, "]}");
+}
+
+static void
 append_object (GString *out, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   sl_json_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x,
@@ -179,6 +201,8 @@ append_object (GString *out, const SlObjectView *object, const SlSkeleton *skele
   sl_json_append_string (out, object->label);
   if (object->object_id > 0)
     sl_json_append_printf (out, ",\"id\":%d", object->object_id);
+  if (object->identity > 0)
+    append_identity (out, object);
   g_string_append (out, ",\"detection\":{\"bounding_box\":{");
   append_field (out, "x_min", object->x_min);
   append_field (out, "x_max", object->x_max);

@@ -108,6 +108,9 @@ typedef struct
                    parent */
   const SlSkeleton *skeleton; /* (nullable): of the points; NULL = that of the prediction, where it
                                  has as many points */
+  gint64 identity;            /* who it is, of a gallery; 0 = not known */
+  gdouble identity_confidence;
+  const char *identity_cameras; /* (nullable): cameras that saw this person, with commas between */
 } SlObjectView;
 
 /** A class of the mask, and its share of the cells, 0..1. */

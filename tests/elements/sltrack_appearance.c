@@ -8,84 +8,30 @@
 #include <string.h>
 
 #include "plugins/tensor/embedder.h"
+#include "tests/elements/people.h"
 #include "tests/elements/support.h"
-#include "tests/support/looks_model.h"
 #include "tests/support/program.h"
 #include "tests/support/testdata.h"
 
-#define WIDTH 320
-#define HEIGHT 240
-#define CAPS "video/x-raw,format=RGB,width=320,height=240,framerate=25/1"
-#define FRAME (40 * GST_MSECOND)
 #define SETTINGS "appearance-settings=\"mean=127.5 std=127.5\""
 
-/* Upper and lower half of a person. */
-typedef guint8 Clothes[2][3];
-
-static const Clothes red_over_blue = { { 220, 30, 30 }, { 20, 20, 210 } },
-                     green_over_yellow = { { 20, 200, 40 }, { 230, 220, 30 } },
-                     standing = { { 240, 240, 240 }, { 40, 40, 40 } };
-
-static char *
-model_file (gfloat factor)
-{
-  char *path = NULL;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) model = looks_model (factor);
-  const int fd = g_file_open_tmp ("looks-XXXXXX.onnx", &path, &error);
-  g_assert_no_error (error);
-  g_close (fd, NULL);
-  g_file_set_contents (path, g_bytes_get_data (model, NULL), (gssize) g_bytes_get_size (model),
-                       &error);
-  g_assert_no_error (error);
-  return path;
-}
-
-static GstBuffer *
-new_frame (guint i)
-{
-  GstBuffer *buffer = gst_buffer_new_allocate (NULL, WIDTH * HEIGHT * 3, NULL);
-  gst_buffer_memset (buffer, 0, 90, WIDTH * HEIGHT * 3);
-  GST_BUFFER_PTS (buffer) = i * FRAME;
-  GST_BUFFER_DURATION (buffer) = FRAME;
-  return buffer;
-}
-
-static void
-add_region (GstBuffer *buffer, guint x, guint y, guint w, guint h)
-{
-  GstVideoRegionOfInterestMeta *region =
-    gst_buffer_add_video_region_of_interest_meta (buffer, "person", x, y, w, h);
-  gst_video_region_of_interest_meta_add_param (
-    region, gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, 0.9, NULL));
-}
-
-static void
-add_person (GstBuffer *buffer, guint x, guint y, const Clothes clothes)
-{
-  const guint w = 30, h = 60;
-  GstMapInfo map;
-  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
-  for (guint row = 0; row < h; row++)
-    for (guint column = 0; column < w; column++)
-      memcpy (map.data + ((y + row) * WIDTH + x + column) * 3, clothes[row >= h / 2], 3);
-  gst_buffer_unmap (buffer, &map);
-  add_region (buffer, x, y, w, h);
-}
+static const TestClothes red_over_blue = { { 220, 30, 30 }, { 20, 20, 210 } },
+                         green_over_yellow = { { 20, 200, 40 }, { 230, 220, 30 } },
+                         standing = { { 240, 240, 240 }, { 40, 40, 40 } };
 
 /* One stands at 200 all the time; another one, at 40, is away for @gone frames. What is at 90 then,
  * in @clothes? Returns its id. */
 static gint
-come_back (TestLine *line, guint gone, const Clothes clothes)
+come_back (TestLine *line, guint gone, const TestClothes clothes)
 {
   gint id = 0;
   for (guint i = 0; i < 10 + gone + 3; i++) {
-    GstBuffer *in = new_frame (i);
-    add_person (in, 200, 100, standing);
+    GstBuffer *in = test_people_frame (i);
+    test_people_add (in, 200, 100, standing);
     if (i < 10)
-      add_person (in, 40, 100, red_over_blue);
+      test_people_add (in, 40, 100, red_over_blue);
     else if (i >= 10 + gone)
-      add_person (in, 90, 110, clothes);
+      test_people_add (in, 90, 110, clothes);
     g_assert_cmpint (gst_harness_push (line->harness, in), ==, GST_FLOW_OK);
     GstBuffer *out = gst_harness_pull (line->harness);
     g_assert_cmpint (test_id_at (out, 200), ==, 1);
@@ -123,11 +69,11 @@ static void
 test_return (gconstpointer data)
 {
   const Return *how = data;
-  g_autofree char *model = model_file (1);
+  g_autofree char *model = test_looks_file (1);
   g_autofree char *launch =
     g_strdup_printf ("videoconvert ! video/x-raw,format=%s ! sltrack appearance=%s " SETTINGS " %s",
                      how->format, model, how->properties);
-  TestLine line = test_line_open (launch, NULL, CAPS);
+  TestLine line = test_line_open (launch, NULL, TEST_PEOPLE_CAPS);
   const gint id = come_back (&line, how->gone, how->other ? green_over_yellow : red_over_blue);
   g_assert_cmpint (id, ==, how->found ? 2 : 3);
   test_assert_no_error (line.bus);
@@ -141,11 +87,11 @@ test_quantised (void)
 {
   g_autofree char *model = test_sized_colour_model (SL_DTYPE_U8, 8);
   g_autofree char *launch = g_strdup_printf ("sltrack appearance=%s appearance-batch=1", model);
-  TestLine line = test_line_open (launch, NULL, CAPS);
+  TestLine line = test_line_open (launch, NULL, TEST_PEOPLE_CAPS);
   g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 2);
   test_assert_no_error (line.bus);
   test_line_close (line.harness, line.bus);
-  line = test_line_open (launch, NULL, CAPS);
+  line = test_line_open (launch, NULL, TEST_PEOPLE_CAPS);
   g_assert_cmpint (come_back (&line, 60, green_over_yellow), ==, 3);
   test_line_close (line.harness, line.bus);
   test_remove_file (model);
@@ -158,13 +104,13 @@ test_latency (void)
   g_autofree char *model = test_sized_colour_model (SL_DTYPE_U8, 1600);
   g_autofree char *launch = g_strdup_printf ("sltrack appearance=%s appearance-batch=1", model);
   for (guint with = 0; with < 2; with++) {
-    TestLine line = test_line_open (with ? launch : "sltrack", NULL, CAPS);
+    TestLine line = test_line_open (with ? launch : "sltrack", NULL, TEST_PEOPLE_CAPS);
     gst_harness_set_live (line.harness, TRUE);
     g_assert_cmpuint (gst_harness_query_latency (line.harness), ==, 0);
     for (guint i = 0; i < 20; i++) {
-      GstBuffer *in = new_frame (i);
-      add_person (in, 100, 100, standing);
-      add_person (in, 110, 100, red_over_blue);
+      GstBuffer *in = test_people_frame (i);
+      test_people_add (in, 100, 100, standing);
+      test_people_add (in, 110, 100, red_over_blue);
       g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
       gst_buffer_unref (gst_harness_pull (line.harness));
     }
@@ -179,7 +125,7 @@ test_latency (void)
 static void
 test_without (void)
 {
-  TestLine line = test_line_open ("sltrack", NULL, CAPS);
+  TestLine line = test_line_open ("sltrack", NULL, TEST_PEOPLE_CAPS);
   g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 3);
   test_assert_no_error (line.bus);
   test_line_close (line.harness, line.bus);
@@ -206,10 +152,10 @@ static void
 test_blank (gconstpointer data)
 {
   const gfloat factor = GPOINTER_TO_INT (data) ? NAN : 0;
-  g_autofree char *model = model_file (factor), *text = NULL;
+  g_autofree char *model = test_looks_file (factor), *text = NULL;
   g_autofree char *launch =
     g_strdup_printf ("sltrack appearance=%s appearance-batch=1 " SETTINGS, model);
-  TestLine line = test_line_open (launch, NULL, CAPS);
+  TestLine line = test_line_open (launch, NULL, TEST_PEOPLE_CAPS);
   g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 3);
   g_assert_cmpuint (count_warnings (line.bus, &text), ==, 1);
   g_autofree char *expected = g_strdup_printf (
@@ -226,17 +172,17 @@ test_blank (gconstpointer data)
 static void
 test_again (void)
 {
-  g_autofree char *model = model_file (1);
+  g_autofree char *model = test_looks_file (1);
   g_autofree char *launch =
     g_strdup_printf ("sltrack appearance=%s appearance-batch=1 " SETTINGS, model);
-  TestLine line = test_line_open (launch, NULL, CAPS);
+  TestLine line = test_line_open (launch, NULL, TEST_PEOPLE_CAPS);
   GstElement *element = gst_harness_find_element (line.harness, "sltrack");
   g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 2);
   gst_element_set_state (element, GST_STATE_READY);
   g_object_set (element, "appearance", NULL, "next-id", 1, NULL);
   gst_element_set_state (element, GST_STATE_PLAYING);
   gst_harness_push_event (line.harness, gst_event_new_flush_stop (TRUE));
-  gst_harness_set_src_caps_str (line.harness, CAPS);
+  gst_harness_set_src_caps_str (line.harness, TEST_PEOPLE_CAPS);
   g_assert_cmpint (come_back (&line, 60, red_over_blue), ==, 3);
   gst_object_unref (element);
   test_assert_no_error (line.bus);
@@ -288,7 +234,7 @@ refuse (const char *properties, const char *model, const char *message)
 static void
 test_refusals (void)
 {
-  g_autofree char *model = model_file (1);
+  g_autofree char *model = test_looks_file (1);
   for (guint i = 0; i < G_N_ELEMENTS (refusals); i++)
     refuse (refusals[i].properties, model, refusals[i].message);
   test_remove_file (model);
@@ -318,13 +264,13 @@ static void
 test_format (void)
 {
   const char *caps = "video/x-raw,format=v210,width=320,height=240,framerate=25/1";
-  g_autofree char *model = model_file (1);
+  g_autofree char *model = test_looks_file (1);
   g_autofree char *launch =
     g_strdup_printf ("sltrack appearance=%s appearance-batch=1 " SETTINGS, model);
   for (guint with = 0; with < 2; with++) {
     TestLine line = test_line_open (with ? launch : "sltrack", NULL, caps);
-    GstBuffer *in = gst_buffer_new_allocate (NULL, 864 * HEIGHT, NULL);
-    gst_buffer_memset (in, 0, 0, 864 * HEIGHT);
+    GstBuffer *in = gst_buffer_new_allocate (NULL, 864 * TEST_PEOPLE_HEIGHT, NULL);
+    gst_buffer_memset (in, 0, 0, 864 * TEST_PEOPLE_HEIGHT);
     const GstFlowReturn flow = gst_harness_push (line.harness, in);
     g_assert_true ((flow == GST_FLOW_OK) == !with);
     if (with)
@@ -380,10 +326,11 @@ add_face (GstBuffer *buffer, guint x, GstBuffer *face)
   g_assert_true (gst_buffer_map (buffer, &to, GST_MAP_WRITE));
   g_assert_true (gst_buffer_map (face, &from, GST_MAP_READ));
   for (guint row = 0; row < FACE; row++)
-    memcpy (to.data + ((60 + row) * WIDTH + x) * 3, from.data + (gsize) row * FACE * 3, FACE * 3);
+    memcpy (to.data + ((60 + row) * TEST_PEOPLE_WIDTH + x) * 3, from.data + (gsize) row * FACE * 3,
+            FACE * 3);
   gst_buffer_unmap (buffer, &to);
   gst_buffer_unmap (face, &from);
-  add_region (buffer, x, 60, FACE, FACE);
+  test_people_add_region (buffer, x, 60, FACE, FACE);
 }
 
 /* Two people leave, and come back in each other's place: a model of faces that others trained knows
@@ -399,11 +346,11 @@ test_faces (void)
   g_autoptr (GstBuffer) first = read_face (0), second = read_face (1);
   if (first == NULL || second == NULL)
     return;
-  TestLine line =
-    test_line_open ("sltrack appearance=zoo:mobilefacenet appearance-batch=1", NULL, CAPS);
+  TestLine line = test_line_open ("sltrack appearance=zoo:mobilefacenet appearance-batch=1", NULL,
+                                  TEST_PEOPLE_CAPS);
   for (guint i = 0; i < 15; i++) {
     const gboolean back = i >= 10;
-    GstBuffer *in = new_frame (back ? 60 + i : i);
+    GstBuffer *in = test_people_frame (back ? 60 + i : i);
     add_face (in, back ? 200 : 20, first);
     add_face (in, back ? 20 : 200, second);
     g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);

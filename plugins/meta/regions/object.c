@@ -10,6 +10,7 @@
 #include "plugins/meta/regions/text.h"
 
 #define OBJECT_ID "object_id"
+#define IDENTITY "identity"
 #define DETECTION "detection"
 /* Name of the structure with a label, of the whole frame or of an object. */
 #define LABEL "classification"
@@ -32,6 +33,21 @@ sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
       region, gst_structure_new (OBJECT_ID, "id", G_TYPE_INT, id, NULL));
   if (region->id <= 0)
     region->id = id;
+}
+
+void
+sl_region_set_identity (GstVideoRegionOfInterestMeta *region, const SlObjectView *object)
+{
+  GstStructure *identity = gst_video_region_of_interest_meta_get_param (region, IDENTITY);
+  const char *cameras = object->identity_cameras != NULL ? object->identity_cameras : "";
+  if (identity != NULL)
+    gst_structure_set (identity, "id", G_TYPE_INT64, object->identity, "confidence", G_TYPE_DOUBLE,
+                       object->identity_confidence, "cameras", G_TYPE_STRING, cameras, NULL);
+  else
+    gst_video_region_of_interest_meta_add_param (
+      region, gst_structure_new (IDENTITY, "id", G_TYPE_INT64, object->identity, "confidence",
+                                 G_TYPE_DOUBLE, object->identity_confidence, "cameras",
+                                 G_TYPE_STRING, cameras, NULL));
 }
 
 gboolean
@@ -68,6 +84,8 @@ sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSke
   sl_region_add_mask (region, object);
   if (object->object_id > 0)
     sl_region_set_object_id (region, object->object_id);
+  if (object->identity > 0)
+    sl_region_set_identity (region, object);
   if (object->code != NULL)
     sl_region_set_code (region, object->code);
   if (object->text != NULL)
@@ -185,6 +203,19 @@ read_edges (const GstStructure *detection, SlObjectView *object)
   object->y_max = bottom;
 }
 
+static void
+read_identity (GstVideoRegionOfInterestMeta *region, SlObjectView *object)
+{
+  const GstStructure *identity = gst_video_region_of_interest_meta_get_param (region, IDENTITY);
+  if (identity == NULL || !gst_structure_get_int64 (identity, "id", &object->identity)
+      || object->identity < 1) {
+    object->identity = 0;
+    return;
+  }
+  read_share (identity, "confidence", &object->identity_confidence);
+  object->identity_cameras = gst_structure_get_string (identity, "cameras");
+}
+
 gboolean
 sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, gint height,
                        SlObjectView *object)
@@ -206,5 +237,6 @@ sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, g
   if (object_id != NULL
       && (!gst_structure_get_int (object_id, "id", &object->object_id) || object->object_id < 0))
     object->object_id = 0;
+  read_identity (owner, object);
   return TRUE;
 }

@@ -36,6 +36,10 @@ gboolean sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint
  * elements write it. Also sets the region's own id where it has none. */
 void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
 
+/** sl_region_set_identity: the fields identity... of @object, as a structure "identity" with id
+ * (int64), confidence (double) and cameras (string). */
+void sl_region_set_identity (GstVideoRegionOfInterestMeta *region, const SlObjectView *object);
+
 /** sl_buffer_add_object, sl_region_add_label: adds one object to @buffer; adds one label to
  * @region, a region of an object or of the frame. */
 GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object,

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slgallery: the same person on another camera, and later. It takes the embeddings that sltrack
+ * appearance= has made, and says who each tracked object is, as a structure "identity" on its
+ * region. The gallery is a file, which pipelines/gallery/ has. No pixel is read.
+ */
+#include "plugins/elements.h"
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include "core/base/fail.h"
+#include "pipelines/gallery/book.h"
+#include "plugins/base/describe.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
+#include "plugins/meta/prediction_signal.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/look.h"
+#include "plugins/meta/regions/object.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_gallery_element_debug);
+#define GST_CAT_DEFAULT sl_gallery_element_debug
+
+#define CAPS "video/x-raw(ANY)"
+/* How often what was not written is told. */
+#define TROUBLE_US (60 * G_USEC_PER_SEC)
+
+typedef struct
+{
+  GstBaseTransform parent;
+  char *location, *keep, *key_file, *camera; /* object lock */
+  gint most;                                 /* object lock */
+  gdouble threshold, margin;                 /* object lock */
+  SlIdentityCamera *gallery;                 /* object lock (nullable) */
+  /* The rest is the streaming thread's. */
+  gint width, height;
+  guint length; /* of embeddings; 0 = nobody was asked */
+  gint64 told;  /* when trouble was told */
+  guint64 frame;
+  SlPredictionReader reader;
+  GstVideoRegionOfInterestMeta *regions[SL_IDENTITY_OBJECTS];
+  GBytes *looks[SL_IDENTITY_OBJECTS];
+  SlIdentityObject objects[SL_IDENTITY_OBJECTS];
+} SlGalleryElement;
+
+typedef GstBaseTransformClass SlGalleryElementClass;
+
+G_DEFINE_TYPE (SlGalleryElement, sl_gallery_element, GST_TYPE_BASE_TRANSFORM)
+
+static guint predictions_signal;
+
+#define AT(member) G_STRUCT_OFFSET (SlGalleryElement, member)
+
+static const SlProperty properties[] = {
+  { "location", "Location",
+    "File of the gallery, such as location=people.gallery; it is made where there is none. Cameras "
+    "and programs may share one",
+    SL_PROPERTY_STRING, AT (location), 0, 0, 0 },
+  { "keep", "Keep",
+    "Time after which anything in the gallery is erased, such as keep=7d or keep=12h; without it "
+    "nothing is stored, and the element does not start",
+    SL_PROPERTY_STRING, AT (keep), 0, 0, 0 },
+  { "most", "Most people",
+    "Most people in the gallery; more, and those seen least recently are erased", SL_PROPERTY_INT,
+    AT (most), 1, SL_IDENTITY_MOST, 10000 },
+  { "key-file", "Key file",
+    "File with 64 hexadecimal digits, for its owner alone: embeddings are encrypted with this key; "
+    "unset = they are not encrypted",
+    SL_PROPERTY_STRING, AT (key_file), 0, 0, 0 },
+  { "camera", "Camera", "Name of the camera in the gallery; unset = the name of the pipeline",
+    SL_PROPERTY_STRING, AT (camera), 0, 0, 0 },
+  { "threshold", "Threshold",
+    "Least cosine of two embeddings of one person, 0..1, until the gallery has learned one from "
+    "tracks of the cameras",
+    SL_PROPERTY_DOUBLE, AT (threshold), 0, 1, 0.6 },
+  { "margin", "Margin",
+    "By how much the cosine of the second person must be lower than that of the best one, 0..1",
+    SL_PROPERTY_DOUBLE, AT (margin), 0, 1, 0.05 },
+};
+
+#define PROP_STATS (G_N_ELEMENTS (properties) + 1)
+
+static GstStructure *
+make_stats (SlGalleryElement *self)
+{
+  SlIdentityStats stats = { 0 };
+  GST_OBJECT_LOCK (self);
+  if (self->gallery != NULL)
+    sl_identity_camera_stats (self->gallery, &stats);
+  GST_OBJECT_UNLOCK (self);
+  return gst_structure_new ("stats", "people", G_TYPE_UINT64, stats.people, "views", G_TYPE_UINT64,
+                            stats.views, "written", G_TYPE_UINT64, stats.written, "lost",
+                            G_TYPE_UINT64, stats.lost, "failed", G_TYPE_UINT64, stats.failed, NULL);
+}
+
+static void
+sl_gallery_element_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, make_stats ((SlGalleryElement *) object));
+    return;
+  }
+  GST_OBJECT_LOCK (object);
+  sl_property_get (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+/* (transfer full): the name of the outermost bin. */
+static char *
+find_name (GstElement *element)
+{
+  g_autoptr (GstObject) at = gst_object_ref (GST_OBJECT (element));
+  for (GstObject *next; (next = gst_object_get_parent (at)) != NULL;) {
+    gst_object_unref (at);
+    at = next;
+  }
+  return gst_object_get_name (at);
+}
+
+/* The rules, and a location: all that can be refused before there are frames. */
+static gboolean
+check_settings (SlGalleryElement *self, SlIdentityRules *rules, GError **error)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  *rules = (SlIdentityRules){ 0, (guint) self->most, self->threshold, self->margin };
+  if (self->location == NULL || *self->location == '\0')
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "location: missing; expected the file of the gallery, such as "
+                    "location=people.gallery");
+  if (self->keep == NULL)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "keep: missing, and nothing is stored that no rule erases; expected a time "
+                    "such as keep=7d");
+  return sl_identity_rules_keep (self->keep, &rules->keep, error);
+}
+
+static gboolean
+open_gallery (SlGalleryElement *self, const char *hash, guint length, GError **error)
+{
+  SlIdentityRules rules;
+  if (!check_settings (self, &rules, error))
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *path = g_strdup (self->location), *key_file = g_strdup (self->key_file),
+                  *camera = g_strdup (self->camera);
+  GST_OBJECT_UNLOCK (self);
+  g_autofree char *name = camera == NULL ? find_name (GST_ELEMENT (self)) : NULL;
+  const SlIdentityUse use = { path, key_file, camera != NULL ? camera : name, hash, length, rules };
+  SlIdentityCamera *gallery = sl_identity_camera_new (&use, error);
+  GST_OBJECT_LOCK (self);
+  self->gallery = gallery;
+  GST_OBJECT_UNLOCK (self);
+  return gallery != NULL;
+}
+
+/* At the first frame: which model makes embeddings. */
+static gboolean
+ask (SlGalleryElement *self)
+{
+  g_autoptr (GError) error = NULL;
+  guint length = 0;
+  GstQuery *query = sl_looks_query ();
+  const char *hash = gst_pad_peer_query (GST_BASE_TRANSFORM_SINK_PAD (self), query)
+                       ? sl_looks_read (query, &length)
+                       : NULL;
+  if (hash == NULL)
+    sl_fail (&error, SL_ERROR_ARGUMENT,
+             "slgallery gets no embeddings; expected sltrack appearance=MODEL before it");
+  else if (open_gallery (self, hash, length, &error))
+    self->length = length;
+  gst_query_unref (query);
+  return error == NULL || sl_element_report (GST_ELEMENT (self), error);
+}
+
+/* Objects with an id; returns how many there are. */
+static guint
+collect (SlGalleryElement *self, GstBuffer *buffer)
+{
+  gpointer state = NULL;
+  guint n = 0;
+  GstVideoRegionOfInterestMeta *region;
+  while (n < SL_IDENTITY_OBJECTS && (region = sl_next_region (buffer, &state)) != NULL) {
+    SlObjectView object;
+    if (sl_region_is_label (region, self->width, self->height)
+        || !sl_region_read_object (region, self->width, self->height, &object)
+        || object.object_id < 1)
+      continue;
+    GBytes *look = sl_region_take_look (region, self->length);
+    self->regions[n] = region;
+    self->looks[n] = look;
+    self->objects[n] =
+      (SlIdentityObject){ .track = object.object_id,
+                          .look = look != NULL ? g_bytes_get_data (look, NULL) : NULL };
+    n++;
+  }
+  return n;
+}
+
+static void
+warn (SlGalleryElement *self)
+{
+  const gint64 now = g_get_monotonic_time ();
+  if (self->told != 0 && now - self->told < TROUBLE_US)
+    return;
+  g_autofree char *trouble = sl_identity_camera_trouble (self->gallery);
+  if (trouble == NULL)
+    return;
+  self->told = now;
+  GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
+                       ("%s; people are still recognised, and changes wait in memory", trouble),
+                       (NULL));
+}
+
+static void
+identify (SlGalleryElement *self, GstBuffer *buffer)
+{
+  const guint n = collect (self, buffer);
+  sl_identity_camera_frame (self->gallery, self->objects, n, g_get_real_time ());
+  for (guint i = 0; i < n; i++) {
+    const SlIdentityObject *object = &self->objects[i];
+    const SlObjectView view = { .identity = object->person,
+                                .identity_confidence = object->confidence,
+                                .identity_cameras = object->cameras };
+    if (object->person != 0)
+      sl_region_set_identity (self->regions[i], &view);
+    g_clear_pointer (&self->looks[i], g_bytes_unref);
+  }
+  if (n > 0)
+    sl_buffer_keep_regions (buffer);
+}
+
+static GstFlowReturn
+sl_gallery_element_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
+{
+  SlGalleryElement *self = (SlGalleryElement *) base;
+  SlPredictionView prediction = { .width = self->width, .height = self->height };
+  if (self->gallery == NULL && !ask (self))
+    return GST_FLOW_ERROR;
+  identify (self, buffer);
+  warn (self);
+  sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer, &base->segment,
+                                    self->frame++, &prediction);
+  return GST_FLOW_OK;
+}
+
+/* A frame that no object is on need not be writable. */
+static GstFlowReturn
+sl_gallery_element_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
+{
+  if (gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL)
+    return GST_BASE_TRANSFORM_CLASS (sl_gallery_element_parent_class)
+      ->prepare_output_buffer (base, in, out);
+  *out = in;
+  return GST_FLOW_OK;
+}
+
+static gboolean
+sl_gallery_element_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
+{
+  SlGalleryElement *self = (SlGalleryElement *) base;
+  const GstStructure *structure = gst_caps_get_structure (in, 0);
+  return gst_structure_get_int (structure, "width", &self->width)
+         && gst_structure_get_int (structure, "height", &self->height);
+}
+
+static gboolean
+sl_gallery_element_start (GstBaseTransform *base)
+{
+  SlGalleryElement *self = (SlGalleryElement *) base;
+  g_autoptr (GError) error = NULL;
+  SlIdentityRules rules;
+  self->length = 0;
+  self->told = 0;
+  self->frame = 0;
+  return check_settings (self, &rules, &error) || sl_element_report (GST_ELEMENT (self), error);
+}
+
+static gboolean
+sl_gallery_element_stop (GstBaseTransform *base)
+{
+  SlGalleryElement *self = (SlGalleryElement *) base;
+  GST_OBJECT_LOCK (self);
+  SlIdentityCamera *gallery = g_steal_pointer (&self->gallery);
+  GST_OBJECT_UNLOCK (self);
+  g_autofree char *trouble = sl_identity_camera_free (gallery);
+  if (trouble != NULL)
+    GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%s", trouble), (NULL));
+  return TRUE;
+}
+
+static void
+sl_gallery_element_finalize (GObject *object)
+{
+  SlGalleryElement *self = (SlGalleryElement *) object;
+  sl_prediction_reader_clear (&self->reader);
+  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
+  G_OBJECT_CLASS (sl_gallery_element_parent_class)->finalize (object);
+}
+
+static void
+sl_gallery_element_class_init (SlGalleryElementClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GST_DEBUG_CATEGORY_INIT (sl_gallery_element_debug, "slgallery", 0, "people across cameras");
+  object_class->finalize = sl_gallery_element_finalize;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->get_property = sl_gallery_element_get_property;
+  g_object_class_install_property (
+    object_class, PROP_STATS,
+    g_param_spec_boxed (
+      "stats", "Statistics",
+      "Of the gallery, as a structure: people, views (embeddings), written (changes), lost "
+      "(changes for which the disk was too slow) and failed (attempts to write) (uint64)",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  predictions_signal = sl_prediction_signal_add (object_class);
+  sl_element_class_pads (element_class, CAPS, CAPS);
+  sl_element_class_describe (
+    element_class, "Sightline gallery", "Filter/Analyzer/Video",
+    "Says who tracked objects are, on other cameras and later, by the embeddings of sltrack "
+    "appearance=. People are kept in a file for as long as keep= allows.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite classes=person threshold=0.1 ! sltrack "
+    "appearance=osnet.onnx ! slgallery location=people.gallery keep=7d camera=gate ! slpublish "
+    "location=-",
+    "gallery.md");
+  klass->transform_ip = sl_gallery_element_transform_ip;
+  klass->prepare_output_buffer = sl_gallery_element_prepare_output_buffer;
+  klass->set_caps = sl_gallery_element_set_caps;
+  klass->start = sl_gallery_element_start;
+  klass->stop = sl_gallery_element_stop;
+}
+
+static void
+sl_gallery_element_init (SlGalleryElement *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  sl_prediction_reader_init (&self->reader);
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}
