@@ -22,9 +22,9 @@
 /* Elements whose frames are those that came. A clip must not show more than the launch line passes
  * on, so elements that cover or crop a part of the picture also apply to clips. */
 static const char *const transparent[] = {
-  "slpredict",     "sltrack",    "sltext",   "slanalyze", "slnormalize", "slinfer",
-  "slpostprocess", "slpublish",  "slrecord", "queue",     "queue2",      "tee",
-  "slrestream",    "capsfilter", "identity", "videorate", "videoconvert"
+  "slpredict",     "sltrack",    "sltext",   "slanalyze", "slnormalize",  "slinfer",
+  "slpostprocess", "slpublish",  "slrecord", "queue",     "queue2",       "tee",
+  "slrestream",    "capsfilter", "identity", "videorate", "videoconvert", "slgallery"
 };
 
 static gboolean
@@ -401,7 +401,7 @@ insert_behind (GstElement *before, const char *factory, GError **error)
 static GstElement *
 find_or_insert (GstElement *pipeline, const char *factory, GError **error)
 {
-  static const char *const before[] = { "slredact", "slanalyze", "sltext",
+  static const char *const before[] = { "slredact", "slanalyze", "slgallery", "sltext",
                                         "sltrack",  "slread",    "slpredict" };
   g_autoptr (GPtrArray) there = sl_find_elements (pipeline, factory);
   if (there->len == 1)
@@ -445,6 +445,7 @@ is_of_group (const SlElementOverride *override)
          || strcmp (override->element, SL_RESTREAMER) == 0
          || strcmp (override->element, SL_NOTIFIER) == 0
          || strcmp (override->element, SL_PUSHER) == 0
+         || strcmp (override->element, SL_GALLERIST) == 0
          || strcmp (override->element, SL_SEARCHER) == 0;
 }
 
@@ -476,6 +477,30 @@ apply_redact (GstElement *pipeline, const SlDescription *description, GError **e
 {
   GstElement *redactor;
   return apply_group (pipeline, description, "redact", SL_REDACTOR, "slredact", &redactor, error);
+}
+
+/* The group [gallery]: right behind the last sltrack, so that all that follows has identities. */
+static gboolean
+apply_gallery (GstElement *pipeline, const SlDescription *description, GError **error)
+{
+  GstElement *gallery;
+  g_autofree char *camera = NULL;
+  const char *location = sl_description_setting (description, SL_GALLERIST, "location");
+  if (location == NULL)
+    return TRUE;
+  g_autoptr (GPtrArray) there = sl_find_elements (pipeline, "slgallery");
+  g_autoptr (GPtrArray) trackers = sl_find_elements (pipeline, "sltrack");
+  if (there->len == 0 && trackers->len > 0) {
+    g_autoptr (GstElementFactory) known = gst_element_factory_find ("slgallery");
+    if (known != NULL)
+      insert_behind (g_ptr_array_index (trackers, trackers->len - 1), "slgallery", NULL);
+  }
+  if (!apply_group (pipeline, description, "gallery", SL_GALLERIST, "slgallery", &gallery, error))
+    return FALSE;
+  g_object_get (gallery, "camera", &camera, NULL);
+  if (camera == NULL)
+    g_object_set (gallery, "camera", description->name, NULL);
+  return TRUE;
 }
 
 static gboolean
@@ -551,11 +576,11 @@ sl_description_build (const SlDescription *description, GError **error)
       &g_array_index (description->overrides, SlElementOverride, i);
     good = is_of_group (override) || apply (pipeline, override, error);
   }
-  good = good && apply_regions (pipeline, description, error)
-         && apply_redact (pipeline, description, error)
-         && apply_record (pipeline, description, error)
-         && apply_publish (pipeline, description, error)
-         && sl_notify_groups_apply (pipeline, description, error);
+  good =
+    good && apply_regions (pipeline, description, error)
+    && apply_gallery (pipeline, description, error) && apply_redact (pipeline, description, error)
+    && apply_record (pipeline, description, error) && apply_publish (pipeline, description, error)
+    && sl_notify_groups_apply (pipeline, description, error);
   if (good) {
     sl_number_elements (pipeline, description->launch); /* what was inserted, too */
     apply_black_box (pipeline, description);

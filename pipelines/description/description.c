@@ -35,6 +35,7 @@
 #define PUBLISH_GROUP "publish"
 #define NOTIFY_GROUP "notify"
 #define PUSH_GROUP "push"
+#define GALLERY_GROUP "gallery"
 #define SEARCH_GROUP "search"
 #define DEFAULT_HTTP_STALL 2000
 #define DEFAULT_HTTP_RATE 10
@@ -405,12 +406,11 @@ is_named_group (const SlKeyEntry *entry, const char *prefix)
 }
 
 /* In the order in which messages list them. */
-static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,
-                                      RECORD_GROUP,      REDACT_GROUP,        PUBLISH_GROUP,
-                                      NOTIFY_GROUP,      PUSH_GROUP,          BUDGET_GROUP,
-                                      SEARCH_GROUP,      "budget NAME",       "parameter NAME",
-                                      "element NAME",    "zone NAME",         "line NAME",
-                                      "mask NAME" };
+static const char *const groups[] = {
+  SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,   RECORD_GROUP, REDACT_GROUP,  PUBLISH_GROUP,
+  NOTIFY_GROUP,      PUSH_GROUP,          BUDGET_GROUP, SEARCH_GROUP, GALLERY_GROUP, "budget NAME",
+  "parameter NAME",  "element NAME",      "zone NAME",  "line NAME",  "mask NAME"
+};
 
 /* "; expected [a], [b] or [c]" */
 static void
@@ -466,6 +466,8 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_budget (self, set, entry->group + strlen (BUDGET_PREFIX), entry, error);
   if (strcmp (entry->group, SEARCH_GROUP) == 0)
     return !second || take_override (self, set, SL_SEARCHER, entry, error);
+  if (strcmp (entry->group, GALLERY_GROUP) == 0)
+    return !second || take_override (self, set, SL_GALLERIST, entry, error);
   if (strcmp (entry->group, PUSH_GROUP) == 0)
     return !second || take_override (self, set, SL_PUSHER, entry, error);
   if (*entry->key == '\0')
@@ -514,6 +516,26 @@ check_regions (const SlDescription *self, const GArray *entries, GError **error)
   return fault == NULL;
 }
 
+/* Nothing is stored that no rule erases. */
+static gboolean
+check_gallery (const SlDescription *self, GError **error)
+{
+  static const char *const needed[][2] = {
+    { "keep", "nothing is stored that no rule erases; expected a time such as keep=7d" },
+    { "location", "expected the file of the gallery, such as location=people.gallery" }
+  };
+  const SlElementOverride *first = NULL;
+  for (guint i = 0; i < self->overrides->len && first == NULL; i++) {
+    const SlElementOverride *override = &g_array_index (self->overrides, SlElementOverride, i);
+    first = strcmp (override->element, SL_GALLERIST) == 0 ? override : NULL;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (needed) && first != NULL; i++)
+    if (sl_description_setting (self, SL_GALLERIST, needed[i][0]) == NULL)
+      return sl_fail (error, SL_ERROR_FORMAT, "%s:%u: [" GALLERY_GROUP "] %s: missing; %s",
+                      first->file, first->line, needed[i][0], needed[i][1]);
+  return TRUE;
+}
+
 static gboolean
 complete (SlDescription *self, const GArray *entries, GError **error)
 {
@@ -527,7 +549,7 @@ complete (SlDescription *self, const GArray *entries, GError **error)
                     self->backoff_min, self->backoff_max);
   if (self->name == NULL)
     self->name = default_name (self->path);
-  return check_regions (self, entries, error);
+  return check_gallery (self, error) && check_regions (self, entries, error);
 }
 
 static gboolean

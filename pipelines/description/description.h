@@ -39,12 +39,14 @@ typedef enum
 #define SL_PUSH_NEEDS_HTTP \
   "no phone can be added: expected [http] with listen=, whose page adds them, or --http"
 
+/** The @element of settings in the group [gallery]: they are for its slgallery. */
+#define SL_GALLERIST "[gallery]"
 /** The @element of settings in the group [search], which are for no element of the pipeline. */
 #define SL_SEARCHER "[search]"
 
 /** One property of [element NAME], of [record] (@element is SL_RECORDER), of [redact]
- * (SL_REDACTOR), of [publish] (SL_RESTREAMER), of [notify] (SL_NOTIFIER), of [push] (SL_PUSHER) or
- * of [search] (SL_SEARCHER), with its file and line.
+ * (SL_REDACTOR), of [publish] (SL_RESTREAMER), of [notify] (SL_NOTIFIER), of [push] (SL_PUSHER), of
+ * [gallery] (SL_GALLERIST) or of [search] (SL_SEARCHER), with its file and line.
  * @file is a GRefString. These groups themselves also have an entry, without @property. */
 typedef struct
 {

@@ -155,11 +155,11 @@ check_element (const GValue *item, gpointer text)
 /* Elements behind a model that leave objects where they were, or after which slpostprocess moves
  * them with the pixels. */
 static const char *const keeping[] = {
-  "slredact",          "sltrack",        "sltext",   "slanalyze", "slread",          "slrecord",
-  "slrestream",        "sloverlay",      "queue",    "queue2",    "multiqueue",      "tee",
-  "capsfilter",        "identity",       "valve",    "videorate", "videoconvert",    "videoscale",
-  "videoconvertscale", "videocrop",      "videobox", "videoflip", "aspectratiocrop", "glvideoflip",
-  "slpostprocess",     "glcolorconvert", "glupload", "gldownload"
+  "slredact",    "sltrack",           "slgallery",      "sltext",   "slanalyze", "slread",
+  "slrecord",    "slrestream",        "sloverlay",      "queue",    "queue2",    "multiqueue",
+  "tee",         "capsfilter",        "identity",       "valve",    "videorate", "videoconvert",
+  "videoscale",  "videoconvertscale", "videocrop",      "videobox", "videoflip", "aspectratiocrop",
+  "glvideoflip", "slpostprocess",     "glcolorconvert", "glupload", "gldownload"
 };
 
 static gboolean

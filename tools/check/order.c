@@ -270,7 +270,7 @@ uses_boxes (GstElement *element)
 {
   static const char *const users[] = { "sloverlay", "slpublish", "slrecord", "slrestream",
                                        "sltrack",   "slanalyze", "slread",   "sltext",
-                                       "slredact",  "appsink" };
+                                       "slredact",  "slgallery", "appsink" };
   for (guint i = 0; i < G_N_ELEMENTS (users); i++)
     if (sl_check_is (element, users[i]))
       return TRUE;
