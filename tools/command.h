@@ -43,6 +43,7 @@ extern const SlCommand sl_command_fit;
 extern const SlCommand sl_command_eval;
 extern const SlCommand sl_command_replay;
 extern const SlCommand sl_command_search;
+extern const SlCommand sl_command_gallery;
 extern const SlCommand sl_command_serve;
 extern const SlCommand sl_command_tokenize;
 

@@ -45,6 +45,7 @@ static const struct
   { "replay", &sl_command_replay },
   { "tokenize", &sl_command_tokenize },
   { "search", NULL },
+  { "gallery", NULL },
   { "serve", NULL, TRUE },
 };
 
@@ -132,7 +133,7 @@ refuse_command (const char *name)
       NULL,
       "'%s' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, "
       "quantize, calibrate, fit, eval, bench, backends, run, user, check, replay, tokenize, "
-      "search or serve (see sightline --help)",
+      "search, gallery or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

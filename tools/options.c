@@ -264,6 +264,25 @@ sl_options_number (const char *command, const char *option, const char *text, do
 }
 
 gboolean
+sl_options_time (const char *command, const char *option, const char *text, gint64 *us)
+{
+  if (text == NULL)
+    return TRUE;
+  g_autoptr (GTimeZone) local = g_time_zone_new_local ();
+  g_autofree char *whole =
+    strchr (text, 'T') == NULL ? g_strconcat (text, "T00:00:00", NULL) : g_strdup (text);
+  g_autoptr (GDateTime) time = g_date_time_new_from_iso8601 (whole, local);
+  if (time == NULL) {
+    sl_options_usage (command,
+                      "%s: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'",
+                      option, text);
+    return FALSE;
+  }
+  *us = g_date_time_to_unix (time) * G_USEC_PER_SEC + g_date_time_get_microsecond (time);
+  return TRUE;
+}
+
+gboolean
 sl_options_fraction (const char *command, const char *option, const char *text, double *value)
 {
   return sl_options_number (command, option, text, 0, 1, value);

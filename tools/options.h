@@ -71,6 +71,9 @@ gboolean sl_options_threads (const char *command, const char *option, const char
 /** sl_options_number: likewise for a number in @lo..@hi. */
 gboolean sl_options_number (const char *command, const char *option, const char *text, double lo,
                             double hi, double *value);
+/** sl_options_time: likewise for a day or a time as ISO 8601 has it, of this machine's time zone
+ * where none is stated, as microseconds since 1970. */
+gboolean sl_options_time (const char *command, const char *option, const char *text, gint64 *us);
 /** sl_options_fraction: likewise for a number in 0..1. */
 gboolean sl_options_fraction (const char *command, const char *option, const char *text,
                               double *value);

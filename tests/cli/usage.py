@@ -33,7 +33,7 @@ def test_no_command():
     run().expect(2, "Usage: sightline COMMAND")
     run("predct").expect(2, "'predct' is not a command; did you mean 'predict'?")
     run("--josn").expect(2, "'--josn' is not an option; expected --help, --version or a command first")
-    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, user, check, replay, tokenize, search or serve")
+    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, get, zoo, advise, inspect, card, infer, convert, quantize, calibrate, fit, eval, bench, backends, run, user, check, replay, tokenize, search, gallery or serve")
 
 
 def test_missing_module():

@@ -241,26 +241,6 @@ make_index (const Options *options, char **names)
   return sl_interrupted () ? SL_EXIT_INTERRUPTED : SL_EXIT_OK;
 }
 
-/* FALSE, having complained, for what is not a time. */
-static gboolean
-read_time (const char *option, const char *text, gint64 *us)
-{
-  if (text == NULL)
-    return TRUE;
-  g_autoptr (GTimeZone) local = g_time_zone_new_local ();
-  g_autofree char *whole =
-    strchr (text, 'T') == NULL ? g_strconcat (text, "T00:00:00", NULL) : g_strdup (text);
-  g_autoptr (GDateTime) time = g_date_time_new_from_iso8601 (whole, local);
-  if (time == NULL) {
-    sl_options_usage (COMMAND,
-                      "%s: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'",
-                      option, text);
-    return FALSE;
-  }
-  *us = g_date_time_to_unix (time) * G_USEC_PER_SEC + g_date_time_get_microsecond (time);
-  return TRUE;
-}
-
 static int
 answer (const Options *options, const char *text, char **names, const SlEventQuery *query)
 {
@@ -292,8 +272,8 @@ run_checked (const Options *options, char **rest)
     .kept = -1, .pipeline = options->camera, .label = options->class, .limit = 20
   };
   if (!sl_options_integer (COMMAND, "--limit", options->limit, 1, SL_QUERY_LIMIT_MOST, &query.limit)
-      || !read_time ("--since", options->since, &query.from)
-      || !read_time ("--until", options->until, &query.to))
+      || !sl_options_time (COMMAND, "--since", options->since, &query.from)
+      || !sl_options_time (COMMAND, "--until", options->until, &query.to))
     return SL_EXIT_USAGE;
   if (options->index && rest[0] == NULL)
     return sl_options_usage (COMMAND, "--index: expected a FOLDER of clips");
