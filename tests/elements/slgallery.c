@@ -246,6 +246,7 @@ test_other_model (void)
   char *gallery = new_gallery ();
   TestLine line = open_line (model, gallery, "gate");
   g_assert_cmpint (gst_harness_push (line.harness, test_people_frame (0)), ==, GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (line.harness));
   test_line_close (line.harness, line.bus);
   g_autofree char *launch =
     g_strdup_printf (TRACK "%s ! slgallery location=%s keep=7d", other, gallery);
