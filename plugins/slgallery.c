@@ -74,10 +74,10 @@ static const SlProperty properties[] = {
   { "threshold", "Threshold",
     "Least cosine of two embeddings of one person, 0..1, until the gallery has learned one from "
     "tracks of the cameras",
-    SL_PROPERTY_DOUBLE, AT (threshold), 0, 1, 0.6 },
+    SL_PROPERTY_DOUBLE, AT (threshold), 0, 1, SL_IDENTITY_THRESHOLD },
   { "margin", "Margin",
     "By how much the cosine of the second person must be lower than that of the best one, 0..1",
-    SL_PROPERTY_DOUBLE, AT (margin), 0, 1, 0.05 },
+    SL_PROPERTY_DOUBLE, AT (margin), 0, 1, SL_IDENTITY_MARGIN },
 };
 
 #define PROP_STATS (G_N_ELEMENTS (properties) + 1)

@@ -8,6 +8,9 @@
 
 /** Most people of a gallery. */
 #define SL_IDENTITY_MOST 100000
+/** Threshold and margin where none are stated. */
+#define SL_IDENTITY_THRESHOLD 0.6
+#define SL_IDENTITY_MARGIN 0.05
 /** Numbers of an embedding, at most. */
 #define SL_IDENTITY_LONGEST 4096
 

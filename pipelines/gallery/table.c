@@ -254,6 +254,8 @@ decide (const Candidate *best, const Candidate *second, gdouble all, const SlIde
   };
   if (best == NULL)
     return match;
+  match.best = best->id;
+  match.best_confidence = best->odds / sum;
   match.cosine = best->cosine;
   match.second = second != NULL ? second->cosine : -1;
   match.threshold = best->rule.threshold;
@@ -261,7 +263,7 @@ decide (const Candidate *best, const Candidate *second, gdouble all, const SlIde
   const gboolean alike = best->cosine >= best->rule.threshold;
   match.is_unclear = alike && second != NULL && second->cosine > best->cosine - rules->margin;
   match.person = alike && !match.is_unclear ? best->id : 0;
-  match.confidence = match.person != 0 ? best->odds / sum : 1 / sum;
+  match.confidence = match.person != 0 ? match.best_confidence : 1 / sum;
   return match;
 }
 

@@ -43,14 +43,15 @@ typedef struct
  * @person: 0 = nobody of the gallery, or it is not clear who
  * @is_unclear: two persons are as likely
  * @confidence: 0..1, that it is @person; that it is nobody of the gallery, where that is 0
+ * @best: who is most likely, whether it is that person or not; @best_confidence: 0..1, that it is
  * @cosine, @second: of the best person and of the next one; -1 = there is none
  * @threshold: that @cosine was compared with; @is_calibrated: by the cameras' own evidence
  */
 typedef struct
 {
-  gint64 person;
+  gint64 person, best;
   gboolean is_unclear, is_calibrated;
-  gdouble confidence, cosine, second, threshold;
+  gdouble confidence, best_confidence, cosine, second, threshold;
 } SlIdentityMatch;
 
 /** sl_identity_table_new: of embeddings with @length numbers, 1..SL_IDENTITY_LONGEST. */

@@ -331,6 +331,9 @@ MALFORMED = {
     "search limit": (("0", "501", "x"), "--limit: expected 1..500, got '%s'"),
     "search since": (("x", "2026", "2026-13-01"), "--since: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'"),
     "search until": (("x", "noon"), "--until: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'"),
+    "gallery limit": (("0", "100001", "x"), "--limit: expected 1..100000, got '%s'"),
+    "gallery since": (("x", "2026", "2026-13-01"), "--since: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'"),
+    "gallery before": (("x", "noon"), "--before: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'"),
     "run http": (("foo", "127.0.0.1:65536"), "--http %s: expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '"),
     "run dbus": (("foo", ""), "--dbus: expected session or system, got '%s'"),
     "run set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),
@@ -393,7 +396,8 @@ def test_malformed():
                 "convert": ["convert", m, "--output", target], "quantize": ["quantize", m, "--calibrate", picture, "--output", target],
                 "calibrate": ["calibrate", m, "--camera", "test://", "--output", target], "fit": ["fit", m, picture], "eval": ["eval", m, "--dataset", harness.WORK.name],
                 "bench model": ["bench", "model", m], "bench preprocess": ["bench", "preprocess", "--quick"], "run": ["run", description], "check": ["check", description],
-                "replay": ["replay", work("none.slbox")], "search": ["search", "red", harness.WORK.name], "serve": here}
+                "replay": ["replay", work("none.slbox")], "search": ["search", "red", harness.WORK.name], "gallery": ["gallery", "list", work("none.gallery")],
+                "serve": here}
     described = {name: json.loads(run(*name.split(), "--describe-options").expect(0).out)["options"] for name in commands}
     seen = set()
     for name, command in commands.items():

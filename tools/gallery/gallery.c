@@ -11,10 +11,13 @@
 #define COMMAND "gallery"
 #define LIMIT_MOST 100000
 
+/* @us_since, @us_before, @most: what the texts say */
 typedef struct
 {
   char *key_file, *camera, *since, *before, *limit;
   gboolean json, all;
+  gint64 us_since, us_before;
+  guint most;
 } Options;
 
 /* A verb after "gallery"; @people: numbers of people that it takes */
@@ -37,11 +40,8 @@ static int
 run_list (SlIdentityStore *store, const Options *options, const gint64 *people, guint n)
 {
   GError *error = NULL;
-  SlGalleryFilter filter = { options->camera, 0, 100 };
+  const SlGalleryFilter filter = { options->camera, options->us_since, options->most };
   guint found = 0;
-  if (!sl_options_integer (COMMAND, "--limit", options->limit, 1, LIMIT_MOST, &filter.limit)
-      || !sl_options_time (COMMAND, "--since", options->since, &filter.since))
-    return SL_EXIT_USAGE;
   if (!sl_gallery_print_list (store, &filter, options->json, &found, &error))
     return fail (error);
   if (found == 0)
@@ -71,10 +71,8 @@ static int
 run_forget (SlIdentityStore *store, const Options *options, const gint64 *people, guint n)
 {
   GError *error = NULL;
-  SlIdentityChoice choice = { n > 0 ? people[0] : 0, 0, options->camera };
+  const SlIdentityChoice choice = { n > 0 ? people[0] : 0, options->us_before, options->camera };
   guint gone = 0;
-  if (!sl_options_time (COMMAND, "--before", options->before, &choice.before))
-    return SL_EXIT_USAGE;
   const gboolean chosen = n > 0 || choice.before > 0 || choice.camera != NULL;
   if (chosen == options->all)
     return sl_options_usage (COMMAND, "forget: expected a PERSON, --before, --camera, or --all "
@@ -133,6 +131,15 @@ run_verb (const Verb *verb, const Options *options, char **words)
   return verb->run (store, options, people, n);
 }
 
+static gboolean
+read_options (Options *options)
+{
+  options->most = 100;
+  return sl_options_integer (COMMAND, "--limit", options->limit, 1, LIMIT_MOST, &options->most)
+         && sl_options_time (COMMAND, "--since", options->since, &options->us_since)
+         && sl_options_time (COMMAND, "--before", options->before, &options->us_before);
+}
+
 static int
 run_checked (const Options *options, char **rest)
 {
@@ -171,7 +178,7 @@ run_gallery (int argc, char **argv)
     "FILE erases PERSON, or what --before and --camera say. Each line says how sure it is.",
     argc, argv, entries, NULL, &rest);
   if (status < 0)
-    status = run_checked (&options, rest);
+    status = read_options (&options) ? run_checked (&options, rest) : SL_EXIT_USAGE;
   sl_options_clear (entries);
   return status;
 }

@@ -144,55 +144,58 @@ append_sightings (GString *out, SlIdentityStore *store, gint64 person, gboolean 
   return is_end (cause, error);
 }
 
-/* Of all views of @person, the one that is most like somebody else. */
+/* Of all views of @person, what is most like somebody else. */
 static SlIdentityMatch
 find_alike (const SlIdentityTable *table, const SlCalibration *evidence,
-            const SlIdentityRules *rules, gint64 person, gint64 *other)
+            const SlIdentityRules *rules, gint64 person)
 {
-  SlIdentityMatch best = { .cosine = -1 };
-  *other = 0;
+  SlIdentityMatch alike = { .best_confidence = -1 };
   for (gsize i = 0; i < table->n; i++) {
     if (table->views[i].person != person)
       continue;
     const SlIdentityMatch match =
       sl_identity_table_match (table, evidence, rules, table->views[i].camera,
                                table->numbers + i * table->stride, table->scales[i], &person, 1);
-    if (match.person != 0 && match.cosine > best.cosine) {
-      best = match;
-      *other = match.person;
-    }
+    if (match.best_confidence > alike.best_confidence)
+      alike = match;
   }
-  return best;
+  return alike;
+}
+
+static void
+append_match (GString *out, const SlIdentityMatch *alike, gboolean json)
+{
+  if (json) {
+    sl_json_append_key (out, "alike");
+    g_string_append_c (out, '{');
+    sl_json_append_count (out, "id", (guint64) alike->best);
+    sl_json_append_number (out, "cosine", alike->cosine, DIGITS);
+    sl_json_append_number (out, "confidence", alike->best_confidence, DIGITS);
+    sl_json_append_boolean (out, "calibrated", alike->is_calibrated);
+    g_string_append_c (out, '}');
+    return;
+  }
+  g_string_append_printf (out, "most alike: %" G_GINT64_FORMAT ", cosine %.2f, confidence %.2f%s\n",
+                          alike->best, alike->cosine, alike->best_confidence,
+                          alike->is_calibrated ? "" : " (not calibrated)");
 }
 
 static gboolean
 append_alike (GString *out, SlIdentityStore *store, gint64 person, gboolean json, GError **error)
 {
-  /* Anybody counts: how sure it is, is printed. */
-  const SlIdentityRules rules = { store->rules.keep, store->rules.most, 0, 0 };
+  const SlIdentityRules rules = { store->rules.keep, store->rules.most, SL_IDENTITY_THRESHOLD,
+                                  SL_IDENTITY_MARGIN };
   g_autofree SlCalibration *evidence = g_new0 (SlCalibration, 1);
   SlIdentityCameras cameras;
-  gint64 other = 0;
   sl_identity_cameras_init (&cameras);
   g_autoptr (SlIdentityTable) table =
     sl_identity_store_load (store, &cameras, g_get_real_time (), error);
   const gboolean good =
     table != NULL && sl_identity_store_read_evidence (store, &cameras, evidence, error);
   if (good) {
-    const SlIdentityMatch alike = find_alike (table, evidence, &rules, person, &other);
-    if (other != 0 && json) {
-      sl_json_append_key (out, "alike");
-      g_string_append_c (out, '{');
-      sl_json_append_count (out, "id", (guint64) other);
-      sl_json_append_number (out, "cosine", alike.cosine, DIGITS);
-      sl_json_append_number (out, "confidence", alike.confidence, DIGITS);
-      sl_json_append_boolean (out, "calibrated", alike.is_calibrated);
-      g_string_append_c (out, '}');
-    } else if (other != 0) {
-      g_string_append_printf (
-        out, "most alike: %" G_GINT64_FORMAT ", cosine %.2f, confidence %.2f%s\n", other,
-        alike.cosine, alike.confidence, alike.is_calibrated ? "" : " (not calibrated)");
-    }
+    const SlIdentityMatch alike = find_alike (table, evidence, &rules, person);
+    if (alike.best != 0)
+      append_match (out, &alike, json);
   }
   sl_identity_cameras_clear (&cameras);
   return good;

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""[gallery] in descriptions that run, and sightline gallery. A person here is one box on a camera of one colour. Files are read with Python's sqlite3."""
+import json
+import os
+import signal
+import sqlite3
+
+import harness
+from harness import model, run, work, write
+from running import Running, eventually
+
+GREEN, BLUE = "0xff00ff00", "0xff0000ff"
+USAGE = "sightline gallery: "
+
+
+def describe(camera, colour, gallery, extra="", frames=40, live="false"):
+    """The path of a description of a camera."""
+    return write("%s.pipeline" % camera, (
+        "[pipeline]\nlaunch=videotestsrc num-buffers=%d is-live=%s pattern=solid-color foreground-color=%s ! video/x-raw,format=RGB,width=64,height=64,framerate=25/1 ! "
+        "slpredict model=%s ! sltrack appearance=%s appearance-batch=1 appearance-settings=\"mean=127.5 std=127.5\" ! slpublish location=%s\n"
+        "[gallery]\nlocation=%s\nkeep=7d\n%s" % (frames, live, colour, model("one_box.tflite"), model("looks.onnx"), work(camera + ".jsonl"), gallery, extra)).encode())
+
+
+def seen(camera):
+    """What the camera published of its objects."""
+    with open(work(camera + ".jsonl"), encoding="utf-8") as file:
+        return [thing for line in file for thing in json.loads(line)["objects"]]
+
+
+def people(gallery, *args):
+    listed = run("gallery", "list", gallery, "--json", *args)
+    assert listed.status == 0 and listed.err == ("" if listed.out else "nobody found\n"), listed
+    return [json.loads(line) for line in listed.out.splitlines()]
+
+
+def rows(gallery, query):
+    with sqlite3.connect("file:%s?mode=ro" % gallery, uri=True) as database:
+        return database.execute(query).fetchall()
+
+
+def watch(description):
+    """Until the end of its stream."""
+    done = run("run", description)
+    assert done.status == 0 and "end of stream" in done.err and "warning" not in done.err, done
+
+
+def new_gallery(name):
+    """Three cameras have seen two people."""
+    gallery = work(name)
+    for camera, colour in (("gate", GREEN), ("hall", GREEN), ("yard", BLUE)):
+        watch(describe(camera, colour, gallery))
+    return gallery
+
+
+def test_cameras():
+    """The same person on two cameras, another one on the third: the JSON of frames, the list, and what is in the file."""
+    gallery = new_gallery("a.gallery")
+    ids = {camera: {thing["identity"]["id"] for thing in seen(camera) if "identity" in thing} for camera in ("gate", "hall", "yard")}
+    assert ids["gate"] == ids["hall"] == {1} and len(ids["yard"]) == 1 and ids["yard"] != {1}, ids
+    last = seen("hall")[-1]["identity"]
+    assert sorted(last["cameras"]) == ["gate", "hall"] and 0.5 < last["confidence"] <= 1, last
+    listed = people(gallery)
+    assert [(p["id"], sorted(p["cameras"])) for p in listed] == [(max(ids["yard"]), ["yard"]), (1, ["gate", "hall"])], listed
+    for person in listed:
+        stored = rows(gallery, "SELECT count(*) FROM sighting WHERE person = %d" % person["id"])[0][0]
+        assert person["sightings"] == stored and 0 <= person["confidence"] <= 1 and person["first"] <= person["last"], person
+    assert oct(os.stat(gallery).st_mode & 0o777) == "0o600"
+
+
+def test_commands():
+    """list, show, merge and forget, as text and as JSON; errors are sentences."""
+    gallery = new_gallery("b.gallery")
+    other = people(gallery)[0]["id"]
+    text = run("gallery", "list", gallery).expect(0).out.splitlines()
+    assert text[1].split()[0] == "1" and sorted(text[1].split()[4].split(",")) == ["gate", "hall"], text
+    assert [p["id"] for p in people(gallery, "--camera", "yard")] == [other] and len(people(gallery, "--limit", "1")) == 1
+    assert people(gallery, "--since", "2100-01-01") == []
+    shown = json.loads(run("gallery", "show", gallery, "1", "--json").expect(0).out)
+    assert [s["camera"] for s in shown["sightings"]] == ["gate", "hall"] and "cosine" not in shown["sightings"][0], shown
+    assert shown["sightings"][1]["cosine"] > 0.9 and shown["alike"]["id"] == other and shown["alike"]["confidence"] < 0.5 and shown["alike"]["calibrated"] is False, shown
+    lines = run("gallery", "show", gallery, "1").expect(0).out.splitlines()
+    assert lines[0].endswith(" gate") and lines[2].startswith("most alike: %d, cosine " % other) and lines[2].endswith("(not calibrated)"), lines
+    run("gallery", "merge", gallery, str(other), "1").expect(0)
+    merged = people(gallery)
+    assert [(p["id"], sorted(p["cameras"])) for p in merged] == [(1, ["gate", "hall", "yard"])], merged
+    run("gallery", "forget", gallery, "--camera", "yard").expect(0)
+    assert sorted(people(gallery)[0]["cameras"]) == ["gate", "hall"]
+    run("gallery", "forget", gallery, "1").expect(0)
+    assert people(gallery) == [] and rows(gallery, "SELECT count(*) FROM view") == [(0,)]
+    for words, status, message in (
+            (["show", gallery, "1"], 1, "there is no person 1 in it; expected one that `sightline gallery list` shows"),
+            (["forget", gallery, "7"], 1, "there is no person 7 in it"),
+            (["list", work("none")], 1, "No such file or directory; expected the file of a gallery that can be written"),
+            (["list", gallery, "--key-file", write("k", b"1")], 1, "expected a key of 64 hexadecimal digits"),
+            ([], 2, USAGE + "expected list, show, merge or forget, got ''"),
+            (["open", gallery], 2, "expected list, show, merge or forget, got 'open'"),
+            (["list"], 2, "list: expected the FILE of a gallery"),
+            (["list", gallery, "1"], 2, "list: expected no person, got 1 words after FILE"),
+            (["show", gallery], 2, "show: expected one PERSON, got 0 words after FILE"),
+            (["show", gallery, "anna"], 2, "show: expected the number of a person, got 'anna'"),
+            (["merge", gallery, "1"], 2, "merge: expected PERSON and the person that it is, too, got 1 words"),
+            (["merge", gallery, "1", "1"], 1, "expected two persons, got 1 twice"),
+            (["forget", gallery, "1", "2"], 2, "forget: expected at most one PERSON, got 2 words"),
+            (["forget", gallery], 2, "forget: expected a PERSON, --before, --camera, or --all without these"),
+            (["forget", gallery, "1", "--all"], 2, "forget: expected a PERSON, --before, --camera, or --all without these")):
+        if words and words[-1] == work("k"):
+            os.chmod(work("k"), 0o600)
+        run("gallery", *words).expect(status, message)
+
+
+def test_key():
+    """An encrypted gallery: who was where is listed without the key, embeddings need it."""
+    gallery, key, wrong = work("c.gallery"), write("key", b"5" * 64 + b"\n"), write("wrong", b"6" * 64 + b"\n")
+    os.chmod(key, 0o600)
+    os.chmod(wrong, 0o600)
+    for camera, colour in (("gate", GREEN), ("yard", BLUE)):
+        watch(describe(camera, colour, gallery, "key-file=%s\n" % key))
+    assert len(people(gallery)) == 2
+    assert "alike" not in json.loads(run("gallery", "show", gallery, "1", "--json").expect(0).out)
+    assert "alike" in json.loads(run("gallery", "show", gallery, "1", "--json", "--key-file", key).expect(0).out)
+    run("gallery", "list", gallery, "--key-file", wrong).expect(1, "it is encrypted with another key; expected the key that it was made with")
+    sizes = {size for (size,) in rows(gallery, "SELECT length(look) FROM view")}
+    assert sizes == {24 + 28}, sizes
+    assert "it is encrypted; expected the file of its key: state key-file=" in run("run", describe("gate", GREEN, gallery)).err
+
+
+def test_reload():
+    """keep= changes with SIGHUP while a camera runs: what it does not allow any more goes."""
+    gallery = new_gallery("d.gallery")
+    with sqlite3.connect(gallery) as database:
+        for table, column in (("view", "time"), ("sighting", "last"), ("sighting", "first")):
+            database.execute("UPDATE %s SET %s = %s - 86400000000" % (table, column, column))
+    path = describe("gate", BLUE, gallery, frames=100000, live="true")
+    running = Running(path)
+    eventually(lambda: any("gate" in p["cameras"] for p in people(gallery)))
+    text = open(path, encoding="utf-8").read()
+    write("gate.pipeline", text.replace("keep=7d", "keep=12h").encode())
+    running.child.send_signal(signal.SIGHUP)
+    eventually(lambda: [p["cameras"] for p in people(gallery)] == [["gate"]])
+    running.stop()
+    assert rows(gallery, "SELECT keep FROM about") == [(12 * 3600 * 1000000,)]
+
+
+harness.main(globals())
