@@ -380,7 +380,7 @@ multiply_widened (const Run *run, const Piece *piece, gint32 p, gfloat *widened)
   while (left > 0) {
     const gint32 pieces = (left + layer->isa->max_rows - 1) / layer->isa->max_rows,
                  rows = (left + pieces - 1) / pieces;
-    const SlFloatRows found = direct_runs (run, first, rows, runs);
+    const SlFloatRows found = direct_runs (run, first, rows, runs, 0);
     gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
     layer->isa->gemm (&gemm, 0, 1, &found, c, (gsize) layer->channels);
     activate_channels (layer, panel.channel, panel.channel + panel.channels, rows, c);
