@@ -8,7 +8,7 @@
 static gboolean
 is_half (const SlTensor *tensor)
 {
-  return tensor->dtype == SL_DTYPE_F16;
+  return tensor != NULL && tensor->dtype == SL_DTYPE_F16;
 }
 
 void
