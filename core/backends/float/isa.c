@@ -11,6 +11,9 @@ static const SlCpuRow rows[] = {
 #ifdef SL_FLOAT_FMA
   { &sl_float_isa_fma, SL_CPU_LEVEL_AVX2, SL_CPU_FMA },
 #endif
+#ifdef SL_FLOAT_AVX512VL
+  { &sl_float_isa_avx512vl, SL_CPU_LEVEL_AVX512, SL_CPU_FMA },
+#endif
 #ifdef SL_FLOAT_AVX512
   { &sl_float_isa_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_FMA },
 #endif

@@ -234,10 +234,10 @@ sl_float_weight_size (SlFloatWeights kind)
 }
 
 /** Most instruction sets of one build. */
-#define SL_FLOAT_MAX_ISAS 3
+#define SL_FLOAT_MAX_ISAS 4
 
 /* A build has the base set, and those that its SL_FLOAT_* definitions name. */
-extern const SlFloatIsa sl_float_isa_base, sl_float_isa_fma, sl_float_isa_avx512;
+extern const SlFloatIsa sl_float_isa_base, sl_float_isa_fma, sl_float_isa_avx512vl, sl_float_isa_avx512;
 
 /** sl_float_isa: the best this machine has, or of what the environment's SIGHTLINE_CPU allows. */
 const SlFloatIsa *sl_float_isa (void);

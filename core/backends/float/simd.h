@@ -2,7 +2,7 @@
 /*
  * The register operations of the float loops, beside +, - and *: LANES floats each, tiles of at
  * most MAX_ROWS rows and MAX_GROUPS registers of channels. The loops are compiled once for each
- * instruction set: AVX-512, AVX2 with FMA, and what every processor has. Where SL_WIDENS is
+ * instruction set: AVX-512 with registers of 16 and of 8, AVX2 with FMA, and what every processor has. Where SL_WIDENS is
  * defined, weights of 16 and 8 bits become floats as they are loaded.
  */
 #pragma once
@@ -10,7 +10,7 @@
 #include "core/base/unroll.h"
 #include "core/backends/float/isa.h"
 
-#if defined(SL_FLOAT_FOR_AVX512) || defined(SL_FLOAT_FOR_FMA)
+#if defined(SL_FLOAT_FOR_AVX512) || defined(SL_FLOAT_FOR_AVX512VL) || defined(SL_FLOAT_FOR_FMA)
 #include "core/backends/float/simd_x86.h"
 #else
 #include "core/backends/float/simd_base.h"

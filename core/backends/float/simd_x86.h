@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Registers of AVX-512, and of AVX2 with FMA. */
+/* Registers of AVX-512, of AVX2 with FMA, and those of AVX2 where AVX-512 makes them twice as many.
+ */
 #pragma once
 
 #include "core/backends/float/isa.h"
@@ -19,11 +20,18 @@
 typedef __m512 Vec;
 typedef __mmask16 Mask;
 #else
+#ifdef SL_FLOAT_FOR_AVX512VL
+#define SL_SIMD(name) name##_avx512vl
+#define SL_SIMD_NAME "avx512vl"
+#define MAX_ROWS 8
+#define MAX_GROUPS 3
+#else
 #define SL_SIMD(name) name##_fma
 #define SL_SIMD_NAME "avx2"
-#define LANES 8
 #define MAX_ROWS 6
 #define MAX_GROUPS 2
+#endif
+#define LANES 8
 #define V(name) _mm256_##name
 typedef __m256 Vec;
 typedef __m256i Mask;
