@@ -6,37 +6,7 @@
  */
 #include <math.h>
 
-#include "core/backends/float/simd.h"
-
-/* 2^x of the rest behind the whole power: ln 2 to the power of each place times the coefficients of
- * decay.h. */
-#define C1 6.93147182e-1f
-#define C2 2.40222779e-1f
-#define C3 5.55052134e-2f
-#define C4 9.66990391e-3f
-#define C5 1.33004075e-3f
-
-/* 2^@x, 0 below the least normal number; NaN stays NaN. */
-static inline __attribute__ ((always_inline)) Vec
-power_of_two (Vec x)
-{
-#ifdef SL_SCALES_TO_ZERO
-  x = larger (broadcast (-150), x);
-#else
-  x = smaller (broadcast (127), larger (broadcast (-126), x));
-#endif
-  const Vec power = rounded (x), rest = x - power;
-  Vec sum = fused (broadcast (C5), rest, broadcast (C4));
-  sum = fused (sum, rest, broadcast (C3));
-  sum = fused (sum, rest, broadcast (C2));
-  sum = fused (sum, rest, broadcast (C1));
-  sum = fused (sum, rest, broadcast (1));
-#ifdef SL_SCALES_TO_ZERO
-  return times_power (sum, power);
-#else
-  return larger (broadcast (0), times_power (sum, power) - broadcast (1.3e-38f));
-#endif
-}
+#include "core/backends/float/decay.h"
 
 static inline gfloat
 one_power (gfloat x)

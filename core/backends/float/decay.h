@@ -1,30 +1,55 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An exponential in registers: the argument is split into a power of two and a remainder, whose
+/* Exponentials in registers: the argument is split into a power of two and a remainder, whose
  * exponential is a polynomial of degree 5. */
 #pragma once
 
 #include "core/backends/float/simd.h"
 
-/* The least and the largest argument whose exponential is a normal number. */
-#define LEAST -87.3f
-#define MOST 88.3f
-/* ln 2 in two parts: the first has so few digits that its products with whole numbers are exact. */
-#define LN2_HIGH 0.693359375f
-#define LN2_LOW -2.12194440e-4f
+/* Powers of two that are normal numbers. */
+#define LEAST_POWER -126
+#define MOST_POWER 127
+/* 2^x of the rest behind the whole power: ln 2 to the power of each place times the coefficients of
+ * an exponential with the least relative error, 1.1e-7, where the first two are 1. */
+#define C1 6.93147182e-1f
+#define C2 2.40222779e-1f
+#define C3 5.55052134e-2f
+#define C4 9.66990391e-3f
+#define C5 1.33004075e-3f
 
-/* e^-@x. Coefficients of the least relative error, 1.1e-7, where the first two are 1. */
+/* 2^@rest times two to a whole @power. */
+static inline __attribute__ ((always_inline)) Vec
+power_of_parts (Vec power, Vec rest)
+{
+  Vec sum = fused (broadcast (C5), rest, broadcast (C4));
+  sum = fused (sum, rest, broadcast (C3));
+  sum = fused (sum, rest, broadcast (C2));
+  sum = fused (sum, rest, broadcast (C1));
+  sum = fused (sum, rest, broadcast (1));
+  return times_power (sum, power);
+}
+
+/* 2^@x, 0 below the least normal number; NaN stays NaN. */
+static inline __attribute__ ((always_inline)) Vec
+power_of_two (Vec x)
+{
+#ifdef SL_SCALES_TO_ZERO
+  x = larger (broadcast (-150), x);
+#else
+  x = smaller (broadcast (MOST_POWER), larger (broadcast (LEAST_POWER), x));
+#endif
+  const Vec power = rounded (x), value = power_of_parts (power, x - power);
+#ifdef SL_SCALES_TO_ZERO
+  return value;
+#else
+  return larger (broadcast (0), value - broadcast (1.3e-38f));
+#endif
+}
+
+/* e^-@x as a normal number. The product with log2 e is rounded, which is 6e-8 times @x off. */
 static inline Vec
 decay (Vec x)
 {
-  x = limited (x, broadcast (-MOST), broadcast (-LEAST));
-  const Vec power = rounded (x * broadcast (-1.44269504f));
-  Vec rest = fused (power, broadcast (LN2_HIGH), x);
-  rest = fused (power, broadcast (LN2_LOW), rest);
-  Vec sum = broadcast (-8.3125019e-3f);
-  sum = fused (sum, rest, broadcast (4.1890334e-2f));
-  sum = fused (sum, rest, broadcast (-1.6667116e-1f));
-  sum = fused (sum, rest, broadcast (4.9999231e-1f));
-  sum = fused (sum, rest, broadcast (-1));
-  sum = fused (sum, rest, broadcast (1));
-  return times_power (sum, power);
+  x = limited (x * broadcast (-1.44269504f), broadcast (LEAST_POWER), broadcast (MOST_POWER));
+  const Vec power = rounded (x);
+  return power_of_parts (power, x - power);
 }
