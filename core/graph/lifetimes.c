@@ -11,6 +11,7 @@ typedef struct
   const SlGraph *graph;
   const gint32 *roots;
   const guint8 *bound;
+  const guint *ends;
   gint32 *block_of; /* by root, -1 = none yet */
   gint32 *last_use; /* by root: position of the last node that reads or writes it */
   SlBlock *blocks;
@@ -37,6 +38,19 @@ in_arena (const Layout *l, gint32 root)
   return !l->bound[root] && sl_graph_tensor (l->graph, root)->data == NULL;
 }
 
+/* The last node that runs with node @i. */
+static gint32
+last_of (const Layout *l, guint i)
+{
+  return (gint32) (l->ends != NULL ? l->ends[i] : i);
+}
+
+static gboolean
+runs_alone (const Layout *l, gint32 i)
+{
+  return last_of (l, (guint) i) == i && (i == 0 || last_of (l, (guint) i - 1) < i);
+}
+
 static void
 find_last_uses (Layout *l)
 {
@@ -44,9 +58,9 @@ find_last_uses (Layout *l)
     const SlNode *node = sl_graph_node (l->graph, i);
     for (guint k = 0; k < node->n_inputs; k++)
       if (node->inputs[k] >= 0)
-        l->last_use[l->roots[node->inputs[k]]] = (gint32) i;
+        l->last_use[l->roots[node->inputs[k]]] = last_of (l, i);
     for (guint k = 0; k < node->n_outputs; k++)
-      l->last_use[l->roots[node->outputs[k]]] = (gint32) i;
+      l->last_use[l->roots[node->outputs[k]]] = last_of (l, i);
   }
   guint n;
   const gint32 *outputs = sl_graph_all_outputs (l->graph, &n, NULL);
@@ -59,7 +73,7 @@ static gint32
 block_to_reuse (const Layout *l, const SlNode *node, gint32 i)
 {
   const SlTensor *output = sl_node_output (l->graph, node, 0);
-  if (!sl_op_get (node->op)->in_place)
+  if (!sl_op_get (node->op)->in_place || !runs_alone (l, i))
     return -1;
   for (guint k = 0; k < node->n_inputs; k++) {
     const gint32 root = node->inputs[k] < 0 ? -1 : l->roots[node->inputs[k]];
@@ -96,8 +110,8 @@ add_outputs (Layout *l, const SlNode *node, gint32 i)
 }
 
 void
-sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gboolean halves,
-                gssize *offsets, SlMemoryPlan *plan)
+sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, const guint *ends,
+                gboolean halves, gssize *offsets, SlMemoryPlan *plan)
 {
   const guint n = sl_graph_n_tensors (graph), n_nodes = sl_graph_n_nodes (graph);
   g_autofree gint32 *block_of = g_new (gint32, n), *last_use = g_new (gint32, n);
@@ -105,6 +119,7 @@ sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, 
   Layout l = { .graph = graph,
                .roots = roots,
                .bound = bound,
+               .ends = ends,
                .block_of = block_of,
                .last_use = last_use,
                .blocks = blocks };
@@ -140,7 +155,7 @@ sl_memory_at_once (const SlGraph *graph, guint *fullest)
     bound[roots[outputs[i]]] |= sl_graph_tensor (graph, roots[outputs[i]])->data == NULL;
     edges += sl_graph_tensor (graph, outputs[i])->bytes;
   }
-  sl_memory_plan (graph, roots, bound, FALSE, offsets, &plan);
+  sl_memory_plan (graph, roots, bound, NULL, FALSE, offsets, &plan);
   *fullest = plan.fullest;
   return edges + plan.bytes;
 }

@@ -28,6 +28,8 @@ gint32 *sl_roots_new (const SlGraph *graph);
  * sl_memory_plan:
  * @roots: for each tensor the one whose bytes it shows
  * @bound: for each root, whether it lives in memory of the caller's
+ * @ends: (nullable): for each node the last of those that run with it at once, row by row: it
+ * writes over none of their inputs
  * @halves: as for sl_arena_plan()
  * @offsets: (out): for each root its place in the arena, -1 = not there
  *
@@ -35,7 +37,7 @@ gint32 *sl_roots_new (const SlGraph *graph);
  * elementwise node writes over an input of the same size that nothing reads afterwards.
  */
 void sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound,
-                     gboolean halves, gssize *offsets, SlMemoryPlan *plan);
+                     const guint *ends, gboolean halves, gssize *offsets, SlMemoryPlan *plan);
 
 /** sl_memory_at_once: bytes that a run of @graph takes for tensors: its inputs and outputs, and the
  * arena that sl_memory_plan() finds for the others.

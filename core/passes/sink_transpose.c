@@ -56,8 +56,9 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
   for (guint i = 0; i < n_axes; i++)
     reduced |= 1u << (axes[i] + (axes[i] < 0 ? (gint32) rank : 0));
   const guint n = divide (order, rank, reduced, node->params.reduce.keep_dims, axes, rest);
-  const gint32 along =
-                 n > 0 ? sl_pass_add_ints (graph, "axes", axes, (guint) __builtin_popcount (reduced)) : -1,
+  const gint32 along = n > 0 ? sl_pass_add_ints (graph, "axes", axes,
+                                                 (guint) __builtin_popcount (reduced))
+                             : -1,
                turned = along >= 0 ? sl_pass_add_ints (graph, "order", rest, n) : -1;
   if (turned < 0)
     return 0;

@@ -12,6 +12,7 @@ typedef struct
   const SlGraph *graph;
   gboolean single;
   gint32 *producer; /* step that writes each tensor, -1 = none */
+  guint *readers;   /* how often each tensor is read */
   GPtrArray *steps;
 } Partition;
 
@@ -42,16 +43,36 @@ step_new (const SlBackend *backend)
 }
 
 static void
+count_readers (Partition *p)
+{
+  guint n;
+  const gint32 *outputs = sl_graph_all_outputs (p->graph, &n, NULL);
+  for (guint i = 0; i < n; i++)
+    p->readers[outputs[i]]++;
+  for (guint i = 0; i < sl_graph_n_nodes (p->graph); i++) {
+    const SlNode *node = sl_graph_node (p->graph, i);
+    for (guint k = 0; k < node->n_inputs; k++)
+      if (node->inputs[k] >= 0)
+        p->readers[node->inputs[k]]++;
+  }
+}
+
+static void
 assign_steps (Partition *p, const SlBackend *const *backends)
 {
   SlStep *step = NULL;
+  guint joined = 0; /* nodes before it belong to @step */
   for (guint i = 0; i < sl_graph_n_nodes (p->graph); i++) {
     const SlNode *node = sl_graph_node (p->graph, i);
     if (backends[i] == NULL)
       continue;
-    if (step == NULL || step->backend != backends[i] || !backends[i]->joins_nodes || p->single) {
+    if (i >= joined
+        && (step == NULL || step->backend != backends[i] || !backends[i]->joins_nodes
+            || p->single)) {
       step = step_new (backends[i]);
       g_ptr_array_add (p->steps, step);
+      if (backends[i]->neighbours != NULL && !p->single)
+        joined = i + backends[i]->neighbours (p->graph, backends, p->readers, i);
     }
     g_array_append_val (step->nodes, i);
     for (guint k = 0; k < node->n_outputs; k++)
@@ -102,11 +123,14 @@ sl_partition (const SlGraph *graph, const SlBackend *const *backends, gboolean s
   Partition p = { .graph = graph, .single = single };
   p.steps = g_ptr_array_new_with_free_func (step_free);
   p.producer = g_new (gint32, n);
+  p.readers = g_new0 (guint, n);
+  count_readers (&p);
   for (guint i = 0; i < n; i++)
     p.producer[i] = -1;
   assign_steps (&p, backends);
   collect_operands (&p);
   g_free (p.producer);
+  g_free (p.readers);
   return p.steps;
 }
 

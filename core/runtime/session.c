@@ -307,6 +307,26 @@ free_block (SlSession *session)
     sl_tensor_buffer_free (session->block);
 }
 
+/* Nodes of one step that run row by row: (transfer full): for each node the last one of them.
+ * Tensors between them have no memory. */
+static guint *
+bind_neighbours (const SlSession *session, guint8 *bound)
+{
+  guint *ends = g_new (guint, sl_graph_n_nodes (session->graph) + 1);
+  for (guint i = 0; i < sl_graph_n_nodes (session->graph); i++)
+    ends[i] = i;
+  for (guint s = 0; s < session->n_steps; s++) {
+    const SlStep *step = g_ptr_array_index (session->partition, s);
+    const guint last = g_array_index (step->nodes, guint, step->nodes->len - 1);
+    for (guint k = 0; step->backend->neighbours != NULL && k + 1 < step->nodes->len; k++) {
+      const guint at = g_array_index (step->nodes, guint, k);
+      ends[at] = last;
+      bound[session->roots[sl_graph_node (session->graph, at)->outputs[0]]] = 1;
+    }
+  }
+  return ends;
+}
+
 static gboolean
 plan_memory (SlSession *session, GError **error)
 {
@@ -315,7 +335,9 @@ plan_memory (SlSession *session, GError **error)
   g_autofree gssize *offsets = g_new (gssize, n);
   SlMemoryPlan plan;
   bind_outputs (session, bound);
-  sl_memory_plan (session->graph, session->roots, bound, keeps_halves (session), offsets, &plan);
+  g_autofree guint *ends = bind_neighbours (session, bound);
+  sl_memory_plan (session->graph, session->roots, bound, ends, keeps_halves (session), offsets,
+                  &plan);
   session->stats.arena_bytes = plan.bytes;
   session->stats.arena_lower_bound = plan.lower_bound;
   session->stats.in_place_nodes = plan.in_place;

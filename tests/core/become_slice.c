@@ -46,7 +46,8 @@ build (Check *check, const Case *c)
   const gint32 taken =
     check_constant (check, SL_DTYPE_I32, 0, NULL, NULL, 0, 0, 0,
                     sl_arena_memdup (sl_graph_arena (check->graph), &c->taken, sizeof c->taken));
-  check_node (check, SL_OP_GATHER, (gint32[]){ at, taken }, 2, next, &(SlOpParams){ .axis = { 0 } });
+  check_node (check, SL_OP_GATHER, (gint32[]){ at, taken }, 2, next,
+              &(SlOpParams){ .axis = { 0 } });
   at = check_output (check, c->dtype, scale, 0);
   check_node (check, SL_OP_TRANSPOSE, (gint32[]){ next, check_ints (check, 4, back) }, 2, at, NULL);
   check_prepare (check);
@@ -56,8 +57,8 @@ build (Check *check, const Case *c)
 static gsize
 place_of (const Case *c, gsize i)
 {
-  const gsize channel = i % (gsize) c->channels, pixel = i / (gsize) c->channels,
-              h = (gsize) c->h, w = (gsize) c->w;
+  const gsize channel = i % (gsize) c->channels, pixel = i / (gsize) c->channels, h = (gsize) c->h,
+              w = (gsize) c->w;
   const gsize from = c->turned ? pixel % h * w + pixel / h : pixel;
   return (from * (gsize) c->channels + channel) * (gsize) c->groups + (gsize) c->taken;
 }

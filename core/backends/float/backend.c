@@ -7,7 +7,8 @@
 typedef struct
 {
   SlFloatLayer *layer;
-  SlFloatMatmul *matmul;       /* (nullable): instead of a layer */
+  SlFloatChain *chain;         /* (nullable): instead of a layer */
+  SlFloatMatmul *matmul;       /* (nullable): likewise */
   SlFloatRecurrent *recurrent; /* (nullable): likewise */
   SlFloatAttention *attention; /* (nullable): likewise */
   SlPool *pool;
@@ -43,7 +44,11 @@ prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
 {
   const SlNode *node = sl_graph_node (host->graph, g_array_index (step->nodes, guint, 0));
   Step *made = sl_arena_alloc (host->arena, sizeof *made);
-  if (node->op == SL_OP_RECURRENT)
+  if (step->nodes->len > 1) {
+    made->chain = sl_float_chain_new (sl_float_isa (), host, step, error);
+    if (made->chain == NULL)
+      return NULL;
+  } else if (node->op == SL_OP_RECURRENT)
     made->recurrent = sl_float_recurrent_new (sl_float_isa (), host, node);
   else if (node->op == SL_OP_BATCH_MATMUL)
     made->matmul = sl_float_matmul_new (sl_float_isa (), host, node);
@@ -63,7 +68,9 @@ static gboolean
 run (gpointer prepared, void *const *memory)
 {
   const Step *step = prepared;
-  if (step->recurrent != NULL)
+  if (step->chain != NULL)
+    sl_float_chain_run (step->chain, step->pool, memory);
+  else if (step->recurrent != NULL)
     sl_float_recurrent_run (step->recurrent, (const void *const *) memory, memory + step->output);
   else if (step->matmul != NULL)
     sl_float_matmul_run (step->matmul, step->pool, (const void *const *) memory,
@@ -88,6 +95,7 @@ const SlBackend sl_backend_float = {
   .cpu = cpu,
   .supports = supports,
   .faster = faster,
+  .neighbours = sl_float_chain_length,
   .prepare = prepare,
   .run = run,
 };

@@ -20,6 +20,18 @@ SlFloatLayer *sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlN
 void sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs,
                          void *output);
 
+typedef struct _SlFloatChain SlFloatChain;
+
+/** sl_float_chain_length: SlBackend's @neighbours. */
+guint sl_float_chain_length (const SlGraph *graph, const SlBackend *const *backends,
+                             const guint *readers, guint first);
+/** sl_float_chain_new: (transfer none): of the nodes of @step, in @host's arena; NULL with @error
+ * set where weights cannot be read again. */
+SlFloatChain *sl_float_chain_new (const SlFloatIsa *isa, SlHost *host, const SlStep *step,
+                                  GError **error);
+/** sl_float_chain_run: @memory: the operands of the step. */
+void sl_float_chain_run (const SlFloatChain *chain, SlPool *pool, void *const *memory);
+
 typedef struct _SlFloatMatmul SlFloatMatmul;
 
 /** sl_float_matmul_supports: whether the float kernels compute BATCH_MATMUL @node. */

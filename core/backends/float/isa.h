@@ -126,15 +126,25 @@ typedef struct
 } SlFloatSparse;
 
 /**
- * SlFloatStrip: output pixels beside each other in a row
- * @pixels: of the input, @columns for each row of the window: output pixel i reads columns i *
+ * SlFloatStrip: output pixels beside each other in a row, or in two rows
+ * @pixels: of the input, @columns for each row of the windows: output pixel i reads columns i *
  * stride + x * dilation
+ * @rows: 1 or 2, the latter of sl_float_pairs_rows()
  */
 typedef struct
 {
   const gfloat *const *pixels;
-  gint32 columns, count;
+  gint32 columns, count, rows;
 } SlFloatStrip;
+
+/** sl_float_pairs_rows: whether two rows of @layer are computed at once: they share most rows of
+ * the input. */
+static inline gboolean
+sl_float_pairs_rows (const SlFloatDepthwise *layer)
+{
+  return layer->stride == 1 && layer->dilation == 1 && layer->filter_h == layer->filter_w
+         && (layer->filter_w == 3 || layer->filter_w == 5);
+}
 
 /** SlFloatGemmFunc: rows times the panels from @first to before @end, into rows at @c. No more rows
  * than a tile has. */
@@ -203,7 +213,8 @@ typedef struct
   gboolean faster;
   SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_bytes, gemm_deep;
   void (*widen) (const SlFloatFewBits *panel, gfloat *to);
-  void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
+  void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
+                     gfloat *const out[2]);
   void (*turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
   void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns,
                   gint32 rows, gfloat *c, gsize c_stride);
@@ -237,7 +248,8 @@ sl_float_weight_size (SlFloatWeights kind)
 #define SL_FLOAT_MAX_ISAS 4
 
 /* A build has the base set, and those that its SL_FLOAT_* definitions name. */
-extern const SlFloatIsa sl_float_isa_base, sl_float_isa_fma, sl_float_isa_avx512vl, sl_float_isa_avx512;
+extern const SlFloatIsa sl_float_isa_base, sl_float_isa_fma, sl_float_isa_avx512vl,
+  sl_float_isa_avx512;
 
 /** sl_float_isa: the best this machine has, or of what the environment's SIGHTLINE_CPU allows. */
 const SlFloatIsa *sl_float_isa (void);

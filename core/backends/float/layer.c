@@ -251,15 +251,19 @@ set_strip (SlFloatLayer *layer)
                         * (gint64) sizeof (gfloat)
                       > STRIP_BYTES)))
     layer->depthwise.strip--;
-  layer->depthwise.lines = 1;
-  if (layer->narrow.x)
-    layer->depthwise.lines =
-      CLAMP (layer->images * w->out_h / (4 * layer->threads), 1, MIN (MOST_LINES, w->out_h));
   layer->depthwise.kernel.channels = w->channels;
   layer->depthwise.kernel.filter_h = w->filter_h;
   layer->depthwise.kernel.filter_w = w->filter_w;
   layer->depthwise.kernel.stride = w->stride_w;
   layer->depthwise.kernel.dilation = w->dilation_w;
+  layer->depthwise.rows = w->stride_h == 1 && w->dilation_h == 1 && !layer->narrow.x
+                              && !layer->narrow.y && sl_float_pairs_rows (&layer->depthwise.kernel)
+                            ? 2
+                            : 1;
+  layer->depthwise.lines = layer->depthwise.rows;
+  if (layer->narrow.x)
+    layer->depthwise.lines =
+      CLAMP (layer->images * w->out_h / (4 * layer->threads), 1, MIN (MOST_LINES, w->out_h));
 }
 
 static guint

@@ -62,11 +62,11 @@ typedef struct
   SlFloatGemm gemm;
 } SlFloatTiles;
 
-/** SlFloatStrips: the plan of a depthwise layer. @strip: output pixels at a time;
- * @lines: of the output in a work item */
+/** SlFloatStrips: the plan of a depthwise layer. @strip: output pixels at a time; @rows: of the
+ * output at a time, 1 or 2; @lines: rows of the output in a work item */
 typedef struct
 {
-  gint32 strip, lines;
+  gint32 strip, rows, lines;
   SlFloatDepthwise kernel;
 } SlFloatStrips;
 
@@ -178,6 +178,19 @@ sl_float_first_panel (const SlFloatLayer *layer, gint32 chunk)
 void sl_float_need_scratch (SlFloatLayer *layer, SlHost *host, gsize bytes);
 /** sl_float_bias: (nullable): of @node, a layer. */
 const SlTensor *sl_float_bias (const SlGraph *graph, const SlNode *node);
+/** SlFloatLines: rows of a picture, row y at index y % @kept from @first on. */
+typedef struct
+{
+  const gfloat *first;
+  gint32 kept;
+} SlFloatLines;
+
+/** sl_float_layer_rows: @n rows of pixels from row @y on, of the output of one image: 2 at most of
+ * a depthwise layer of two rows at a time, else 1. @layer is direct, sparse, a window, depthwise,
+ * or an addition of @second (nullable), whose work item is a row. @in: a window's are all rows of
+ * the image. */
+void sl_float_layer_rows (const SlFloatLayer *layer, const SlFloatLines *in, const gfloat *second,
+                          gint32 y, gint32 n, gfloat *const out[2], guint thread);
 /** sl_float_activate_rows: the curve, where there is one, of whole rows of the output, in place. */
 void sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n);
 /** sl_float_winograd_fits: whether tiles can stand for the windows of @layer, whose geometry is

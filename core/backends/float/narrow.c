@@ -62,7 +62,7 @@ written_at_once (const SlFloatLayer *layer)
     case SL_FLOAT_WINOGRAD:
       return 4 * channels;
     case SL_FLOAT_DEPTHWISE:
-      return (gsize) layer->depthwise.strip * channels;
+      return (gsize) layer->window.out_w * channels;
     default:
       return layer->elements.chunk;
   }

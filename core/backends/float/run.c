@@ -5,12 +5,13 @@
 
 #include "core/backends/float/layer.h"
 
-/** A layer and this run's memory. */
+/** A layer and this run's memory. @first: the row of the output that @y begins with */
 typedef struct
 {
   const SlFloatLayer *layer;
   const gfloat *x, *second;
   gfloat *y;
+  gint32 first;
 } Run;
 
 /** An output pixel. */
@@ -227,8 +228,9 @@ rows_of (const Run *run, gint32 first, gint32 rows, guint thread)
 static gfloat *
 results_at (const Run *run, gint32 first, guint thread)
 {
-  return run->layer->narrow.y ? sl_float_narrow_out (run->layer, thread)
-                              : run->y + (gsize) first * (gsize) run->layer->channels;
+  return run->layer->narrow.y
+           ? sl_float_narrow_out (run->layer, thread)
+           : run->y + (gsize) (first - run->first) * (gsize) run->layer->channels;
 }
 
 /* Rounds them, @c, where the output is binary16: channels from @channel to before @end of @rows
@@ -472,37 +474,36 @@ run_transposed (const void *data, guint item, guint thread)
 }
 
 static void
+multiply_sparse (const Run *run, const Piece *piece, guint thread)
+{
+  const SlFloatLayer *layer = run->layer;
+  gfloat *columns = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread);
+  gfloat *c = results_at (run, piece->first, thread);
+  layer->isa->turn (rows_of (run, piece->first, piece->rows, thread), piece->rows, layer->depth,
+                    columns);
+  layer->isa->sparse (&layer->sparse, piece->panel, piece->end, columns, piece->rows, c,
+                      (gsize) layer->channels);
+  activate_channels (layer, piece->panel, piece->end, piece->rows, c);
+  finish_rows (run, piece->first, piece->rows, piece->panel, piece->end, c);
+}
+
+static void
 run_sparse (const void *data, guint item, guint thread)
 {
   const Run *run = data;
-  const SlFloatLayer *layer = run->layer;
-  const Piece piece = piece_of (layer, (gint32) item);
-  gfloat *columns = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread);
-  gfloat *c = results_at (run, piece.first, thread);
-  layer->isa->turn (rows_of (run, piece.first, piece.rows, thread), piece.rows, layer->depth,
-                    columns);
-  layer->isa->sparse (&layer->sparse, piece.panel, piece.end, columns, piece.rows, c,
-                      (gsize) layer->channels);
-  activate_channels (layer, piece.panel, piece.end, piece.rows, c);
-  finish_rows (run, piece.first, piece.rows, piece.panel, piece.end, c);
+  const Piece piece = piece_of (run->layer, (gint32) item);
+  multiply_sparse (run, &piece, thread);
 }
 
-/** Lines of a picture as floats: line y is number y % @ring of those at @floats. */
-typedef struct
-{
-  const gfloat *floats;
-  gint32 ring;
-} Lines;
-
-/* @n pixels of row @y from @x on; zeros for what is outside of the picture. */
+/* @n pixels of @line (nullable) from @x on; zeros for what is outside of the picture. */
 static void
-find_columns (const SlFloatLayer *layer, const Lines *lines, gint32 y, gint32 x, gint32 n,
+find_columns (const SlFloatLayer *layer, const gfloat *line, gint32 x, gint32 n,
               const gfloat **pixels)
 {
   const SlWindowShape *w = &layer->window;
-  const gboolean inside = y >= 0 && y < w->h;
+  const gboolean inside = line != NULL;
   const gint32 from = inside ? CLAMP (-x, 0, n) : n, to = inside ? CLAMP (w->w - x, from, n) : n;
-  const gfloat *pixel = from < to ? pixel_of (w, lines->floats, y % lines->ring, x + from) : NULL;
+  const gfloat *pixel = from < to ? line + (gsize) (x + from) * (gsize) w->channels : NULL;
   for (gint32 i = 0; i < from; i++)
     pixels[i] = layer->zeros;
   for (gint32 i = from; i < to; i++, pixel += w->channels)
@@ -511,57 +512,114 @@ find_columns (const SlFloatLayer *layer, const Lines *lines, gint32 y, gint32 x,
     pixels[i] = layer->zeros;
 }
 
-/* Line @line of the output of all images. */
-static void
-run_depthwise_line (const Run *run, const Lines *lines, gint32 line, guint thread)
+/* Row @y of the input; NULL outside of the picture. */
+static const gfloat *
+line_of (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y)
 {
-  const SlFloatLayer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
-  const gint32 y0 = line % w->out_h * w->stride_h - w->top;
+  return y < 0 || y >= w->h
+           ? NULL
+           : in->first + (gsize) (y % in->kept) * (gsize) w->w * (gsize) w->channels;
+}
+
+/* @n rows of the output from row @y on. */
+static void
+run_depthwise_rows (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y, gint32 n,
+                    gfloat *const out[2])
+{
+  const SlWindowShape *w = &layer->window;
+  const gint32 y0 = y * w->stride_h - w->top;
   const gfloat *pixels[SL_FLOAT_MAX_COLUMNS];
+  gfloat *to[2] = { out[0], out[n - 1] };
   for (gint32 left = w->out_w; left > 0;) {
     const gint32 pieces = (left + layer->depthwise.strip - 1) / layer->depthwise.strip,
-                 count = (left + pieces - 1) / pieces, first = line * w->out_w + w->out_w - left;
+                 count = (left + pieces - 1) / pieces;
     const gint32 x0 = (w->out_w - left) * w->stride_w - w->left;
     const SlFloatStrip strip = { pixels,
                                  (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1,
-                                 count };
-    gfloat *out = results_at (run, first, thread);
-    for (gint32 fy = 0; fy < w->filter_h; fy++)
-      find_columns (layer, lines, y0 + fy * w->dilation_h, x0, strip.columns,
+                                 count, n };
+    for (gint32 fy = 0; fy < w->filter_h + n - 1; fy++)
+      find_columns (layer, line_of (layer, in, y0 + fy * w->dilation_h), x0, strip.columns,
                     pixels + fy * strip.columns);
-    layer->isa->depthwise (&layer->depthwise.kernel, &strip, out);
-    if (sl_activation_is_curve (layer->activation))
-      bend (layer, out, out, (gsize) count * (gsize) w->channels);
-    finish_rows (run, first, count, 0, w->channels, out);
+    layer->isa->depthwise (&layer->depthwise.kernel, &strip, to);
+    for (gint32 r = 0; r < n; r++) {
+      if (sl_activation_is_curve (layer->activation))
+        bend (layer, to[r], to[r], (gsize) count * (gsize) w->channels);
+      to[r] += (gsize) count * (gsize) w->channels;
+    }
     left -= count;
   }
 }
 
-/* Work items are @depthwise.lines lines of an image's output. Of binary16 only as many lines of the
- * input as a window has are floats at a time. */
+/* Rows of an image are shared out to so many parts, one for each thread. */
+static gint32
+depthwise_parts (const SlFloatLayer *layer)
+{
+  return layer->images == 1 ? MIN (layer->threads, layer->window.out_h) : 1;
+}
+
+/* Work items of a part. */
+static gint32
+depthwise_items (const SlFloatLayer *layer)
+{
+  const gint32 parts = depthwise_parts (layer), most = (layer->window.out_h + parts - 1) / parts;
+  return (most + layer->depthwise.lines - 1) / layer->depthwise.lines;
+}
+
+/* Of binary16 only as many lines of the input as a window has are floats at a time. */
 static void
 run_depthwise (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlFloatLayer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
-  const gint32 items = (w->out_h + layer->depthwise.lines - 1) / layer->depthwise.lines,
-               image = (gint32) item / items,
-               first = (gint32) item % items * layer->depthwise.lines,
-               end = MIN (first + layer->depthwise.lines, w->out_h),
+  const gint32 parts = depthwise_parts (layer), items = depthwise_items (layer),
+               part = (gint32) item / items % parts, image = (gint32) item / items / parts,
                reach = (w->filter_h - 1) * w->dilation_h + 1;
-  const gsize line = (gsize) w->w * (gsize) w->channels;
-  const Lines lines = { layer->narrow.x ? sl_float_narrow_in (layer, thread)
-                                        : image_of (run, image),
-                        layer->narrow.x ? reach : w->h };
+  const gint32 first = w->out_h * part / parts + (gint32) item % items * layer->depthwise.lines,
+               end = MIN (first + layer->depthwise.lines, w->out_h * (part + 1) / parts);
+  const gsize line = (gsize) w->w * (gsize) w->channels,
+              out_line = (gsize) w->out_w * (gsize) w->channels;
+  const SlFloatLines in = { layer->narrow.x ? sl_float_narrow_in (layer, thread)
+                                            : image_of (run, image),
+                            layer->narrow.x ? reach : w->h };
   gint32 next = 0; /* line of the input that is not float yet */
-  for (gint32 y = first; y < end; y++) {
-    const gint32 y0 = y * w->stride_h - w->top;
+  for (gint32 y = first, n; y < end; y += n) {
+    const gint32 y0 = y * w->stride_h - w->top, row = (image * w->out_h + y) * w->out_w;
+    n = MIN (layer->depthwise.rows, end - y);
     for (next = MAX (next, y0); layer->narrow.x && next < MIN (y0 + reach, w->h); next++)
       sl_float_widen (run->x, ((gsize) image * (gsize) w->h + (gsize) next) * line,
                       sl_float_narrow_in (layer, thread) + (gsize) (next % reach) * line, line);
-    run_depthwise_line (run, &lines, image * w->out_h + y, thread);
+    gfloat *out = results_at (run, row, thread);
+    run_depthwise_rows (layer, &in, y, n, (gfloat *const[2]){ out, out + out_line });
+    finish_rows (run, row, n * w->out_w, 0, w->channels, out);
+  }
+}
+
+void
+sl_float_layer_rows (const SlFloatLayer *layer, const SlFloatLines *in, const gfloat *second,
+                     gint32 y, gint32 n, gfloat *const out[2], guint thread)
+{
+  const SlWindowShape *w = &layer->window;
+  const gboolean direct = layer->mode != SL_FLOAT_WINDOW;
+  if (layer->mode == SL_FLOAT_DEPTHWISE) {
+    run_depthwise_rows (layer, in, y, n, out);
+    return;
+  }
+  if (layer->mode == SL_FLOAT_ADD) {
+    layer->isa->add (in->first + (gsize) (y % in->kept) * layer->elements.piece, second, out[0],
+                     layer->elements.piece, layer->lo, layer->hi);
+    return;
+  }
+  Piece piece = { direct ? 0 : y * w->out_w, w->out_w, 0, layer->n_panels };
+  const Run run = { layer, direct ? line_of (layer, in, y) : in->first, NULL, out[0], piece.first };
+  if (layer->mode != SL_FLOAT_SPARSE) {
+    run_tiles (&run, &piece, piece.first, piece.rows, thread);
+    return;
+  }
+  for (; piece.first < w->out_w; piece.first += layer->tile_rows) {
+    piece.rows = MIN (layer->tile_rows, w->out_w - piece.first);
+    multiply_sparse (&run, &piece, thread);
   }
 }
 
@@ -648,11 +706,9 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
       sl_pool_run (pool, run_transposed, &run, sl_float_transposed_items (layer), layer->cost_us);
       return;
     case SL_FLOAT_DEPTHWISE:
-      sl_pool_run (
-        pool, run_depthwise, &run,
-        (guint) (layer->images
-                 * ((layer->window.out_h + layer->depthwise.lines - 1) / layer->depthwise.lines)),
-        layer->cost_us);
+      sl_pool_run (pool, run_depthwise, &run,
+                   (guint) (layer->images * depthwise_parts (layer) * depthwise_items (layer)),
+                   layer->cost_us);
       return;
     default:
       sl_pool_run (

@@ -2,8 +2,8 @@
 /*
  * The register operations of the float loops, beside +, - and *: LANES floats each, tiles of at
  * most MAX_ROWS rows and MAX_GROUPS registers of channels. The loops are compiled once for each
- * instruction set: AVX-512 with registers of 16 and of 8, AVX2 with FMA, and what every processor has. Where SL_WIDENS is
- * defined, weights of 16 and 8 bits become floats as they are loaded.
+ * instruction set: AVX-512 with registers of 16 and of 8, AVX2 with FMA, and what every processor
+ * has. Where SL_WIDENS is defined, weights of 16 and 8 bits become floats as they are loaded.
  */
 #pragma once
 
@@ -65,4 +65,4 @@ void SL_SIMD (sl_float_tile_in) (const gfloat *const *pixels, gint32 channels, g
 void SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart,
                                   gint32 channels, gfloat *const out[4]);
 void SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
-                                   gfloat *out);
+                                   gfloat *const out[2]);
