@@ -5,8 +5,7 @@
  * The properties of elements and of SlPredictor, the options of the program, the keys of
  * MODEL.modelinfo and docs/settings.md follow from the table.
  *
- * A new setting is a member of SlModelSettings and a row in settings.c. What the setting does lies
- * where the model is loaded.
+ * A new setting is a row in settings.def. What the setting does lies where the model is loaded.
  */
 #pragma once
 
@@ -22,12 +21,9 @@
  */
 typedef struct
 {
-  const char *model, *labels, *threads, *mean, *std, *colour, *fit, *crop_share, *layout,
-    *pad_value, *decoder;
-  const char *input_shape, *fixed_inputs, *state, *tensor_limit, *work_limit;
-  const char *text_model, *tokenizer, *prompts, *templates, *embeddings;
-  const char *backend, *provider, *provider_options, *delegate, *provider_library, *device,
-    *fallback, *precision;
+#define SETTING(name, nick, kind, group, doors, member, ...) const char *member;
+#include "models/settings.def"
+#undef SETTING
 } SlModelSettings;
 
 typedef enum
