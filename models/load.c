@@ -5,6 +5,7 @@
  * sl_model_session_new() makes the session of that backend.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/printable.h"
 #include "core/base/thread_count.h"
@@ -13,8 +14,10 @@
 #include "models/backend_choice.h"
 #include "models/default.h"
 #include "models/device_choice.h"
+#include "models/file.h"
 #include "models/model_private.h"
 #include "models/prompts.h"
+#include "models/setting_texts.h"
 #include "models/zoo/cache.h"
 #include "core/base/fail.h"
 
@@ -70,6 +73,7 @@ sl_model_load_options (const SlModelSettings *settings)
   SlModelLoadOptions options = {
     .tensor_limit = (gsize) MIN (number_of (settings->tensor_limit) << 20, G_MAXSIZE / 4),
     .work_limit = number_of (settings->work_limit) * 1000000000,
+    .sha256 = settings->sha256,
     .input_shape = settings->input_shape,
     .fixed_inputs = settings->fixed_inputs,
     .state = settings->state,
@@ -204,6 +208,30 @@ load_with_words (const char *path, const SlModelSettings *overrides, SlLoadReque
   return model;
 }
 
+/* Whether the file @path is the one that the user states. Files beside it are not looked at. */
+static gboolean
+check_hash (const char *path, const char *stated, GError **error)
+{
+  guint8 block[16384];
+  gssize got;
+  SlFileStamp stamp;
+  if (stated == NULL || stated[0] == '\0')
+    return TRUE;
+  if (!sl_sha256_check (stated, error))
+    return FALSE;
+  const int fd = sl_file_open (path, "a model file", &stamp, error);
+  if (fd < 0)
+    return FALSE;
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+  while ((got = read (fd, block, sizeof block)) > 0)
+    g_checksum_update (sum, block, got);
+  close (fd);
+  return (got == 0 && strcmp (g_checksum_get_string (sum), stated) == 0)
+         || sl_fail (error, SL_ERROR_OPEN,
+                     "its SHA-256 is %s; expected %s: it is another file than sha256 states",
+                     g_checksum_get_string (sum), stated);
+}
+
 SlModel *
 sl_model_load_with (const char *path, const SlModelSettings *overrides,
                     const SlModelLoadOptions *options, GError **error)
@@ -228,7 +256,9 @@ sl_model_load_with (const char *path, const SlModelSettings *overrides,
     by_user ? g_strdup (settled->fixed_inputs) : sl_modelinfo_early_key (info, "fixed-inputs");
   GError *failed = NULL;
   SlModel *model =
-    load_with_words (path, overrides, &request, stated, by_user ? NULL : info, &failed);
+    check_hash (path, settled->sha256, &failed)
+      ? load_with_words (path, overrides, &request, stated, by_user ? NULL : info, &failed)
+      : NULL;
   if (model == NULL) {
     add_way_out (path, settled, failed);
     g_propagate_prefixed_error (error, failed, "%s: ", path);

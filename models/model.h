@@ -37,6 +37,7 @@ SlModel *sl_model_load (const char *path, const SlModelSettings *overrides, GErr
  * of one scale, and otherwise of pixels at most one quantised value away
  * @tensor_limit: as for sl_graph_set_limit(); 0 = its default
  * @work_limit: as for sl_graph_set_work_limit(); 0 = its default
+ * @sha256: (nullable): that of the model's file, in 64 small digits; another file is refused
  * @input_shape: (nullable): "1,3,224,224", the size of an input that the file leaves open; with ';'
  * between for several inputs
  * @keep_activations: for callers that make another model of this one. Convolutions of float
@@ -62,7 +63,7 @@ typedef struct
   gboolean keep_activations;
   gsize tensor_limit;
   guint64 work_limit;
-  const char *input_shape;
+  const char *sha256, *input_shape;
   const char *fixed_inputs;
   const char *state, *handed_inputs;
   guint tokens;

@@ -10,6 +10,7 @@
 #include "core/graph/precision.h"
 #include "core/graph/tensor.h"
 #include "models/numbers.h"
+#include "models/zoo/row.h"
 #include "sightline/error.h"
 
 static gboolean
@@ -97,4 +98,11 @@ sl_precision_check (const char *text, GError **error)
 {
   SlPrecision precision;
   return sl_precision_parse (text, &precision, error);
+}
+
+gboolean
+sl_sha256_check (const char *text, GError **error)
+{
+  return sl_zoo_is_hash (text)
+         || refuse (error, "sha256", "64 digits 0-9 and a-f, as sha256sum prints them", text);
 }

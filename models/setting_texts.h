@@ -19,3 +19,4 @@ gboolean sl_crop_share_check (const char *text, GError **error);
  * one states nothing. */
 gboolean sl_input_shape_check (const char *text, GError **error);
 gboolean sl_precision_check (const char *text, GError **error);
+gboolean sl_sha256_check (const char *text, GError **error);

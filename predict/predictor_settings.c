@@ -263,6 +263,15 @@ enum
  */
 
 /**
+ * SlPredictor:sha256:
+ *
+ * SHA-256 that the model's file must have, 64 digits as sha256sum prints them. Any other file is
+ * refused before it is read as a model. Unset, any file.
+ *
+ * Since: 0.1
+ */
+
+/**
  * SlPredictor:input-shape:
  *
  * Size of an input that the model leaves open, such as "1,3,224,224"; for several inputs with ';'

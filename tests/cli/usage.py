@@ -294,6 +294,7 @@ MALFORMED = {
     "state": (("foo", "a=", "=b", "a=b,c"), "--state: expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or none, got '%s'"),
     "backend": (("foo", "TFLITE"), "--backend=%s: expected auto, sightline, onnxruntime or tflite"),
     "device": (("tpu", "-1", "GPU"), "--device=%s: expected auto, cpu, gpu or npu, or a number of sightline backends"),
+    "sha256": (("x", "A" * 64, "0" * 63), "--sha256: expected 64 digits 0-9 and a-f, as sha256sum prints them, got '"),
     "provider-options": (("foo", "=1", "a=1,b"), "--provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '"),
     "precision": (("foo", "FP16"), "--precision=%s: expected float, bf16 or fp16"),
     "threads": (("x", "65", "-1"), "--threads: expected 1..64 or auto (0 = auto), got '%s'"),

@@ -51,10 +51,10 @@ test_rows (void)
 static void
 test_not_by_file (void)
 {
-  static const char *const names[] = { "delegate",     "provider-library",
-                                       "device",       "provider-options",
-                                       "tensor-limit", "work-limit",
-                                       "model",        "threads" };
+  static const char *const names[] = {
+    "delegate",   "provider-library", "device", "provider-options", "tensor-limit",
+    "work-limit", "sha256",           "model",  "threads"
+  };
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_assert_cmpuint (sl_setting_find (names[i])->doors & SL_DOOR_KEY_FILE, ==, 0);
 }
@@ -132,6 +132,40 @@ test_load_options (void)
   g_assert_cmpuint (none.threads, ==, 1);
 }
 
+/* The digits of "abc" are those of FIPS 180-4, and "abc" is no model. */
+static void
+test_sha256 (void)
+{
+  static const char of_abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+  static const gint32 dims[] = { 1, 2, 2, 3 };
+  SlTfliteWriter *writer = picture_model (SL_DTYPE_F32, 4, dims, 0, 0);
+  g_autoptr (GBytes) bytes = sl_tflite_writer_finish (writer);
+  g_autofree char *path = write_temp ("model.tflite", g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes)),
+                  *digits = g_compute_checksum_for_bytes (G_CHECKSUM_SHA256, bytes);
+  g_autoptr (GError) error = NULL;
+  SlModelLoadOptions options = { .sha256 = digits };
+  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &options, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (model);
+  options.sha256 = of_abc;
+  g_assert_null (sl_model_load_with (path, NULL, &options, &error));
+  expect_error (&error, SL_ERROR_OPEN, path, "its SHA-256 is ", digits, "; expected ", of_abc,
+                ": it is another file than sha256 states", NULL);
+  options.sha256 = "abc";
+  g_assert_null (sl_model_load_with (path, NULL, &options, &error));
+  expect_error (&error, SL_ERROR_ARGUMENT,
+                "sha256: expected 64 digits 0-9 and a-f, as sha256sum prints them, got 'abc'",
+                NULL);
+  sl_tflite_remove_temp (path);
+  sl_tflite_writer_free (writer);
+  g_autofree char *text = write_temp ("abc.tflite", "abc", 3);
+  options.sha256 = of_abc;
+  g_assert_null (sl_model_load_with (text, NULL, &options, &error));
+  expect_error (&error, SL_ERROR_FORMAT, "the file has 3 bytes", NULL);
+  sl_tflite_remove_temp (text);
+}
+
 static const char *
 yes (const SlSetting *row, SlSettingDoor door)
 {
@@ -192,6 +226,7 @@ test_help (void)
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/settings/sha256", test_sha256);
   g_test_add_func ("/settings/whole", test_whole);
   g_test_add_func ("/settings/rows", test_rows);
   g_test_add_func ("/settings/not-by-file", test_not_by_file);
