@@ -144,6 +144,14 @@ tag_label (const SlPen *pen, gint x, gint y, const SlLabelled *label)
               sl_draw_colour (label->label_id, label->label));
 }
 
+static guint32
+object_colour (const SlPen *pen, const SlObjectView *object)
+{
+  return pen->style->by_id && object->object_id > 0
+           ? sl_draw_colour (object->object_id, NULL)
+           : sl_draw_colour (object->label_id, object->label);
+}
+
 /* What all readings of @object say. */
 static void
 tag_text (const SlPen *pen, gint x, gint y, const SlObjectView *object)
@@ -151,13 +159,13 @@ tag_text (const SlPen *pen, gint x, gint y, const SlObjectView *object)
   char number[16];
   g_snprintf (number, sizeof number, " %.2f", object->text->confidence);
   sl_pen_tag (pen, x, y, object->text->text, pen->style->scores ? number : NULL,
-              sl_draw_colour (object->label_id, object->label));
+              object_colour (pen, object));
 }
 
 static SlInk
 object_ink (const SlPen *pen, const SlObjectView *object)
 {
-  return sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
+  return sl_canvas_ink (pen->canvas, object_colour (pen, object));
 }
 
 static void
@@ -179,11 +187,10 @@ draw_label (const SlPen *pen, const SlObjectView *object)
   gint x = MIN (object->x, pen->canvas->width - width), y = object->y - height;
   if (y < 0)
     y = object->y;
-  sl_pen_tag (pen, MAX (x, 0), y, word, number, sl_draw_colour (object->label_id, object->label));
+  sl_pen_tag (pen, MAX (x, 0), y, word, number, object_colour (pen, object));
   if (object->code != NULL && object->code->text != NULL && pen->style->labels) {
     y += height;
-    sl_pen_tag (pen, MAX (x, 0), y, object->code->text, NULL,
-                sl_draw_colour (object->label_id, object->label));
+    sl_pen_tag (pen, MAX (x, 0), y, object->code->text, NULL, object_colour (pen, object));
   }
   if (object->text != NULL && pen->style->labels) {
     y += height;

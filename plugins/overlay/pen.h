@@ -10,6 +10,7 @@
 
 /**
  * SlDrawStyle:
+ * @by_id: tracked objects have colours by their ids, not by their classes
  * @opacity: of masks and heat, 0..1
  * @thickness: of lines in pixels; 0 = by the size of the frame
  * @font_size: height of letters in pixels; 0 = by the size of the frame
@@ -17,7 +18,7 @@
  */
 typedef struct
 {
-  gboolean boxes, labels, scores, ids, masks, keypoints, regions, heat;
+  gboolean boxes, labels, scores, ids, by_id, masks, keypoints, regions, heat;
   double opacity, point_threshold;
   gint thickness, font_size;
 } SlDrawStyle;

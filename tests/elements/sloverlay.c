@@ -214,6 +214,43 @@ test_shared (void)
   gst_harness_teardown (harness);
 }
 
+/* Colours of tracked objects have the numbers of their ids; that of another has its class's. */
+static void
+test_by_id (void)
+{
+  static const gint ids[] = { 1, 12, 0 };
+  for (guint by_id = 0; by_id < 2; by_id++) {
+    g_autofree char *caps = NULL;
+    GstBuffer *frame = gray_frame ("RGB", WIDTH, HEIGHT, &caps);
+    for (guint i = 0; i < G_N_ELEMENTS (ids); i++) {
+      const SlObjectView object = { .x = 30 * (gint) i,
+                                    .y = 8,
+                                    .w = 24,
+                                    .h = 48,
+                                    .x_min = 30.0 * i / WIDTH,
+                                    .y_min = 8.0 / HEIGHT,
+                                    .x_max = (30.0 * i + 24) / WIDTH,
+                                    .y_max = 56.0 / HEIGHT,
+                                    .confidence = 0.9,
+                                    .label_id = 5,
+                                    .label = "cat",
+                                    .object_id = ids[i] };
+      const SlPredictionView prediction = {
+        .width = WIDTH, .height = HEIGHT, .n_objects = 1, .objects = &object
+      };
+      sl_buffer_add_prediction (frame, &prediction, NULL);
+    }
+    g_autofree guint8 *pixels =
+      draw (frame, caps,
+            by_id ? "colour-by-id=true labels=false scores=false ids=false thickness=4"
+                  : "labels=false scores=false ids=false thickness=4",
+            WIDTH, HEIGHT);
+    for (guint i = 0; i < G_N_ELEMENTS (ids); i++)
+      g_assert_true (near (at (pixels, 30 * (gint) i + 2, 30),
+                           sl_draw_colour (by_id && ids[i] > 0 ? ids[i] : 5, "cat"), 0));
+  }
+}
+
 /* Letters above the box: a field of the class's colour with black or white in it, as high as the
  * frame asks for. */
 static void
@@ -384,6 +421,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/sloverlay/untouched", test_untouched);
   g_test_add_func ("/sloverlay/shared", test_shared);
   g_test_add_func ("/sloverlay/label", test_label);
+  g_test_add_func ("/sloverlay/by-id", test_by_id);
   g_test_add_func ("/sloverlay/skeleton", test_skeleton);
   g_test_add_func ("/sloverlay/segment", test_segment);
   g_test_add_func ("/sloverlay/strangers", test_strangers);
