@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import threading
+import time
 import urllib.request
 
 import harness
@@ -260,6 +261,27 @@ def test_cameras():
         status = read_status(port)
         assert status["models"][0]["clients"] == 5 and status["state"] == "serving" and status["broker"] == address("many"), status
         assert serving.stop() == 0
+
+
+def test_turns():
+    """Threads that compute and the one that receives take turns at the socket: no picture waits for one that never comes."""
+    for jobs, n in (("1", 2), ("3", 2), ("2", 4)):
+        with server(address("turns"), "--jobs", jobs) as serving, contextlib.ExitStack() as stack:
+            cameras = [stack.enter_context(client(address("turns"), patience_ms=PATIENCE * 1000)) for _ in range(n)]
+            count = [0] * n
+
+            def film(number):
+                chance = random.Random(number)
+                for _ in range(200):
+                    count[number] += cameras[number].detect(*picture()) is not None
+                    time.sleep(chance.choice((0, 0, 0.0005, 0.001)))
+            threads = [threading.Thread(target=film, args=(number,)) for number in range(n)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert count == [200] * n, (jobs, count)
+            assert serving.stop() == 0
 
 
 def test_late():

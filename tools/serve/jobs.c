@@ -255,6 +255,21 @@ take_works (Job *job, SlWork **works)
   return n;
 }
 
+/* Under the lock, which it lets go meanwhile. */
+static void
+wait_for_work (SlServeWorker *worker)
+{
+  if (!worker->receives) {
+    g_cond_wait (&worker->changed, &worker->lock);
+    return;
+  }
+  worker->idle++;
+  g_mutex_unlock (&worker->lock);
+  worker->door->await (worker);
+  g_mutex_lock (&worker->lock);
+  worker->idle--;
+}
+
 static gpointer
 job_thread (gpointer data)
 {
@@ -266,7 +281,7 @@ job_thread (gpointer data)
     const gboolean waited = g_queue_is_empty (&worker->queue);
     const guint n = take_works (job, works);
     if (waited) {
-      g_cond_wait (&worker->changed, &worker->lock);
+      wait_for_work (worker);
       continue;
     }
     worker->door->settle (worker);

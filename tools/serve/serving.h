@@ -62,6 +62,9 @@ typedef struct
  * @drain: takes no more requests, and waits until all that were taken are answered, at most up to
  * @until. Returns whether they are
  * @close: no job runs any more; also after a failed @open
+ * @await: (nullable): a computing thread without work, which is counted as idle, takes requests
+ * itself, or waits until there may be one; called while the worker receives
+ * @interrupt: (nullable): ends all waiting in @await; also after a failed @open
  */
 typedef struct
 {
@@ -71,6 +74,8 @@ typedef struct
   void (*settle) (SlServeWorker *worker);
   gboolean (*drain) (SlServeWorker *worker, gint64 until);
   void (*close) (SlServeWorker *worker);
+  void (*await) (SlServeWorker *worker);
+  void (*interrupt) (SlServeWorker *worker);
 } SlServeDoor;
 
 extern const SlServeDoor sl_serve_broker_door, sl_serve_zmq_door, sl_serve_http_door;
@@ -91,7 +96,9 @@ struct _SlServeWorker
   /* Under the lock: */
   SlServeState state; /* of the connection that there is, or was */
   gboolean draining, stopping, connected;
-  GQueue queue; /* of SlWork */
+  gboolean receives; /* computing threads take requests themselves */
+  guint idle;        /* those that do now */
+  GQueue queue;      /* of SlWork */
   guint busy, complaints;
   gint64 computed_us;
   gint64 progress; /* when a request was last done with, or came while there was none */

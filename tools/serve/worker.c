@@ -115,8 +115,11 @@ sl_serve_worker_free (SlServeWorker *self)
     return;
   g_mutex_lock (&self->lock);
   self->stopping = TRUE;
+  self->receives = FALSE;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
+  if (self->door->interrupt != NULL)
+    self->door->interrupt (self);
   g_clear_pointer (&self->jobs, sl_serve_jobs_join);
   self->door->close (self);
   sl_serve_worker_unref (self);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The door for clients of ZeroMQ, which send pictures and get objects: Frigate's detector of type
- * zmq. One thread takes pictures from the socket and makes tensors of them. The computing threads
- * send answers themselves, since each wake-up of a thread costs as much as a copy of the picture.
- * A lock lets one thread at a time use the socket. A picture whose client has given up is not
- * computed; so a model that is too slow does not fall behind further.
+ * zmq. Each wake-up of a thread costs as much as a copy of the picture. So a computing thread that
+ * has nothing to do takes pictures from the socket itself, makes tensors of them, and sends the
+ * answers. While all of them compute, the door's thread takes pictures, and they wait in the queue.
+ * An event of the socket wakes one thread: a computing one, if one waits. A lock lets one thread at
+ * a time use the socket. A picture whose client has given up is not computed; so a model that is
+ * too slow does not fall behind further.
+ *
+ * Invariant: while the socket has a message that no thread is about to take, an event is pending.
  */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -55,12 +59,16 @@ struct _SlZmqDoor
   void *context, *socket;
   GMutex socket_lock;
   gboolean bound;
-  int wake;   /* an eventfd: there may be messages, or the end has come */
-  int signal; /* the socket's file descriptor */
-  GThread *thread;
-  gint closing; /* atomic */
+  int wake;        /* an eventfd: there may be messages, or the end has come */
+  int work;        /* an eventfd: the queue has something */
+  int signal;      /* the socket's file descriptor */
+  int computing;   /* an epoll, for computing threads: of all three */
+  int receiving;   /* an epoll, for the door's thread: of wake and signal */
+  GThread *thread; /* under the worker's lock */
+  gint closing;    /* atomic */
   gint64 patience_us;
-  /* Of the thread: */
+  /* Under the lock of what takes messages: */
+  GMutex take_lock;
   SlNormalizeSpec spec;
   SlNormalizer *normalizer; /* (nullable): for pictures like @image */
   SlImageInfo image;
@@ -76,11 +84,18 @@ struct _SlZmqDoor
   guint n_ids;
 };
 
+/* Nobody reads the counts: the edges are what threads wait for. */
+static void
+tell (int event)
+{
+  const guint64 one = 1;
+  const gssize written G_GNUC_UNUSED = write (event, &one, sizeof one);
+}
+
 static void
 wake (SlZmqDoor *door)
 {
-  const guint64 one = 1;
-  const gssize written G_GNUC_UNUSED = write (door->wake, &one, sizeof one);
+  tell (door->wake);
 }
 
 /* Under the socket's lock. */
@@ -107,7 +122,7 @@ send_reply (SlZmqDoor *door, const SlZmqRoute *route, const char *text, const Ro
       && zmq_send (door->socket, header, strlen (header), text != NULL ? ZMQ_DONTWAIT : more) >= 0
       && text == NULL)
     zmq_send (door->socket, rows != NULL ? rows : &none, sizeof none, ZMQ_DONTWAIT);
-  /* Sending takes the signal of a message that has come, for which the door's thread waits. */
+  /* Sending takes the signal of a message that has come, for which other threads wait. */
   const gboolean came = has_message (door);
   g_mutex_unlock (&door->socket_lock);
   if (came)
@@ -260,38 +275,54 @@ receive (SlZmqDoor *door)
     else
       zmq_msg_close (part);
   }
+  const gboolean left = n > 0 && has_message (door);
   g_mutex_unlock (&door->socket_lock);
+  if (left)
+    wake (door);
+  g_mutex_lock (&door->take_lock);
   if (n > 0)
     take_message (door, parts, n);
+  g_mutex_unlock (&door->take_lock);
   for (guint i = 0; i < n; i++)
     zmq_msg_close (&parts[i]);
   return n > 0;
 }
 
-static gboolean
-is_draining (SlServeWorker *worker)
+/* Takes a message, or waits until there may be one, or work, or the end. */
+static void
+take_or_wait (SlZmqDoor *door, int poller)
 {
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
-  return worker->draining;
+  struct epoll_event event;
+  if (receive (door))
+    return;
+  epoll_wait (poller, &event, 1, -1);
+  if (g_atomic_int_get (&door->closing))
+    wake (door); /* the next one that waits */
+}
+
+static void
+await (SlServeWorker *worker)
+{
+  take_or_wait (worker->zmq, worker->zmq->computing);
 }
 
 static gpointer
 door_thread (gpointer data)
 {
   SlZmqDoor *door = data;
-  while (!g_atomic_int_get (&door->closing)) {
-    struct pollfd items[] = { { door->wake, POLLIN, 0 }, { door->signal, POLLIN, 0 } };
-    const gboolean drains = is_draining (door->worker);
-    guint64 count;
-    if (!drains && receive (door))
-      continue;
-    if (poll (items, drains ? 1 : 2, -1) < 0 && errno != EINTR)
-      break;
-    if (items[0].revents != 0) {
-      const gssize got G_GNUC_UNUSED = read (door->wake, &count, sizeof count);
-    }
-  }
+  while (!g_atomic_int_get (&door->closing))
+    take_or_wait (door, door->receiving);
   return NULL;
+}
+
+static void
+interrupt (SlServeWorker *worker)
+{
+  SlZmqDoor *door = worker->zmq;
+  if (door == NULL)
+    return;
+  g_atomic_int_set (&door->closing, TRUE);
+  wake (door);
 }
 
 /* Under the door's lock: FALSE where the values contradict the decoder. */
@@ -328,9 +359,14 @@ answer (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *r
   return good;
 }
 
+/* A picture that the door's thread took is for a computing thread, of which one may have become
+ * free meanwhile. */
 static void
 settle (SlServeWorker *worker)
 {
+  SlZmqDoor *door = worker->zmq;
+  if (door != NULL && g_thread_self () == door->thread && worker->idle > 0)
+    tell (door->work);
 }
 
 /* FALSE where another program listens at the socket @path, or the file is something else, which
@@ -510,6 +546,14 @@ choose_spec (SlZmqDoor *door, GError **error)
                   summary);
 }
 
+/* An event goes to the first poller that watches it and at which a thread waits. */
+static gboolean
+watch (int poller, int event)
+{
+  struct epoll_event edge = { .events = EPOLLIN | EPOLLET | EPOLLEXCLUSIVE };
+  return epoll_ctl (poller, EPOLL_CTL_ADD, event, &edge) == 0;
+}
+
 static gboolean
 open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **error)
 {
@@ -521,8 +565,12 @@ open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **erro
   g_mutex_init (&door->lock);
   g_mutex_init (&door->socket_lock);
   worker->address = g_strdup (settings->endpoint);
+  g_mutex_init (&door->take_lock);
   door->wake = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (door->wake < 0)
+  door->work = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  door->computing = epoll_create1 (EPOLL_CLOEXEC);
+  door->receiving = epoll_create1 (EPOLL_CLOEXEC);
+  if (door->wake < 0 || door->work < 0 || door->computing < 0 || door->receiving < 0)
     return sl_fail (error, SL_ERROR_OPEN, "--zmq: %s", g_strerror (errno));
   if (!choose_spec (door, error) || !bind_socket (door, settings->endpoint, error)
       || !open_decoding (door, settings, error) || !try_door (door, settings, error))
@@ -531,12 +579,17 @@ open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **erro
     sl_run_log (SL_LOG_INFO, door->served->name, "labels",
                 "answers have the model's own class numbers: state --label-map FILE, the label map "
                 "of Frigate, where that has others");
+  if (!watch (door->computing, door->signal) || !watch (door->computing, door->wake)
+      || !watch (door->computing, door->work) || !watch (door->receiving, door->signal)
+      || !watch (door->receiving, door->wake))
+    return sl_fail (error, SL_ERROR_OPEN, "--zmq: %s", g_strerror (errno));
   g_mutex_lock (&worker->lock);
-  worker->connected = TRUE;
+  worker->connected = worker->receives = TRUE;
   worker->state = SL_SERVE_SERVING;
+  door->thread = g_thread_new ("sl-zmq", door_thread, door);
+  g_cond_broadcast (&worker->changed); /* computing threads wait at the socket from now on */
   g_mutex_unlock (&worker->lock);
   sl_run_log (SL_LOG_INFO, NULL, "listening", "listening at %s", settings->endpoint);
-  door->thread = g_thread_new ("sl-zmq", door_thread, door);
   return TRUE;
 }
 
@@ -551,8 +604,9 @@ drain (SlServeWorker *worker, gint64 until)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&worker->lock);
   worker->draining = TRUE;
+  worker->receives = FALSE;
   worker->state = SL_SERVE_LEAVING;
-  wake (worker->zmq);
+  interrupt (worker);
   return sl_serve_worker_wait (worker, has_answered, until);
 }
 
@@ -562,19 +616,18 @@ close_door (SlServeWorker *worker)
   SlZmqDoor *door = g_steal_pointer (&worker->zmq);
   if (door == NULL)
     return;
-  g_atomic_int_set (&door->closing, TRUE);
-  if (door->thread != NULL) {
-    wake (door);
-    g_thread_join (door->thread);
-  }
+  if (door->thread != NULL)
+    g_thread_join (door->thread); /* it was interrupted with the computing threads */
   if (door->socket != NULL)
     zmq_close (door->socket);
   if (door->context != NULL)
     zmq_ctx_term (door->context);
   if (door->bound && sl_zmq_endpoint_path (worker->address) != NULL)
     g_unlink (sl_zmq_endpoint_path (worker->address)); /* which the library leaves */
-  if (door->wake >= 0)
-    close (door->wake);
+  const int files[] = { door->wake, door->work, door->computing, door->receiving };
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    if (files[i] >= 0)
+      close (files[i]);
   g_byte_array_unref (door->scratch);
   g_clear_pointer (&door->normalizer, sl_normalizer_free);
   g_clear_pointer (&door->decoding, sl_decoding_free);
@@ -582,9 +635,11 @@ close_door (SlServeWorker *worker)
   g_clear_pointer (&door->mapper, sl_prediction_mapper_free);
   g_mutex_clear (&door->lock);
   g_mutex_clear (&door->socket_lock);
+  g_mutex_clear (&door->take_lock);
   g_free (door->ids);
   g_free (door->told);
   g_free (door);
 }
 
-const SlServeDoor sl_serve_zmq_door = { open_door, answer, settle, drain, close_door };
+const SlServeDoor sl_serve_zmq_door = { open_door,  answer, settle,   drain,
+                                        close_door, await,  interrupt };
