@@ -418,7 +418,7 @@ make_picture (SlPublish *self, GstBuffer *frame, const char *property)
   g_autoptr (GError) error = NULL;
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (GST_BASE_SINK_PAD (self));
   if (self->maker == NULL)
-    self->maker = sl_picture_maker_new (PICTURE_WIDTH, &error);
+    self->maker = sl_picture_maker_new ((SlPictureLook){ PICTURE_WIDTH, TRUE }, &error);
   GBytes *picture = self->maker != NULL && caps != NULL
                       ? sl_picture_maker_make (self->maker, frame, caps, &error)
                       : NULL;

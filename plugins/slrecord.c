@@ -46,7 +46,7 @@ typedef struct
   char *location, *source, *on, *classes, *encoder;
   gdouble pre_roll, post_roll, max_length, ring_size, max_framerate, keep, max_size, min_free;
   gint max_width;
-  gboolean recording;
+  gboolean recording, picture_boxes;
 } Settings;
 
 /* A stream's place in time. */
@@ -127,6 +127,10 @@ static const SlProperty properties[] = {
   { "max-width", "Width",
     "Largest width in pixels of frames that slrecord encodes, and of pictures", SL_PROPERTY_INT,
     AT (max_width), 16, 16384, 1280 },
+  { "picture-boxes", "Boxes in pictures",
+    "The picture of an event has the drawings of sloverlay; false = only the frame, as searches by "
+    "words see it best",
+    SL_PROPERTY_BOOL, AT (picture_boxes), 0, 0, TRUE },
   { "encoder", "Encoder",
     "Encoder element if the pad encoded gets no frames: x264enc, openh264enc, vp8enc or jpegenc; "
     "unset = the first one that is installed",
@@ -611,7 +615,7 @@ open_all (SlRecord *self, GError **error)
                                          .ring_bytes = megabytes (s->ring_size) };
   const gint64 keep = (gint64) (s->keep * DAY * G_USEC_PER_SEC);
   const guint64 max_bytes = megabytes (s->max_size), min_free = megabytes (s->min_free);
-  const gint width = s->max_width;
+  const SlPictureLook look = { (guint) s->max_width, s->picture_boxes };
   const gboolean encodes = self->encoded == NULL;
   GST_OBJECT_UNLOCK (self);
   if (!sl_triggers_open (&self->triggers, on, error))
@@ -622,7 +626,7 @@ open_all (SlRecord *self, GError **error)
   folder.keep = keep;
   folder.max_bytes = max_bytes;
   folder.min_free = min_free;
-  SlWriter *writer = sl_writer_new (&folder, QUEUE_BYTES, width, &writer_events,
+  SlWriter *writer = sl_writer_new (&folder, QUEUE_BYTES, look, &writer_events,
                                     gst_object_ref (self), gst_object_unref);
   self->recorder = sl_clip_recorder_new (&times, writer);
   sl_clip_source_start (&self->source, self->recorder, encodes);

@@ -79,9 +79,9 @@ choose_stem (const SlFolder *folder, const SlClipStart *start)
 
 /* (transfer full) (nullable) */
 static GBytes *
-make_picture (GstSample *moment, gint width, GError **error)
+make_picture (GstSample *moment, SlPictureLook look, GError **error)
 {
-  g_autoptr (SlPictureMaker) maker = sl_picture_maker_new ((guint) width, error);
+  g_autoptr (SlPictureMaker) maker = sl_picture_maker_new (look, error);
   return maker != NULL ? sl_picture_maker_make (maker, gst_sample_get_buffer (moment),
                                                 gst_sample_get_caps (moment), error)
                        : NULL;
@@ -89,13 +89,13 @@ make_picture (GstSample *moment, gint width, GError **error)
 
 /* FALSE with @error set when it cannot be written, not when it cannot be made. */
 static gboolean
-write_picture (SlClip *clip, gint width, GError **error)
+write_picture (SlClip *clip, SlPictureLook look, GError **error)
 {
   SlPartFile *file = &clip->files[SL_CLIP_PICTURE];
   g_autoptr (GError) reason = NULL;
   if (clip->start->moment == NULL)
     return TRUE;
-  g_autoptr (GBytes) picture = make_picture (clip->start->moment, width, &reason);
+  g_autoptr (GBytes) picture = make_picture (clip->start->moment, look, &reason);
   if (picture == NULL) {
     clip->no_picture = sl_printable_message (reason->message);
     return TRUE;
@@ -107,7 +107,7 @@ write_picture (SlClip *clip, gint width, GError **error)
 }
 
 SlClip *
-sl_clip_new (SlFolder *folder, const SlClipStart *start, gint picture_width, GError **error)
+sl_clip_new (SlFolder *folder, const SlClipStart *start, SlPictureLook look, GError **error)
 {
   g_autoptr (SlClip) clip = g_new0 (SlClip, 1);
   clip->folder = folder;
@@ -119,7 +119,7 @@ sl_clip_new (SlFolder *folder, const SlClipStart *start, gint picture_width, GEr
   for (guint i = 0; i < SL_CLIP_FILES; i++)
     clip->files[i].fd = -1;
   if (!sl_part_file_open (&clip->files[SL_CLIP_VIDEO], folder->fd, clip->stem, SL_CLIP_VIDEO, error)
-      || !write_picture (clip, picture_width, error))
+      || !write_picture (clip, look, error))
     return NULL;
   if (start->note != NULL)
     sl_clip_note (clip, start->time, start->note);

@@ -9,6 +9,7 @@
 #include <gst/gst.h>
 
 #include "plugins/record/folder.h"
+#include "plugins/record/picture.h"
 #include "plugins/record/trail.h"
 
 /** Events that the notes of one clip list; more are only counted. */
@@ -48,9 +49,9 @@ void sl_clip_done_clear (SlClipDone *done);
 
 typedef struct _SlClip SlClip;
 
-/** sl_clip_new: opens its files. @folder and @start outlive it; @picture_width: pixels. NULL with
+/** sl_clip_new: opens its files. @folder and @start outlive it; @look: of its picture. NULL with
  * @error set. */
-SlClip *sl_clip_new (SlFolder *folder, const SlClipStart *start, gint picture_width,
+SlClip *sl_clip_new (SlFolder *folder, const SlClipStart *start, SlPictureLook look,
                      GError **error);
 /** sl_clip_push: takes @frame, whose timestamps are running time. */
 gboolean sl_clip_push (SlClip *clip, GstBuffer *frame, GError **error);

@@ -28,7 +28,7 @@
 
 struct _SlPictureMaker
 {
-  guint width;
+  SlPictureLook look;
   GstElement *pipeline, *source, *size, *sink;
   GstCaps *caps; /* (nullable): of the frames before */
 };
@@ -44,7 +44,8 @@ build (SlPictureMaker *maker, GError **error)
   if (sl_record_add (bin, SCALER, &last, error) != NULL)
     maker->size = sl_record_add (bin, "capsfilter", &last, error);
   if (maker->size == NULL
-      || (sl_record_has ("sloverlay") && sl_record_add (bin, "sloverlay", &last, error) == NULL)
+      || (maker->look.draws && sl_record_has ("sloverlay")
+          && sl_record_add (bin, "sloverlay", &last, error) == NULL)
       || sl_record_add (bin, "videoconvert", &last, error) == NULL)
     return FALSE;
   GstElement *encoder = sl_record_add (bin, "jpegenc", &last, error);
@@ -60,10 +61,10 @@ build (SlPictureMaker *maker, GError **error)
 }
 
 SlPictureMaker *
-sl_picture_maker_new (guint width, GError **error)
+sl_picture_maker_new (SlPictureLook look, GError **error)
 {
   g_autoptr (SlPictureMaker) maker = g_new0 (SlPictureMaker, 1);
-  maker->width = width;
+  maker->look = look;
   maker->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   return build (maker, error) ? g_steal_pointer (&maker) : NULL;
 }
@@ -90,9 +91,9 @@ set_size (SlPictureMaker *maker, GstCaps *caps, GError **error)
                     "no pictures of %s: expected raw video in system memory", got);
   }
   gint width = info.width, height = info.height;
-  if (width > (gint) maker->width) {
-    height = (gint) MAX (2, (gint64) height * maker->width / width) & ~1;
-    width = (gint) maker->width & ~1;
+  if (width > (gint) maker->look.width) {
+    height = (gint) MAX (2, (gint64) height * maker->look.width / width) & ~1;
+    width = (gint) maker->look.width & ~1;
   }
   g_autoptr (GstCaps) size = gst_caps_new_simple ("video/x-raw", "width", G_TYPE_INT, width,
                                                   "height", G_TYPE_INT, height, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Makes JPEG pictures of frames, with their predictions drawn. Without sloverlay nothing is drawn.
+ * Makes JPEG pictures of frames, with their predictions drawn or not. Without sloverlay nothing is
+ * drawn.
  * For one thread.
  */
 #pragma once
@@ -10,9 +11,15 @@
 
 typedef struct _SlPictureMaker SlPictureMaker;
 
-/** sl_picture_maker_new: makes pictures of at most @width pixels in a row. NULL with @error set
- * when a needed element is not installed. */
-SlPictureMaker *sl_picture_maker_new (guint width, GError **error);
+/** SlPictureLook: @width: most pixels in a row; @draws: the predictions, too */
+typedef struct
+{
+  guint width;
+  gboolean draws;
+} SlPictureLook;
+
+/** sl_picture_maker_new: NULL with @error set when a needed element is not installed. */
+SlPictureMaker *sl_picture_maker_new (SlPictureLook look, GError **error);
 void sl_picture_maker_free (SlPictureMaker *maker);
 /** sl_picture_maker_make: (transfer full): the JPEG picture of @frame with @caps, with its metas
  * drawn. Blocks for some milliseconds, 5 seconds at most. NULL with @error set when the frame

@@ -44,7 +44,7 @@ struct _SlWriter
   gatomicrefcount refs;
   SlFolder folder;
   gsize queue_bytes;
-  gint picture_width;
+  SlPictureLook look;
   SlWriterEvents events;
   gpointer data;
   GDestroyNotify destroy;
@@ -201,7 +201,7 @@ begin (SlWriter *self, SlClipStart *start)
     fail (self, reason);
     return;
   }
-  self->clip = sl_clip_new (&self->folder, start, self->picture_width, &error);
+  self->clip = sl_clip_new (&self->folder, start, self->look, &error);
   if (self->clip == NULL)
     fail (self, error->message);
 }
@@ -349,14 +349,14 @@ write_thread (gpointer data)
 }
 
 SlWriter *
-sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width,
+sl_writer_new (SlFolder *folder, gsize queue_bytes, SlPictureLook look,
                const SlWriterEvents *events, gpointer data, GDestroyNotify destroy)
 {
   SlWriter *self = g_new0 (SlWriter, 1);
   self->folder = *folder;
   *folder = (SlFolder){ .fd = -1 };
   self->queue_bytes = queue_bytes;
-  self->picture_width = picture_width;
+  self->look = look;
   self->events = *events;
   self->data = data;
   self->destroy = destroy;

@@ -27,7 +27,7 @@ typedef struct
 /** sl_writer_new: takes @folder, as it is, and cleans and trims it. @queue_bytes: of encoded frames
  * that wait, and as many of moments, or one; @data is let go with @destroy when nothing is told any
  *  more. */
-SlWriter *sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width,
+SlWriter *sl_writer_new (SlFolder *folder, gsize queue_bytes, SlPictureLook look,
                          const SlWriterEvents *events, gpointer data, GDestroyNotify destroy);
 /** sl_writer_begin: begins a clip and takes ownership of @start. One clip at a time. FALSE while
  * other clips still wait for the disk: then no clip begins, and the loss is counted and reported.

@@ -626,7 +626,8 @@ test_slow (void)
   if (!record_stream ("jpegenc", 1, &stream))
     return;
   g_assert_true (sl_folder_open (&folder, path, "door", NULL));
-  SlWriter *writer = sl_writer_new (&folder, 100000, 640, &events, &told, nothing);
+  SlWriter *writer =
+    sl_writer_new (&folder, 100000, (SlPictureLook){ 640, TRUE }, &events, &told, nothing);
   SlClipStart *start = g_new0 (SlClipStart, 1);
   start->caps = gst_caps_ref (stream.caps);
   start->event = g_strdup ("in");

@@ -72,7 +72,8 @@ open_fixture (Fixture *fixture, const SlClipRecorderSettings *settings)
   if (!record_stream ("jpegenc", 1, &fixture->stream))
     return FALSE;
   g_assert_true (sl_folder_open (&folder, fixture->path, "door", NULL));
-  fixture->writer = sl_writer_new (&folder, QUEUE_BYTES, 640, &events, fixture, nothing);
+  fixture->writer =
+    sl_writer_new (&folder, QUEUE_BYTES, (SlPictureLook){ 640, TRUE }, &events, fixture, nothing);
   fixture->recorder = sl_clip_recorder_new (settings, fixture->writer);
   sl_clip_recorder_set_caps (fixture->recorder, fixture->stream.caps);
   return TRUE;

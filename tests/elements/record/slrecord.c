@@ -484,7 +484,7 @@ test_object (void)
 
 /* A picture of a frame in a format that is converted first, with an object of @confidence. */
 static GBytes *
-picture_of (gdouble confidence)
+picture_of (gdouble confidence, gboolean draws)
 {
   static const char caps_text[] = "video/x-raw,format=RGB16,width=320,height=240,framerate=25/1";
   const SlObjectView object = { .x = 80,
@@ -505,7 +505,7 @@ picture_of (gdouble confidence)
   g_autoptr (GstBuffer) frame = gst_buffer_new_allocate (NULL, info.size, NULL);
   gst_buffer_memset (frame, 0, 100, info.size);
   sl_buffer_add_object (frame, &object, NULL);
-  g_autoptr (SlPictureMaker) maker = sl_picture_maker_new (1280, &error);
+  g_autoptr (SlPictureMaker) maker = sl_picture_maker_new ((SlPictureLook){ 1280, draws }, &error);
   g_assert_no_error (error);
   GBytes *picture = sl_picture_maker_make (maker, frame, caps, &error);
   g_assert_no_error (error);
@@ -517,12 +517,50 @@ static void
 test_picture (void)
 {
 #ifdef SL_HAVE_OVERLAY
-  g_autoptr (GBytes) one = picture_of (0.25), same = picture_of (0.25), other = picture_of (0.75);
+  g_autoptr (GBytes) one = picture_of (0.25, TRUE), same = picture_of (0.25, TRUE),
+                     other = picture_of (0.75, TRUE), plain = picture_of (0.25, FALSE),
+                     alike = picture_of (0.75, FALSE);
   g_assert_true (g_bytes_equal (one, same));
   g_assert_false (g_bytes_equal (one, other));
+  g_assert_false (g_bytes_equal (one, plain));
+  g_assert_true (g_bytes_equal (plain, alike));
 #else
   g_test_skip ("this build draws nothing");
 #endif
+}
+
+/* (transfer full): the picture of an object's clip. */
+static char *
+picture_of_clip (const char *settings, const RecordStream *stream, gsize *size)
+{
+  char *picture;
+  g_autofree char *all = g_strconcat ("on=object pre-roll=0 post-roll=0.4 ", settings, NULL);
+  RecordFixture fixture = record_open (all, stream);
+  for (guint i = 0; i < 20; i++)
+    push_object (&fixture, stream, i, 3);
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_assert_true (
+    g_file_get_contents (gst_structure_get_string (done, "picture"), &picture, size, NULL));
+  record_close (&fixture);
+  return picture;
+}
+
+/* Pictures of clips have no drawings if that is asked for. */
+static void
+test_picture_boxes (void)
+{
+  RecordStream stream;
+  gsize drawn_size, plain_size, again_size;
+  if (!record_stream (JPEG, 20, &stream))
+    return;
+  g_autofree char *drawn = picture_of_clip ("", &stream, &drawn_size),
+                  *plain = picture_of_clip ("picture-boxes=false", &stream, &plain_size),
+                  *again = picture_of_clip ("picture-boxes=false", &stream, &again_size);
+  g_assert_cmpmem (plain, plain_size, again, again_size);
+#ifdef SL_HAVE_OVERLAY
+  g_assert_false (drawn_size == plain_size && memcmp (drawn, plain, plain_size) == 0);
+#endif
+  record_stream_clear (&stream);
 }
 
 /* The signal asks for a clip. */
@@ -606,6 +644,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slrecord/choice", test_choice);
   g_test_add_func ("/slrecord/object", test_object);
   g_test_add_func ("/slrecord/picture", test_picture);
+  g_test_add_func ("/slrecord/picture-boxes", test_picture_boxes);
   g_test_add_func ("/slrecord/signal", test_signal);
   TEST_ADD_CASES ("/slrecord/wrong", wrong_cases, test_wrong);
   return test_elements_run ();

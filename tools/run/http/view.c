@@ -96,7 +96,7 @@ gboolean
 sl_view_make (SlView *view, const SlFeedFrame *frame, GError **error)
 {
   if (view->maker == NULL)
-    view->maker = sl_picture_maker_new (view->width, error);
+    view->maker = sl_picture_maker_new ((SlPictureLook){ view->width, TRUE }, error);
   g_autoptr (GstBuffer) shown =
     view->drawn ? with_predictions (frame) : without_predictions (frame);
   GBytes *jpeg =
