@@ -339,6 +339,8 @@ def test_checks():
             with looking(served, "", width, height) as browser:
                 for view, shown in views:
                     go(browser, view, shown)
+                    leaked = browser.value("[...document.querySelectorAll('body, body *')].flatMap(e => [...e.childNodes]).filter(n => n.nodeType === 3 && /^(null|undefined|NaN|\\[object)/.test(n.data)).map(n => n.data)")
+                    assert leaked == [], (view, leaked)
                     if view.startswith("zones"):
                         browser.click(".regionrow")
                     for dark in (False, True):

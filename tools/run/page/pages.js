@@ -100,5 +100,6 @@ export function logOutButton(done) {
 }
 export async function showMore(main, life, done) {
   main.replaceChildren(el("div.head", {}, el("h1", {}, t("nav.more"))), el("nav.card.morelist", { "aria-label": t("nav.more") }, el("a.navlink", { href: "#/details" }, icon("details"), el("span", {}, t("nav.details"))),
-    may("configure") ? el("a.navlink", { href: "#/log" }, icon("log"), el("span", {}, t("nav.log"))) : null, session.user && session.login ? logOutButton(done) : null), session.user ? el("p.soft", {}, t("nav.as", { user: session.user, role: t("role." + session.role) })) : null);
+    may("configure") ? el("a.navlink", { href: "#/log" }, icon("log"), el("span", {}, t("nav.log"))) : null, session.user && session.login ? logOutButton(done) : null),
+    ...(session.user ? [el("p.soft", {}, t("nav.as", { user: session.user, role: t("role." + session.role) }))] : []));
 }
