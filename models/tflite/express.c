@@ -12,6 +12,7 @@
 #include "sightline/error.h"
 #include "core/graph/constants.h"
 #include "core/ops/ops.h"
+#include "models/tflite/express_places.h"
 #include "models/tflite/operators.h"
 
 typedef struct
@@ -250,7 +251,8 @@ are_plain_indices (const SlTensor *indices)
 static gboolean
 check_node (const Express *e, const SlNode *node)
 {
-  if (node->op != SL_OP_SILU && node->op != SL_OP_MISH && tfl_op_row (node->op) == NULL)
+  if (node->op != SL_OP_SILU && node->op != SL_OP_MISH && tfl_op_row (node->op) == NULL
+      && !sl_express_places_fits (e->from, node))
     return refuse (e, node, "such operator");
   if ((node->op == SL_OP_GATHER || node->op == SL_OP_GATHER_ND)
       && node->params.axis.indexing != SL_INDEX_LIMITED
@@ -294,6 +296,8 @@ express_node (Express *e, const SlNode *node)
     return add_silu (e, node, inputs[0], node->outputs[0]);
   if (node->op == SL_OP_MISH)
     return add_mish (e, node, inputs[0], node->outputs[0]);
+  if (sl_express_places_fits (e->from, node))
+    return sl_express_places (e->to, e->from, node, inputs, e->error);
   if (node->op == SL_OP_RELU_0_TO_1 && sl_node_output (e->from, node, 0)->dtype == SL_DTYPE_F32)
     return add_relu_0_to_1 (e, node, inputs[0], node->outputs[0]);
   if (!add_bias (e, node, inputs, &copy.n_inputs))

@@ -12,7 +12,7 @@
  * that, the result takes NHWC
  *
  * Fused curves become nodes again, SILU becomes LOGISTIC and MUL, and paddings that are neither
- * SAME nor VALID become PAD.
+ * SAME nor VALID become PAD. GATHER_ELEMENTS and most GRID_SAMPLE become GATHER and arithmetic.
  *
  * Returns: (transfer full): a graph that is not prepared, with shapes known; NULL with
  * SL_ERROR_UNSUPPORTED that names the node and what TensorFlow Lite lacks

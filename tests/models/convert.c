@@ -194,10 +194,142 @@ test_quantised_border (void)
   }
 }
 
+/* Elements at computed places: their numbers, and pixels between which a grid lies. */
+#define HEIGHT 5
+#define WIDTH 7
+#define PLACES 6
+
+static void
+run_converted (SlOnnxWriter *w, const gfloat *x, gsize n_x, const gfloat *second, gsize n_second,
+               gfloat *y, gsize n_y)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) onnx = sl_onnx_writer_finish (w);
+  g_autoptr (SlModel) source = load (onnx, "model.onnx");
+  g_autoptr (GBytes) tflite = sl_model_to_tflite (source, &error);
+  g_assert_no_error (error);
+  g_autoptr (SlModel) model = load (tflite, "model.tflite");
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
+  g_assert_no_error (error);
+  gfloat *in[2] = { sl_tensor_buffer_new (n_x * sizeof x[0]),
+                    sl_tensor_buffer_new (n_second * sizeof x[0]) },
+         *out = sl_tensor_buffer_new (n_y * sizeof y[0]);
+  memcpy (in[0], x, n_x * sizeof x[0]);
+  memcpy (in[1], second, n_second * sizeof x[0]);
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ in[0], in[1] }, (void *[]){ out }),
+                   ==, SL_STATUS_OK);
+  memcpy (y, out, n_y * sizeof y[0]);
+  sl_tensor_buffer_free (in[0]);
+  sl_tensor_buffer_free (in[1]);
+  sl_tensor_buffer_free (out);
+}
+
+/* The second input holds indices as floats; some count from the end. */
+static void
+check_elements (guint axis)
+{
+  const gint64 x_dims[3] = { 2, HEIGHT, WIDTH },
+               index_dims[3] = { 2, axis == 1 ? PLACES : HEIGHT, axis == 2 ? PLACES : WIDTH };
+  const gsize n = (gsize) (index_dims[0] * index_dims[1] * index_dims[2]);
+  const gint64 size = x_dims[axis];
+  gfloat x[2 * HEIGHT * WIDTH], index[2 * PLACES * WIDTH], y[2 * PLACES * WIDTH];
+  g_autofree char *attribute = g_strdup_printf ("axis i %u", axis);
+  SlOnnxWriter *w = sl_onnx_writer_new (20);
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 3, x_dims);
+  sl_onnx_writer_input (w, "i", SL_ONNX_FLOAT, 3, index_dims);
+  sl_onnx_writer_node (w, "Cast", "i", "j", "to i 6", NULL);
+  sl_onnx_writer_node (w, "GatherElements", "x,j", "y", attribute, NULL);
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  for (guint i = 0; i < G_N_ELEMENTS (x); i++)
+    x[i] = (gfloat) i;
+  for (gsize i = 0; i < n; i++)
+    index[i] = (gfloat) ((gint64) (i * 5 % (gsize) (2 * size)) - size);
+  run_converted (w, x, G_N_ELEMENTS (x), index, n, y, n);
+  for (gint64 i = 0; i < (gint64) n; i++) {
+    const gint64 place[3] = { i / index_dims[2] / index_dims[1], i / index_dims[2] % index_dims[1],
+                              i % index_dims[2] };
+    const gint64 at = (gint64) index[i] < 0 ? (gint64) index[i] + size : (gint64) index[i];
+    const gint64 row = axis == 1 ? at : place[1], column = axis == 2 ? at : place[2],
+                 plane = axis == 0 ? at : place[0];
+    g_assert_cmpfloat (y[i], ==, (gfloat) ((plane * HEIGHT + row) * WIDTH + column));
+  }
+  sl_onnx_writer_free (w);
+}
+
+static void
+test_elements (void)
+{
+  for (guint axis = 0; axis < 3; axis++)
+    check_elements (axis);
+}
+
+static double
+pixel (const gfloat *x, gint row, gint column, gboolean edge)
+{
+  if (!edge && (row < 0 || row >= HEIGHT || column < 0 || column >= WIDTH))
+    return 0;
+  return (double) x[CLAMP (row, 0, HEIGHT - 1) * WIDTH + CLAMP (column, 0, WIDTH - 1)];
+}
+
+static void
+check_grid (gboolean align, gboolean edge)
+{
+  enum
+  {
+    BATCH = 2,
+    CHANNELS = 3,
+    PLANE = HEIGHT * WIDTH
+  };
+  gfloat x[BATCH * CHANNELS * PLANE], grid[BATCH * PLACES * 2 * 2],
+    y[BATCH * CHANNELS * PLACES * 2];
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  SlOnnxWriter *w = sl_onnx_writer_new (20);
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4,
+                        (const gint64[]){ BATCH, CHANNELS, HEIGHT, WIDTH });
+  sl_onnx_writer_input (w, "g", SL_ONNX_FLOAT, 4, (const gint64[]){ BATCH, PLACES, 2, 2 });
+  sl_onnx_writer_node (w, "GridSample", "x,g", "y",
+                       align ? "align_corners i 1" : "align_corners i 0",
+                       edge ? "padding_mode s border" : "padding_mode s zeros", NULL);
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  for (guint i = 0; i < G_N_ELEMENTS (x); i++)
+    x[i] = (gfloat) g_rand_double_range (rand, -1, 1);
+  for (guint i = 0; i < G_N_ELEMENTS (grid); i++)
+    grid[i] = (gfloat) g_rand_double_range (rand, -1.5, 1.5);
+  grid[0] = 1e9f;
+  grid[2] = -1e9f;
+  run_converted (w, x, G_N_ELEMENTS (x), grid, G_N_ELEMENTS (grid), y, G_N_ELEMENTS (y));
+  for (guint i = 0; i < G_N_ELEMENTS (y); i++) {
+    const guint place = i % (PLACES * 2), plane = i / (PLACES * 2), batch = plane / CHANNELS;
+    const double gx = (double) grid[(batch * PLACES * 2 + place) * 2],
+                 gy = (double) grid[(batch * PLACES * 2 + place) * 2 + 1];
+    double px = align ? (gx + 1) / 2 * (WIDTH - 1) : ((gx + 1) * WIDTH - 1) / 2,
+           py = align ? (gy + 1) / 2 * (HEIGHT - 1) : ((gy + 1) * HEIGHT - 1) / 2, expected = 0;
+    px = CLAMP (px, edge ? 0 : -1, edge ? WIDTH - 1 : WIDTH);
+    py = CLAMP (py, edge ? 0 : -1, edge ? HEIGHT - 1 : HEIGHT);
+    for (gint k = 0; k < 4; k++) {
+      const gint row = (gint) floor (py) + k / 2, column = (gint) floor (px) + k % 2;
+      expected += (1 - fabs (py - row)) * (1 - fabs (px - column))
+                  * pixel (x + plane * PLANE, row, column, edge);
+    }
+    if (!(fabs ((double) y[i] - expected) <= 1e-5))
+      g_error ("element %u is %g; expected %g", i, (double) y[i], expected);
+  }
+  sl_onnx_writer_free (w);
+}
+
+static void
+test_grids (void)
+{
+  for (guint i = 0; i < 4; i++)
+    check_grid (i & 1, i & 2);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/convert/activations", test_activations);
+  g_test_add_func ("/convert/elements", test_elements);
+  g_test_add_func ("/convert/grids", test_grids);
   g_test_add_func ("/convert/quantised-border", test_quantised_border);
   return g_test_run ();
 }
