@@ -56,7 +56,8 @@ ints (Build *b, const gint32 *values, guint n)
 
 /* The result of a new node, or @output where that is a tensor already. */
 static gint32
-node_to (Build *b, SlOpType op, gint32 first, gint32 second, const SlOpParams *params, gint32 output)
+node_to (Build *b, SlOpType op, gint32 first, gint32 second, const SlOpParams *params,
+         gint32 output)
 {
   const gint32 inputs[2] = { first, second };
   if (b->failed)
@@ -141,6 +142,24 @@ weight_inside (Build *b, const Pair *pair, gint32 weight, gint32 place, gint32 l
   return real (b, pair, SL_OP_MUL, weight, real (b, pair, SL_OP_SUB, number (b, 1), away));
 }
 
+/* @dims of @tensor from @begin on. */
+static gint32
+sliced (Build *b, gint32 tensor, const gint32 begin[4], const gint32 dims[4])
+{
+  const SlTensor like = { .name = "coordinate",
+                          .dtype = SL_DTYPE_F32,
+                          .rank = 4,
+                          .dims = { dims[0], dims[1], dims[2], dims[3] },
+                          .bytes = (gsize) dims[0] * (gsize) dims[1] * (gsize) dims[2]
+                                   * (gsize) dims[3] * sizeof (gfloat) };
+  const gint32 inputs[3] = { tensor, ints (b, begin, 4), ints (b, dims, 4) };
+  const gint32 output = b->failed ? -1 : added (b, sl_graph_add_tensor (b->to, &like, b->error));
+  if (!b->failed)
+    b->failed = !sl_graph_add_node (b->to, SL_OP_SLICE, b->node->index, inputs, 3, &output, 1, NULL,
+                                    b->error);
+  return b->failed ? -1 : output;
+}
+
 /* Of the grid's coordinate @k, in a picture of @size pixels along it. */
 static void
 find_pair (Build *b, gint32 grid, gint32 k, gint32 size, Pair *pair)
@@ -149,26 +168,7 @@ find_pair (Build *b, gint32 grid, gint32 k, gint32 size, Pair *pair)
   const gboolean align = b->node->params.grid_sample.align_corners,
                  edge = b->node->params.grid_sample.border == SL_BORDER_EDGE;
   const gfloat last = (gfloat) (size - 1), half = (align ? last : (gfloat) size) / 2;
-  if (b->failed)
-    return;
-  gint32 at = added (b, sl_graph_add_tensor (b->to,
-                                             &(SlTensor){ .name = "coordinate",
-                                                          .dtype = SL_DTYPE_F32,
-                                                          .rank = 4,
-                                                          .dims = { pair->dims[0], pair->dims[1],
-                                                                    pair->dims[2], 1 },
-                                                          .bytes = (gsize) pair->dims[0]
-                                                                   * (gsize) pair->dims[1]
-                                                                   * (gsize) pair->dims[2]
-                                                                   * sizeof (gfloat) },
-                                             b->error));
-  const gint32 start = ints (b, begin, 4), count = ints (b, pair->dims, 4),
-               slice[3] = { grid, start, count };
-  if (b->failed
-      || !sl_graph_add_node (b->to, SL_OP_SLICE, b->node->index, slice, 3, &at, 1, NULL, b->error)) {
-    b->failed = TRUE;
-    return;
-  }
+  gint32 at = sliced (b, grid, begin, pair->dims);
   at = real (b, pair, SL_OP_MUL, at, number (b, half));
   at = real (b, pair, SL_OP_ADD, at, number (b, last / 2));
   at = real (b, pair, SL_OP_MAXIMUM, at, number (b, edge ? 0 : -1));
@@ -178,10 +178,10 @@ find_pair (Build *b, gint32 grid, gint32 k, gint32 size, Pair *pair)
   pair->weights[1] = real (b, pair, SL_OP_SUB, at, first);
   pair->weights[0] = real (b, pair, SL_OP_SUB, second, at);
   pair->places[1] = real (b, pair, SL_OP_MINIMUM, second, number (b, last));
-  pair->places[0] = edge ? first
-                         : real (b, pair, SL_OP_MINIMUM,
-                                 real (b, pair, SL_OP_MAXIMUM, first, number (b, 0)),
-                                 number (b, last));
+  pair->places[0] =
+    edge ? first
+         : real (b, pair, SL_OP_MINIMUM, real (b, pair, SL_OP_MAXIMUM, first, number (b, 0)),
+                 number (b, last));
   if (edge)
     return;
   pair->weights[1] = weight_inside (b, pair, pair->weights[1], second, pair->places[1]);
@@ -215,10 +215,9 @@ grid_sample (Build *b, const SlGraph *from, const gint32 inputs[2])
     gint32 at = real (b, &down, SL_OP_MUL, down.places[i / 2], width);
     at = real (b, &down, SL_OP_ADD, at, across.places[i % 2]);
     at = real (b, &down, SL_OP_ADD, at, begin);
-    at = reshaped (b, node (b, SL_OP_CAST, at, -1, SL_DTYPE_I32, 4, down.dims), SL_DTYPE_I32, 3,
-                   dims);
-    const gint32 weight =
-      real (b, &down, SL_OP_MUL, down.weights[i / 2], across.weights[i % 2]);
+    at =
+      reshaped (b, node (b, SL_OP_CAST, at, -1, SL_DTYPE_I32, 4, down.dims), SL_DTYPE_I32, 3, dims);
+    const gint32 weight = real (b, &down, SL_OP_MUL, down.weights[i / 2], across.weights[i % 2]);
     const gint32 found = node (b, SL_OP_GATHER, pixels, at, SL_DTYPE_F32, 4, dims),
                  part = node (b, SL_OP_MUL, found, weight, SL_DTYPE_F32, 4, dims);
     if (i == 0)
