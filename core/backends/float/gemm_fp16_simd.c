@@ -85,21 +85,30 @@ load_weights (const guint16 *at, const gint groups)
 #define ADD_LANE(sum, w, values, lane) \
   __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(w), "x"(values))
 
-/* WIDE activations of each row. */
-static inline __attribute__ ((always_inline)) void
-loaded_steps (float16x8_t *part, const guint16 *const *a, gint32 k, const guint16 *weights,
-              const gint rows, const gint groups)
+static inline float16x8_t
+load_values (const guint16 *at)
 {
-  float16x8_t values[MAX_ROWS];
-  SL_UNROLL
-  for (gint m = 0; m < rows; m++)
-    values[m] = vreinterpretq_f16_u16 (vld1q_u16 (a[m] + k));
-#define STEP(lane)                                                                           \
-  {                                                                                          \
-    const float16x8_t w = load_weights (weights + (gsize) ((lane) *groups * LANES), groups); \
-    SL_UNROLL                                                                                \
-    for (gint m = 0; m < rows; m++)                                                          \
-      ADD_LANE (part[m], w, values[m], lane);                                                \
+  return vreinterpretq_f16_u16 (vld1q_u16 (at));
+}
+
+/* Adds the products of WIDE activations of each row, @values, which become the WIDE behind them,
+ * from @k on: processors that do not reorder instructions wait where a load is needed at once. */
+static inline __attribute__ ((always_inline)) void
+loaded_steps (float16x8_t *part, float16x8_t *values, const guint16 *const *a, gint32 k,
+              const guint16 *weights, const gint rows, const gint groups)
+{
+  float16x8_t w = load_weights (weights, groups), following = w;
+#define STEP(lane)                                                                        \
+  {                                                                                       \
+    if (lane + 1 < WIDE)                                                                  \
+      following = load_weights (weights + (gsize) ((lane + 1) * groups * LANES), groups); \
+    SL_UNROLL                                                                             \
+    for (gint m = 0; m < rows; m++) {                                                     \
+      ADD_LANE (part[m], w, values[m], lane);                                             \
+      if (lane + 1 == WIDE)                                                               \
+        values[m] = load_values (a[m] + k);                                               \
+    }                                                                                     \
+    w = following;                                                                        \
   }
   STEP (0)
   STEP (1)
@@ -118,11 +127,13 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
           gsize c_stride, const gint rows, const gint groups)
 {
   Vec sums[2 * MAX_ROWS];
+  float16x8_t values[MAX_ROWS];
   const guint16 *weights = panel->weights, *a[MAX_ROWS];
   const gsize step = (gsize) (groups * LANES);
   SL_UNROLL
   for (gint m = 0; m < rows; m++) {
     a[m] = (const guint16 *) (gconstpointer) tile->runs[m] + HEAD;
+    values[m] = load_values (a[m]);
     sums[2 * m] = sums[2 * m + 1] = broadcast (0);
   }
   for (gint32 first = 0; first < tile->length; first += BLOCK) {
@@ -133,7 +144,7 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
     for (gint m = 0; m < rows; m++)
       part[m] = vdupq_n_f16 (0);
     for (; k + WIDE <= end; k += WIDE, weights += WIDE * step)
-      loaded_steps (part, a, k, weights, rows, groups);
+      loaded_steps (part, values, a, k + WIDE, weights, rows, groups);
     for (; k < end; k++, weights += step) {
       const float16x8_t w = load_weights (weights, groups);
       SL_UNROLL
@@ -153,11 +164,11 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
     const gint m = i / groups, g = i % groups;
     gfloat back;
     memcpy (&back, a[m] - HEAD, sizeof back);
-    const Vec values =
+    const Vec results =
       fused (sums[2 * m + g], broadcast (back), load (gemm->bias + panel->channel + g * LANES));
     store_some (c + (gsize) m * c_stride + g * LANES,
                 g < groups - 1 ? LANES : panel->channels - (groups - 1) * LANES,
-                limited (values, lo, hi));
+                limited (results, lo, hi));
   }
 }
 
