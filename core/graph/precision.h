@@ -14,7 +14,7 @@
  * @SL_PRECISION_FLOAT: as the model has it
  * @SL_PRECISION_BF16: weights are rounded to bfloat16, where processors multiply these activations,
  * too; sums are floats
- * @SL_PRECISION_FP16: weights are rounded to binary16; activations and sums are floats
+ * @SL_PRECISION_FP16: weights, and tensors between layers, are rounded to binary16
  */
 typedef enum
 {
