@@ -45,6 +45,27 @@ power_of_two (Vec x)
 #endif
 }
 
+#ifdef SL_POWERS_OF_SIXTEENTHS
+/* Numbers with this added are rounded to sixteenths: those are the last bits of the sum. */
+#define SIXTEENTHS 786432.0f
+/* Up to this e^-x is a normal number. */
+#define MOST_DECAY 87.3f
+/* 2^x of less than a thirty-second either way, as C1 and C2, 4.3e-7 off at most. */
+#define NEAR_C1 6.93187833e-1f
+#define NEAR_C2 2.40235895e-1f
+
+/* e^-@x as a normal number: the rest behind whole sixteenths of a power of two is so small that a
+ * polynomial of degree 2 does. */
+static inline Vec
+decay (Vec x)
+{
+  const Vec by = broadcast (-1.44269504f), above = broadcast (SIXTEENTHS);
+  x = limited (x, broadcast (-MOST_DECAY), broadcast (MOST_DECAY));
+  const Vec shifted = fused (x, by, above), rest = fused (x, by, above - shifted),
+            power = power_of_sixteenths (shifted);
+  return fused (power, rest * fused (rest, broadcast (NEAR_C2), broadcast (NEAR_C1)), power);
+}
+#else
 /* e^-@x as a normal number. The product with log2 e is rounded, which is 6e-8 times @x off. */
 static inline Vec
 decay (Vec x)
@@ -53,3 +74,4 @@ decay (Vec x)
   const Vec power = rounded (x);
   return power_of_parts (power, x - power);
 }
+#endif

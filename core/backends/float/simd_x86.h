@@ -151,6 +151,23 @@ times_power (Vec values, Vec power)
 #endif
 }
 
+#ifdef SL_FLOAT_FOR_AVX512
+#define SL_POWERS_OF_SIXTEENTHS
+
+/* Two to a power of whole sixteenths, which are the last bits of @shifted: those of 2^0 to
+ * 2^(15/16) less what the sixteenths add to them when the power is added to the exponent. */
+static inline Vec
+power_of_sixteenths (Vec shifted)
+{
+  const __m512i powers = _mm512_setr_epi32 (
+    0x3f800000, 0x3f7daac3, 0x3f7b95c2, 0x3f79c3d3, 0x3f7837f0, 0x3f76f532, 0x3f75fed7, 0x3f75583f,
+    0x3f7504f3, 0x3f7508a4, 0x3f75672a, 0x3f76248c, 0x3f7744fd, 0x3f78ccdf, 0x3f7ac0c7, 0x3f7d257d);
+  const __m512i bits = _mm512_castps_si512 (shifted);
+  return _mm512_castsi512_ps (
+    _mm512_add_epi32 (_mm512_permutexvar_epi32 (bits, powers), _mm512_slli_epi32 (bits, 19)));
+}
+#endif
+
 /* The larger of each pair. Where one is NaN, x86 takes the second: what may be NaN stands there. */
 static inline Vec
 larger (Vec a, Vec b)
