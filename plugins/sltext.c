@@ -5,9 +5,8 @@
  * object with an id are votes, character by character; an object without an id has the reading of
  * its frame. A file of formats corrects the result. Pixels are neither read nor copied.
  *
- * A frame's work is limited: MOST_TEXTS objects of it get a text. Memory of an object is used again
- * when it was not seen for a while, so that a stream with the same number of objects allocates
- * none.
+ * A frame's work is limited: MOST_TEXTS objects of it get a text. As many objects are remembered,
+ * in memory that is taken at the start.
  */
 #include "plugins/elements.h"
 
@@ -54,7 +53,8 @@ typedef struct
   SlClassChoice choice;
   SlTextFormats *formats; /* (nullable) */
   SlTextVoter *voter;
-  GPtrArray *tracks; /* of Track, at most MOST_TEXTS */
+  Track *tracks; /* MOST_TEXTS, of which @n_tracks are used */
+  guint n_tracks;
   SlPredictionReader reader;
   guint64 frame;
   SlReading reading; /* of the object in hand */
@@ -115,8 +115,8 @@ static Track *
 find_track (SlText *self, gint32 id, gboolean add)
 {
   Track *oldest = NULL;
-  for (guint i = 0; i < self->tracks->len; i++) {
-    Track *track = g_ptr_array_index (self->tracks, i);
+  for (guint i = 0; i < self->n_tracks; i++) {
+    Track *track = &self->tracks[i];
     if (track->id == id)
       return track;
     if (oldest == NULL || track->seen < oldest->seen)
@@ -125,10 +125,8 @@ find_track (SlText *self, gint32 id, gboolean add)
   if (!add)
     return NULL;
   const gboolean free_one = oldest != NULL && self->frame - oldest->seen > FORGET;
-  if (!free_one && self->tracks->len < MOST_TEXTS) {
-    oldest = g_new (Track, 1);
-    g_ptr_array_add (self->tracks, oldest);
-  }
+  if (!free_one && self->n_tracks < MOST_TEXTS)
+    oldest = &self->tracks[self->n_tracks++];
   *oldest = (Track){ .id = id };
   return oldest;
 }
@@ -248,7 +246,7 @@ sl_text_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
 static void
 forget (SlText *self)
 {
-  g_ptr_array_set_size (self->tracks, 0);
+  self->n_tracks = 0;
 }
 
 static gboolean
@@ -291,7 +289,7 @@ static void
 sl_text_finalize (GObject *object)
 {
   SlText *self = (SlText *) object;
-  g_ptr_array_unref (self->tracks);
+  g_free (self->tracks);
   sl_text_voter_free (self->voter);
   sl_text_formats_free (self->formats);
   sl_prediction_reader_clear (&self->reader);
@@ -334,6 +332,6 @@ sl_text_init (SlText *self)
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   sl_prediction_reader_init (&self->reader);
   self->voter = sl_text_voter_new ();
-  self->tracks = g_ptr_array_new_with_free_func (g_free);
+  self->tracks = g_new0 (Track, MOST_TEXTS);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -13,7 +13,7 @@
 #include "core/base/prefix.h"
 
 #define MAX_BYTES 65536
-#define MAX_PAIRS 64
+#define MAX_PAIRS 128
 #define MAX_SET 64
 #define LONGEST_NAME 32
 #define PAIRS "pairs"
@@ -38,7 +38,7 @@ typedef struct
 struct _SlTextFormats
 {
   guint n, n_pairs;
-  gunichar pairs[MAX_PAIRS][2];
+  gunichar pairs[MAX_PAIRS][2]; /* what is read, and what it may be */
   Format *formats;
 };
 
@@ -129,6 +129,13 @@ read_pattern (const Line *line, const char *at, Format *format)
   return format->n > 0 || refuse (line, "a pattern behind the name", format->name);
 }
 
+static void
+add_pair (SlTextFormats *formats, gunichar from, gunichar to)
+{
+  formats->pairs[formats->n_pairs][0] = g_unichar_toupper (from);
+  formats->pairs[formats->n_pairs++][1] = g_unichar_toupper (to);
+}
+
 static gboolean
 read_pairs (const Line *line, const char *text, SlTextFormats *formats)
 {
@@ -136,12 +143,14 @@ read_pairs (const Line *line, const char *text, SlTextFormats *formats)
   for (guint i = 0; words[i] != NULL; i++) {
     if (*words[i] == '\0')
       continue;
-    if (g_utf8_strlen (words[i], -1) != 2 || formats->n_pairs == MAX_PAIRS)
-      return refuse (line, "at most 64 pairs of two characters, such as O0 I1", words[i]);
-    for (guint k = 0; k < 2; k++)
-      formats->pairs[formats->n_pairs][k] =
-        g_unichar_toupper (g_utf8_get_char (g_utf8_offset_to_pointer (words[i], (glong) k)));
-    formats->n_pairs++;
+    const char *second = g_utf8_next_char (words[i]);
+    const gboolean one_way = *second == '>';
+    if (g_utf8_strlen (words[i], -1) != (one_way ? 3 : 2) || formats->n_pairs + 2 > MAX_PAIRS)
+      return refuse (line, "at most 64 pairs of two characters, such as O0 I1 D>0", words[i]);
+    const gunichar a = g_utf8_get_char (words[i]), b = g_utf8_get_char (second + one_way);
+    add_pair (formats, a, b);
+    if (!one_way)
+      add_pair (formats, b, a);
   }
   return TRUE;
 }
@@ -226,14 +235,13 @@ fitting (const SlTextFormats *formats, const Place *place, gunichar c, gboolean 
   *unsure = FALSE;
   if (takes (place, c))
     return c;
-  for (guint i = 0; i < formats->n_pairs; i++)
-    for (guint k = 0; k < 2; k++) {
-      const gunichar other = formats->pairs[i][1 - k];
-      if (formats->pairs[i][k] != c || other == found || !takes (place, other))
-        continue;
-      *unsure |= found != 0;
-      found = other;
-    }
+  for (guint i = 0; i < formats->n_pairs; i++) {
+    const gunichar other = formats->pairs[i][1];
+    if (formats->pairs[i][0] != c || other == found || !takes (place, other))
+      continue;
+    *unsure |= found != 0;
+    found = other;
+  }
   return found;
 }
 

@@ -18,7 +18,9 @@ typedef struct _SlTextFormats SlTextFormats;
 /** sl_text_formats_load: reads a file of at most 64 KiB. A line is one of these:
  *  - "NAME: PATTERN". In the pattern A is a letter A to Z, 9 a digit, * either, and [XYZ] one of
  *    these characters. {N} or {N,M} behind one of them repeats it. Spaces and '-' separate groups.
- *  - "pairs: O0 I1 ...": pairs of characters that look alike.
+ *  - "pairs: O0 D>0 ...": pairs of characters that look alike; with > the second one alone may
+ * replace
+ *    the first.
  *  - empty, or a comment that begins with '#'.
  * NULL with SL_ERROR_OPEN or SL_ERROR_FORMAT, and file and line in the message. */
 SlTextFormats *sl_text_formats_load (const char *path, GError **error);

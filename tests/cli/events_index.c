@@ -86,7 +86,7 @@ test_notes (void)
     "\"y_min\":0,\"x_max\":1,\"y_max\":1},\"confidence\":0.5,\"label\":\"dog\"}},"
     "{\"detection\":{\"bounding_box\":{\"x_min\":0.25,\"y_min\":0.5,\"x_max\":0.5,\"y_max\":1},"
     "\"confidence\":0.75,\"label\":\"Car\"},\"id\":4,\"code\":{\"text\":\"AB "
-    "12\"}}]},\"trail\":[[[broken";
+    "12\"},\"text\":{\"text\":\"XY7\",\"votes\":3}}]},\"trail\":[[[broken";
   g_auto (SlNotes) notes;
   sl_notes_init (&notes);
   g_assert_true (sl_notes_read (&notes, json, strlen (json), NULL));
@@ -98,7 +98,7 @@ test_notes (void)
   g_assert_cmpfloat (notes.box[0], ==, 0.25);
   g_assert_cmpfloat (notes.box[3], ==, 0.5);
   g_assert_cmpuint (notes.words->len, ==, 5);
-  g_assert_cmpstr (notes.text->str, ==, "in\nway\ncar\nentered\nyard\ndog\nab 12\n");
+  g_assert_cmpstr (notes.text->str, ==, "in\nway\ncar\nentered\nyard\ndog\nab 12\nxy7\n");
   g_assert_cmpuint (notes.objects->len, ==, 2);
   const SlNotesObject *dog = &g_array_index (notes.objects, SlNotesObject, 0), *car = dog + 1;
   g_assert_cmpstr (dog->label, ==, "dog");

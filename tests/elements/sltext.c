@@ -84,8 +84,7 @@ draw_frame (const char *text, guint number)
       if (!find_place (x + 0.5, y + 0.5, &u, &v))
         continue;
       const guint place = (guint) (u * LETTERS_PLACES);
-      if (place < strlen (text)
-          && letters_is_white (text[place], u * LETTERS_PLACES - place, v))
+      if (place < strlen (text) && letters_is_white (text[place], u * LETTERS_PLACES - place, v))
         memset (info.data + 3 * (y * WIDTH + x), 255, 3);
     }
   gst_buffer_unmap (buffer, &info);
@@ -98,15 +97,26 @@ add_plate (GstBuffer *buffer, gint32 id, double shift)
 {
   SlPoint points[4];
   for (guint i = 0; i < 4; i++)
-    points[i] = (SlPoint){ (plate[(i + 2) % 4][0] + shift) / WIDTH,
-                           plate[(i + 2) % 4][1] / HEIGHT, 0.9 };
-  const SlObjectView object = { .x = 50, .y = 50, .w = 200, .h = 80,
-                                .x_min = 50.0 / WIDTH, .x_max = 250.0 / WIDTH,
-                                .y_min = 50.0 / HEIGHT, .y_max = 130.0 / HEIGHT,
-                                .confidence = 0.9, .label = "plate", .object_id = id,
-                                .n_points = 4, .points = points };
-  const SlPredictionView prediction = { .width = WIDTH, .height = HEIGHT, .n_objects = 1,
-                                        .objects = &object, .skeleton = &sl_skeleton_corners };
+    points[i] =
+      (SlPoint){ (plate[(i + 2) % 4][0] + shift) / WIDTH, plate[(i + 2) % 4][1] / HEIGHT, 0.9 };
+  const SlObjectView object = { .x = 50,
+                                .y = 50,
+                                .w = 200,
+                                .h = 80,
+                                .x_min = 50.0 / WIDTH,
+                                .x_max = 250.0 / WIDTH,
+                                .y_min = 50.0 / HEIGHT,
+                                .y_max = 130.0 / HEIGHT,
+                                .confidence = 0.9,
+                                .label = "plate",
+                                .object_id = id,
+                                .n_points = 4,
+                                .points = points };
+  const SlPredictionView prediction = { .width = WIDTH,
+                                        .height = HEIGHT,
+                                        .n_objects = 1,
+                                        .objects = &object,
+                                        .skeleton = &sl_skeleton_corners };
   sl_buffer_add_prediction (buffer, &prediction, NULL);
 }
 
@@ -137,9 +147,8 @@ push_pull (TestLine *line, GstBuffer *buffer)
 static TestLine
 open_chain (const char *model, const char *how, const char *alignment, const char *rest)
 {
-  g_autofree char *launch =
-    g_strdup_printf (READER " object-class=plate %s drop=never ! sltext %s", model, how, alignment,
-                     rest);
+  g_autofree char *launch = g_strdup_printf (READER " object-class=plate %s drop=never ! sltext %s",
+                                             model, how, alignment, rest);
   return test_line_open (launch, NULL, CAPS);
 }
 
@@ -199,7 +208,8 @@ test_confidences (void)
   for (guint i = 0; i < 4; i++) {
     g_assert_cmpuint (text.characters[i].character, ==, (guint) "ACBD"[i]);
     g_assert_cmpfloat (text.characters[i].confidence, >, 0.6);
-    g_assert_cmpfloat (text.characters[i].confidence, <=, 1 / (1 + exp (-5) + 3 * exp (-10)) + 1e-6);
+    g_assert_cmpfloat (text.characters[i].confidence, <=,
+                       1 / (1 + exp (-5) + 3 * exp (-10)) + 1e-6);
   }
   close_chain (&line);
   test_remove_file (model);
@@ -209,9 +219,10 @@ test_confidences (void)
 static void
 test_votes (void)
 {
-  static const char *const drawn[] = { "ABCD", "ABCC", "ABCD", "BCD",  "ABCD",
+  static const char *const drawn[] = { "ABCD", "ABCC",  "ABCD", "BCD", "ABCD",
                                        "ABCD", "ABCDA", "ABCD", "ABCD" };
-  g_autofree char *model = save_model (1), *formats = test_text_file ("letters.formats", "x: A{4}\n");
+  g_autofree char *model = save_model (1),
+                  *formats = test_text_file ("letters.formats", "x: A{4}\n");
   g_autofree char *rest = g_strdup_printf ("min-votes=3 formats=%s", formats);
   TestLine line = open_chain (model, "blank=0", "object-alignment=corners", rest);
   for (guint i = 0; i < G_N_ELEMENTS (drawn); i++) {
@@ -267,11 +278,16 @@ test_said (void)
     gint32 id;
     const char *said, *text;
   } rows[] = {
-    { "plate", 0, "AB 12", "AB 12 1 0.80" }, { "plate", 0, NULL, NULL },
-    { "plate", 3, NULL, NULL },              { "plate", 3, "AB12", "AB12 1 0.80" },
-    { "plate", 3, NULL, "AB12 1 0.80" },     { "plate", 3, "AB12", "AB12 2 0.80" },
-    { "plate", 4, "XY", "XY 1 0.80" },       { "person", 3, "AB12", NULL },
-    { "plate", 3, "\n\t", "AB12 2 0.80" },   { "plate", 0, "", NULL },
+    { "plate", 0, "AB 12", "AB 12 1 0.80" },
+    { "plate", 0, NULL, NULL },
+    { "plate", 3, NULL, NULL },
+    { "plate", 3, "AB12", "AB12 1 0.80" },
+    { "plate", 3, NULL, "AB12 1 0.80" },
+    { "plate", 3, "AB12", "AB12 2 0.80" },
+    { "plate", 4, "XY", "XY 1 0.80" },
+    { "person", 3, "AB12", NULL },
+    { "plate", 3, "\n\t", "AB12 2 0.80" },
+    { "plate", 0, "", NULL },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *text = say (&line, rows[i].label, rows[i].id, rows[i].said, i);

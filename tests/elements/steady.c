@@ -157,6 +157,10 @@ static const Case cases[] = {
     "video/x-raw ! sltrack max-age=5 appearance-memory=10 appearance=@models@/looks.onnx "
     "appearance-settings=\"mean=127.5 std=127.5\" observation-centred=true",
     24, "objects=true" },
+  /* The class that wins everywhere is a letter here. */
+  { "objects/letters", "letters.onnx std=255 decoder=text,end=1,transposed=yes,alphabet=XBCD",
+    "video/x-raw ! sltrack max-age=5 ! sltext formats=@models@/letters.formats", 64,
+    "objects=true object-alignment=corners" },
   { "objects/boxes", "one_box.tflite", "application/x-json", 24, "objects=true" },
   { "motion/none", "brightest_channel.tflite", "video/x-raw ! slmotion", 16 },
   { "motion/some", "brightest_channel.tflite", "video/x-raw ! slmotion min-area=0", 32, NULL,

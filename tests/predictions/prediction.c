@@ -83,6 +83,29 @@ test_codes (void)
   g_string_free (shortened, TRUE);
 }
 
+/* What readings of an object said, and what a format corrected; the reading of the frame is in JSON
+ * alone. */
+static void
+test_texts (void)
+{
+  const SlLabelled said[] = { { -1, 0.25, "AB 0", "reader.onnx" },
+                                { 3, 0.5, "white", "w.onnx" } };
+  const SlTextView text = {
+    "ABO", 0.75, 12, "old", 3, { { 'A', 0, 1 }, { 'B', '8', 0.5 }, { 0x4eac, 0, 0.75 } }
+  };
+  const SlObjectView read[] = { { 0, 0, 1, 1, 0, 0, 1, 1, 0.5, 2, "plate", .n_labels = 2,
+                                  .labels = said, .text = &text } };
+  const SlPredictionView prediction = { .width = 9, .height = 9, .n_objects = 1, .objects = read };
+  g_autofree char *json = json_of (&prediction), *lines = text_of (&prediction);
+  g_assert_cmpstr (lines, ==, "plate 0.5 0 0 1 1\n  ABO 0.75 old\n  white 0.5\n");
+  g_assert_nonnull (
+    strstr (json, "\"text\":{\"text\":\"ABO\",\"confidence\":0.75,\"votes\":12,\"format\":\"old\","
+                  "\"characters\":[{\"character\":\"A\",\"confidence\":1},"
+                  "{\"character\":\"B\",\"confidence\":0.5,\"read\":\"8\"},"
+                  "{\"character\":\"\xe4\xba\xac\",\"confidence\":0.75}]}"));
+  g_assert_nonnull (strstr (json, "\"label\":\"AB 0\",\"label_id\":-1"));
+}
+
 static void
 test_json (void)
 {
@@ -417,6 +440,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/prediction/locale", test_locale);
   g_test_add_func ("/prediction/text", test_text);
   g_test_add_func ("/prediction/codes", test_codes);
+  g_test_add_func ("/prediction/texts", test_texts);
 #ifdef SL_TEST_JSON_GLIB
   g_test_add_func ("/prediction/json_parses", test_json_parses);
 #endif

@@ -23,7 +23,13 @@ static const SlCodeView read_codes[] = {
     { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, NAN } } },
   { "code \"39\" \xff", NULL, bytes, 3, FALSE, 7, { { 0, 0 } } },
 };
+static const SlTextView read_texts[] = {
+  { "A0", 0.5, 3, "old", 2, { { 'A', 0, 0.25f }, { '0', 'O', 0.75f } } },
+  { "\xe4\xba\xac", NAN, 1, NULL, 1, { { 0x4eac, 0, NAN } } },
+};
 static const SlObjectView read_objects[] = {
+  { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "plate", .text = &read_texts[0] },
+  { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "plate", .text = &read_texts[1] },
   { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "qr", .code = &read_codes[0] },
   { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 2, "linear", .code = &read_codes[1] },
 };

@@ -37,7 +37,7 @@ view_of (const char *text)
 #define RULES                            \
   "# comment\n\n"                        \
   "pairs: O0 I1 Z2 S5 B8\n"              \
-  "pairs: L1\n"                          \
+  "pairs: L1 D>0\n"                      \
   "gb: AA99 AAA\n"                       \
   "de: [ABDÄÖÜ]{1,3}-A{1,2} 9{1,4}\n" \
   "short: 9*9\n"
@@ -69,6 +69,8 @@ test_applied (void)
       "B1",
       "de", 0 },
     { "OIO", "0I0", "short", 2 },
+    { "ABD2CDE", "AB02CDE", "gb", 2 }, /* D may be 0, but 0 is O */
+    { "AB120DE", "AB12ODE", "gb", 2 },
     { "", "", NULL, 2 },
     { " -.", " -.", NULL, 2 },
     { "AB12CDEF", "AB12CDEF", NULL, 2 },
@@ -203,7 +205,7 @@ test_refused (void)
     { "gb: A{99999999999999999999}", "expected a count such as" },
     { "gb: A{2", "expected a count such as" },
     { "gb: A{30}9{3}", "expected a pattern of at most 32 characters, got 'gb'" },
-    { "pairs: O0 X", "expected at most 64 pairs of two characters, such as O0 I1, got 'X'" },
+    { "pairs: O0 X", "expected at most 64 pairs of two characters, such as O0 I1 D>0, got 'X'" },
     { "gb: A\xff", "expected at most 65536 bytes of UTF-8, got other bytes" },
     { many, "expected at most 65536 bytes of UTF-8, got more" },
   };

@@ -44,6 +44,8 @@
  *   trained_blue.tflite       the same, and they look at the third channel most
  *   looks.onnx                float32[1,3,16,8] -> the mean colours of a grid of 2 x 4 cells, an
  *                             embedding
+ *   letters.onnx              float32[1,3,8,48] -> six places of a text, letters_model.h; with a
+ *                             file of formats, letters.formats
  *   normalised.onnx           float32[1,3,32,32] -> 32 numbers by a convolution of chance and batch
  *                             normalisation as in training with pixels of -1..1
  *   colour_words.onnx         int64[1,N] -> float32[1,3]: the sum of the colours that tokens stand
@@ -53,6 +55,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/letters_model.h"
 #include "tests/support/looks_model.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/pt2_writer.h"
@@ -600,6 +603,15 @@ make_looks (const char *directory)
   save_bytes (directory, "looks.onnx", bytes);
 }
 
+static void
+make_letters (const char *directory)
+{
+  g_autoptr (GBytes) bytes = letters_model (1),
+                     formats = g_bytes_new_static (LETTERS_FORMATS, strlen (LETTERS_FORMATS));
+  save_bytes (directory, "letters.onnx", bytes);
+  save_bytes (directory, "letters.formats", formats);
+}
+
 /* A text model that belongs to brightest_channel: colours of tokens. */
 static void
 make_colour_words (const char *directory, const char *name, guint length)
@@ -709,6 +721,7 @@ main (int argc, char **argv)
   make_trained (argv[1], "trained_red.tflite", 1 / 255.f, 0, PLAIN, 1.5f);
   make_trained (argv[1], "trained_blue.tflite", 1 / 255.f, 0, PLAIN, 1 / 1.5f);
   make_normalised (argv[1]);
+  make_letters (argv[1]);
   make_looks (argv[1]);
   make_colour_words (argv[1], "colour_words.onnx", 3);
   make_colour_words (argv[1], "colour_words_wide.onnx", 4);
