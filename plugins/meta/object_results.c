@@ -7,11 +7,10 @@
 
 #include <gst/video/video.h>
 
+#include "core/base/text_pool.h"
 #include "plugins/meta/regions/keep.h"
 #include "plugins/meta/regions/object.h"
 #include "plugins/meta/relations/write.h"
-
-#define TEXT_BYTES 256
 
 typedef struct
 {
@@ -24,7 +23,7 @@ typedef struct
 struct _SlObjectResults
 {
   GArray *labels;        /* of SlLabelled; those of a region follow each other */
-  GStringChunk *texts;   /* that labels are, where they are no classes' names */
+  SlTextPool *texts;     /* that labels are, where they are no classes' names */
   GArray *label_regions; /* of guint: for each label */
   GArray *shares;        /* of gfloat: of all texts' characters, in the labels' order */
   GArray *objects;       /* of NestedObject */
@@ -39,7 +38,7 @@ sl_object_results_new (void)
 {
   SlObjectResults *nested = g_new0 (SlObjectResults, 1);
   nested->labels = g_array_new (FALSE, FALSE, sizeof (SlLabelled));
-  nested->texts = g_string_chunk_new (TEXT_BYTES);
+  nested->texts = sl_text_pool_new ();
   nested->label_regions = g_array_new (FALSE, FALSE, sizeof (guint));
   nested->shares = g_array_new (FALSE, FALSE, sizeof (gfloat));
   nested->objects = g_array_new (FALSE, FALSE, sizeof (NestedObject));
@@ -55,7 +54,7 @@ sl_object_results_free (SlObjectResults *nested)
   if (nested == NULL)
     return;
   g_array_unref (nested->labels);
-  g_string_chunk_free (nested->texts);
+  sl_text_pool_free (nested->texts);
   g_array_unref (nested->label_regions);
   g_array_unref (nested->shares);
   g_array_unref (nested->objects);
@@ -69,7 +68,7 @@ void
 sl_object_results_clear (SlObjectResults *nested)
 {
   g_array_set_size (nested->labels, 0);
-  g_string_chunk_clear (nested->texts);
+  sl_text_pool_clear (nested->texts);
   g_array_set_size (nested->label_regions, 0);
   g_array_set_size (nested->shares, 0);
   g_array_set_size (nested->objects, 0);
@@ -99,7 +98,7 @@ sl_object_results_add (SlObjectResults *nested, guint region, const SlPrediction
 {
   for (guint i = 0; i < prediction->n_labels; i++) {
     SlLabelled label = prediction->labels[i];
-    label.label = label.label_id == SL_TEXT_ID ? g_string_chunk_insert (nested->texts, label.label)
+    label.label = label.label_id == SL_TEXT_ID ? sl_text_pool_insert (nested->texts, label.label)
                                                : g_intern_string (label.label);
     label.model = model != NULL ? g_intern_string (model) : NULL;
     g_array_append_vals (nested->shares, label.shares, label.n_shares);

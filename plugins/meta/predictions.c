@@ -22,7 +22,6 @@
 
 /* Type of a region whose label is a text. */
 #define TEXT "text"
-#define TEXT_BYTES 256
 /* Objects inside objects inside ... deeper than this lie flat. */
 #define MAX_DEPTH 8
 /* Regions beyond this many are not read. */
@@ -79,7 +78,7 @@ sl_prediction_reader_init (SlPredictionReader *reader)
 {
   reader->objects = g_array_new (FALSE, TRUE, sizeof (SlObjectView));
   reader->labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
-  reader->texts = g_string_chunk_new (TEXT_BYTES);
+  reader->texts = sl_text_pool_new ();
   reader->points = g_array_new (FALSE, TRUE, sizeof (SlPoint));
   reader->mask_classes = g_array_new (FALSE, TRUE, sizeof (SlMaskClass));
   reader->cells = g_byte_array_new ();
@@ -98,7 +97,7 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
 {
   g_clear_pointer (&reader->objects, g_array_unref);
   g_clear_pointer (&reader->labels, g_array_unref);
-  g_clear_pointer (&reader->texts, g_string_chunk_free);
+  g_clear_pointer (&reader->texts, sl_text_pool_free);
   g_clear_pointer (&reader->points, g_array_unref);
   g_clear_pointer (&reader->mask_classes, g_array_unref);
   g_clear_pointer (&reader->cells, g_byte_array_unref);
@@ -322,7 +321,7 @@ forget (SlPredictionReader *reader)
 {
   g_array_set_size (reader->objects, 0);
   g_array_set_size (reader->labels, 0);
-  g_string_chunk_clear (reader->texts);
+  sl_text_pool_clear (reader->texts);
   g_array_set_size (reader->points, 0);
   g_byte_array_set_size (reader->cells, 0);
   g_array_set_size (reader->object_labels, 0);

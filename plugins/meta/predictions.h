@@ -9,6 +9,7 @@
 
 #include <gst/gst.h>
 
+#include "core/base/text_pool.h"
 #include "plugins/base/byte_pool.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/regions/keypoints.h"
@@ -52,10 +53,10 @@ typedef struct
 /** Predictions read from the metas of a buffer, written by any element. */
 typedef struct
 {
-  GArray *objects;     /* of SlObjectView; labels are static strings (quarks) */
-  GArray *labels;      /* of SlLabelled */
-  GStringChunk *texts; /* labels that are texts and not names of classes */
-  GArray *points;      /* of SlPoint, all objects' */
+  GArray *objects;   /* of SlObjectView; labels are static strings (quarks) */
+  GArray *labels;    /* of SlLabelled */
+  SlTextPool *texts; /* labels that are texts and not names of classes */
+  GArray *points;    /* of SlPoint, all objects' */
   GArray *mask_classes;
   GByteArray *cells;       /* of all objects' masks */
   GByteArray *frame_cells; /* of the frame's mask, where a segmentation has it */

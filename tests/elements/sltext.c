@@ -377,7 +377,7 @@ test_foreign (void)
   }
 }
 
-/* What a broken model gives, and corners that are none: no crash, and no text or any. */
+/* What a broken model gives, and corners that are not corners: no crash, whatever the text. */
 static void
 test_hostile (void)
 {

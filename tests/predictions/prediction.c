@@ -88,8 +88,7 @@ test_codes (void)
 static void
 test_texts (void)
 {
-  const SlLabelled said[] = { { -1, 0.25, "AB 0", "reader.onnx" },
-                                { 3, 0.5, "white", "w.onnx" } };
+  const SlLabelled said[] = { { -1, 0.25, "AB 0", "reader.onnx" }, { 3, 0.5, "white", "w.onnx" } };
   const SlTextView text = {
     "ABO", 0.75, 12, "old", 3, { { 'A', 0, 1 }, { 'B', '8', 0.5 }, { 0x4eac, 0, 0.75 } }
   };

@@ -131,7 +131,7 @@ test_noise (void)
   g_assert_cmpuint (right, >=, 48);
 }
 
-/* The longest readings, of nothing in common and with confidences that are none. */
+/* The longest readings, with nothing in common, some with NaN confidences. */
 static void
 test_hostile (void)
 {

@@ -144,7 +144,7 @@ read_share (const GstStructure *structure, const char *field, double *value)
  * no end of them. */
 static void
 read_labelled (const GstVideoRegionOfInterestMeta *region, const GstStructure *classification,
-               GStringChunk *texts, GArray *labels)
+               SlTextPool *texts, GArray *labels)
 {
   const char *model = gst_structure_get_string (classification, "model_name"),
              *text = gst_structure_get_string (classification, "label");
@@ -153,7 +153,7 @@ read_labelled (const GstVideoRegionOfInterestMeta *region, const GstStructure *c
                        .model = model != NULL ? g_intern_string (model) : NULL };
   read_share (classification, "confidence", &label.confidence);
   gst_structure_get_int (classification, "label_id", &label.label_id);
-  label.label = label.label_id == SL_TEXT_ID && text != NULL ? g_string_chunk_insert (texts, text)
+  label.label = label.label_id == SL_TEXT_ID && text != NULL ? sl_text_pool_insert (texts, text)
                                                              : read_label (region, classification);
   g_array_append_val (labels, label);
 }
@@ -169,7 +169,7 @@ is_classification (const GstStructure *structure)
 }
 
 void
-sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, GStringChunk *texts,
+sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, SlTextPool *texts,
                        GArray *labels)
 {
   for (const GList *l = region->params; l != NULL; l = l->next)
@@ -178,8 +178,7 @@ sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, GStringChunk 
 }
 
 void
-sl_region_read_frame_label (GstVideoRegionOfInterestMeta *region, GStringChunk *texts,
-                            GArray *labels)
+sl_region_read_frame_label (GstVideoRegionOfInterestMeta *region, SlTextPool *texts, GArray *labels)
 {
   read_labelled (region, gst_video_region_of_interest_meta_get_param (region, LABEL), texts,
                  labels);

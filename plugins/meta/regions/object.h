@@ -8,6 +8,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include "core/base/text_pool.h"
 #include "postprocess/predictions/prediction.h"
 
 /** sl_next_region: (nullable): the region of @buffer that follows *@state, which is NULL before the
@@ -48,9 +49,9 @@ void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled
 
 /** sl_region_read_labels: appends the labels that elements gave to the object of @region to @labels
  * (of SlLabelled). Class names are static strings. Texts are copied into @texts. */
-void sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, GStringChunk *texts,
+void sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, SlTextPool *texts,
                             GArray *labels);
 /** sl_region_read_frame_label: appends the label that @region stands for; sl_region_is_label() is
  * TRUE of it. */
-void sl_region_read_frame_label (GstVideoRegionOfInterestMeta *region, GStringChunk *texts,
+void sl_region_read_frame_label (GstVideoRegionOfInterestMeta *region, SlTextPool *texts,
                                  GArray *labels);

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Texts on objects: predict --text with a reader of half squares, the ready descriptions, and public models where they were fetched."""
+import json
+import os
+import shutil
+import subprocess
+
+import harness
+from harness import Skip, model, png_of, run, work, write
+
+READY = os.path.join(harness.ROOT, "pipelines", "ready")
+WHITE, BLUE = (255, 255, 255), (0, 0, 255)
+HALVES = {"A": lambda x, y: x < 8, "B": lambda x, y: x >= 8, "C": lambda x, y: y < 16, "D": lambda x, y: y >= 16}
+
+
+def reader():
+    """The reader with its description beside it."""
+    path = shutil.copy(model("letters.onnx"), work("reader.onnx"))
+    write("reader.onnx.modelinfo", b"[modelinfo]\nversion=1.0\ngroup-id=reader\n\n[sightline]\nstd=255\ndecoder=text,blank=0,transposed=yes,alphabet=ABCD\n")
+    return path
+
+
+def plate(name, text):
+    """A blue picture with the text in the box of one_box.tflite, 16 pixels a letter."""
+    def pixel(x, y):
+        inside = x < 96 and 16 <= y < 48 and x // 16 < len(text)
+        return WHITE if inside and HALVES[text[x // 16]](x % 16, y - 16) else BLUE
+    return png_of(name, 192, 64, [b"".join(bytes(pixel(x, y)) for x in range(192)) for y in range(64)])
+
+
+def objects(*args):
+    return [json.loads(line)["objects"] for line in run("predict", "--json", *args).expect(0).out.splitlines()]
+
+
+def test_predict():
+    pictures = [plate("one.png", "ABCD"), plate("two.png", "DABCA")]
+    found = objects("--model", model("one_box.tflite"), "--text", reader(), *pictures)
+    assert [o["text"]["text"] for (o,) in found] == ["ABCD", "DABCA"], found
+    text = found[0][0]["text"]
+    assert text["votes"] == 1 and text["format"] is None and [c["character"] for c in text["characters"]] == list("ABCD"), text
+    assert all(0.5 < c["confidence"] <= 1 and "read" not in c for c in text["characters"]), text
+
+
+def test_formats():
+    formats = write("x.formats", b"pairs: D8\nfour: A{3}9\nfive: A{5}\n")
+    found = objects("--model", model("one_box.tflite"), "--text", reader(), "--text-formats", formats, plate("one.png", "ABCD"), plate("two.png", "DABCA"))
+    texts = [o["text"] for (o,) in found]
+    assert [(t["text"], t["format"]) for t in texts] == [("ABC8", "four"), ("DABCA", "five")], texts
+    assert [c.get("read") for c in texts[0]["characters"]] == [None, None, None, "D"], texts
+    table = run("predict", "--model", model("one_box.tflite"), "--text", reader(), "--text-formats", formats, work("one.png")).expect(0).out
+    assert "  ABC8  " in table and table.rstrip().endswith("  four"), table
+    rows = run("predict", "--format", "csv", "--model", model("one_box.tflite"), "--text", reader(), work("one.png")).expect(0).out
+    assert '"text","ABCD"' in rows, rows
+
+
+def test_refused():
+    m, picture = model("one_box.tflite"), plate("one.png", "ABCD")
+    run("predict", "--text", reader(), picture).expect(2, "--text %s: expected --model FILE, too, which finds what is read, such as plates" % reader())
+    run("predict", "--model", m, "--text-formats", "x", picture).expect(2, "--text-formats x: expected --text MODEL, too, which reads the texts")
+    run("predict", "--model", m, "--text", work("none.onnx"), picture).expect(1, "none.onnx: no such file")
+    run("predict", "--model", m, "--text", reader(), "--text-formats", work("none.formats"), picture).expect(1, "expected a file of formats")
+    run("predict", "--model", m, "--text", reader(), "--text-formats", write("bad.formats", b"x: b\n"), picture).expect(1, "bad.formats:1: expected A, 9, *, [...]")
+
+
+def ready(name, **values):
+    """What a ready description writes of a picture."""
+    out = work(name + ".json")
+    values.update(source=plate("one.png", "ABCD"), output=out, model=model("one_box.tflite"), reader=reader())
+    settings = [word for key, value in values.items() for word in ("--set", "%s=%s" % (key.replace("_", "-"), value))]
+    result = run("check", os.path.join(READY, name + ".pipeline"), *settings)
+    if 'no element "' in result.out:
+        raise Skip("an element is missing")
+    result.expect(0)
+    run("run", os.path.join(READY, name + ".pipeline"), *settings).expect(0)
+    with open(out, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_ready():
+    found = ready("read-plates", classes="blue", min_votes=1, formats=os.path.join(READY, "plates.formats"))
+    assert found[0]["objects"][0]["text"]["text"] == "ABCD" and found[0]["objects"][0]["id"] == 1, found
+    assert ready("read-text", most=3)[0]["objects"][0]["text"]["text"] == "ABCD"
+
+
+def test_public():
+    """PP-OCRv4, where `sightline get` fetched it, reads a page that GStreamer draws."""
+    page = work("page.png")
+    picture = ["videotestsrc", "num-buffers=1", "pattern=white", "!", "video/x-raw,width=640,height=320", "!", "textoverlay", "text=INVOICE 20714", "color=0xff000000",
+               "outline-color=0xffffffff", "draw-shadow=false", "font-desc=Sans 30", "!", "pngenc", "!", "filesink", "location=" + page]
+    if subprocess.run(["gst-launch-1.0", "-q", *picture], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        raise Skip("no textoverlay")
+    result = run("predict", "--json", "--model", "zoo:ppocr_find", "--text", "zoo:ppocr_read", page)
+    if "sightline get" in result.err:
+        raise Skip("the models of the zoo are not fetched")
+    found = [o["text"]["text"].replace(" ", "") for o in json.loads(result.expect(0).out)["objects"]]
+    assert "INVOICE20714" in found, result
+
+
+harness.main(globals())
