@@ -79,7 +79,7 @@ def ready(name, **values):
 
 def test_ready():
     found = ready("read-plates", classes="blue", min_votes=1, formats=os.path.join(READY, "plates.formats"))
-    assert found[0]["objects"][0]["text"]["text"] == "ABCD" and found[0]["objects"][0]["id"] == 1, found
+    assert found[0]["objects"][0]["text"]["text"] == "ABC0" and found[0]["objects"][0]["text"]["format"] == "de" and found[0]["objects"][0]["id"] == 1, found
     assert ready("read-text", most=3)[0]["objects"][0]["text"]["text"] == "ABCD"
 
 
