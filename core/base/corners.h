@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * The four corners of something flat that a camera sees at an angle, such as a number plate, and
  * the perspective map from an upright picture of it to the frame. libc only.

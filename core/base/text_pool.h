@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
- * Copies of texts that live until the next frame. Unlike a GStringChunk it keeps its memory when it is
- * cleared, so that a stream of similar frames allocates none. One thread at a time.
+ * Copies of texts that live until the next frame. Unlike a GStringChunk it keeps its memory when it
+ * is cleared, so that a stream of similar frames allocates none. One thread at a time.
  */
 #pragma once
 

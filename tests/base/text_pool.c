@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Texts of all lengths keep their bytes until the pool is cleared; then its memory is used again. */
+/* Texts of all lengths keep their bytes until the pool is cleared; then its memory is used again.
+ */
 #include "core/base/text_pool.h"
 
 #include <string.h>

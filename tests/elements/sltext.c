@@ -350,7 +350,8 @@ test_foreign (void)
     "read=(string)no;",
     "text, text=(string)\"AB\", shares=<(float)9, (float)-1, (float)0.5>, read=<(uint)4294967295, "
     "(uint)10>, votes=(uint)0;",
-    "classification, label=(string)\"AB\", label_id=(int)-1, shares=(string)x, confidence=(double)7;",
+    "classification, label=(string)\"AB\", label_id=(int)-1, shares=(string)x, "
+    "confidence=(double)7;",
   };
   for (guint i = 0; i < G_N_ELEMENTS (params); i++) {
     GstBuffer *frame = said_frame ("plate", 0, NULL, 0);

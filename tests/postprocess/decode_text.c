@@ -289,9 +289,9 @@ test_refused (void)
     "text", &config, SL_ERROR_ARGUMENT,
     "which of the 87 classes is no character: state blank=0, as PyTorch and Paddle have it, or "
     "blank=86");
-  assert_open_fails (
-    "text,blank=1,end=2", &config, SL_ERROR_ARGUMENT,
-    "blank=1 and end=2: expected one of them: blank of a network trained with CTC");
+  assert_open_fails ("text,blank=1,end=2", &config, SL_ERROR_ARGUMENT,
+                     "decoder text: blank=1 and end=2: expected one of them: blank of a network "
+                     "trained with CTC, end of one with attention");
   assert_open_fails ("text,end=87", &config, SL_ERROR_ARGUMENT,
                      "end: expected an integer 0..86, got '87'");
   assert_open_fails ("text,blank=86", &config, SL_ERROR_LABELS,

@@ -157,7 +157,8 @@ test_refused (void)
 {
   static const char *const cases[][2] = {
     { "fase",
-      "object-alignment=fase: 'fase': expected face, hand, person, box or corners, then parameters such as "
+      "object-alignment=fase: 'fase': expected face, hand, person, box or corners, then parameters "
+      "such as "
       "from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no; did you mean 'face'?" },
     { "scale=2,face", "'face': expected face" },
     { "face,scale=0", "object-alignment=face,scale=0: scale=0: expected a number from 0.1 to 10" },
