@@ -98,3 +98,20 @@ sl_promises_same (const SlDescription *a, const SlDescription *b)
   }
   return same;
 }
+
+char *
+sl_promises_contradiction (const GPtrArray *descriptions)
+{
+  const SlDescription *first = NULL;
+  for (guint i = 0; i < descriptions->len; i++) {
+    const SlDescription *description = descriptions->pdata[i];
+    if (description->cores > 0 && first == NULL)
+      first = description;
+    if (description->cores > 0
+        && (description->cores < first->cores || description->cores > first->cores))
+      return g_strdup_printf ("%s: [budget] cores is %g, %s has %g: expected one number for all "
+                              "that run together",
+                              description->path, description->cores, first->path, first->cores);
+  }
+  return NULL;
+}

@@ -14,3 +14,6 @@ gboolean sl_promises_apply (const GPtrArray *models, const SlDescription *descri
                             GError **error);
 /** sl_promises_same: whether both promise the same. */
 gboolean sl_promises_same (const SlDescription *a, const SlDescription *b);
+/** sl_promises_contradiction: (transfer full) (nullable): which of @descriptions (element-type
+ * SlDescription) state different budgets of the one processor. */
+char *sl_promises_contradiction (const GPtrArray *descriptions);

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* States of cameras are those of slcamera's property "state". */
+/* States of cameras are those of slcamera's property "state"; "quiet-stats" says whether it is quiet. */
 #include "pipelines/supervise/elements.h"
 
 #include "pipelines/description/build.h"
+
+/* With quiet=keyframes the next frame may be as far away as the camera's next key frame. */
+static gboolean
+is_quiet (GstElement *camera)
+{
+  g_autoptr (GstStructure) stats = NULL;
+  gboolean quiet = FALSE;
+  g_object_get (camera, "quiet-stats", &stats, NULL);
+  return gst_structure_get_boolean (stats, "quiet", &quiet) && quiet;
+}
 
 gboolean
 sl_camera_is_away (GstElement *pipeline)
@@ -12,7 +22,8 @@ sl_camera_is_away (GstElement *pipeline)
   for (guint i = 0; i < cameras->len; i++) {
     g_autofree char *state = NULL;
     g_object_get (g_ptr_array_index (cameras, i), "state", &state, NULL);
-    if (state != NULL && g_strv_contains (away, state))
+    if ((state != NULL && g_strv_contains (away, state))
+        || is_quiet (g_ptr_array_index (cameras, i)))
       return TRUE;
   }
   return FALSE;

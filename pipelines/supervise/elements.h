@@ -5,9 +5,9 @@
 
 #include <gst/gst.h>
 
-/** sl_camera_is_away: whether an slcamera of @pipeline is connecting, stalled or reconnecting. It
- * connects again by itself. Until then no frame is due, and a restarted pipeline would wait for the
- * same camera. */
+/** sl_camera_is_away: whether an slcamera of @pipeline is connecting, stalled, reconnecting or
+ * quiet. It connects again by itself. Until then no frame is due, and a restarted pipeline would
+ * wait for the same camera. */
 gboolean sl_camera_is_away (GstElement *pipeline);
 /** sl_pipeline_interrupt: lets a stop interrupt a start. GStreamer changes the state of a pipeline
  * step by step, so an element that blocks in a change up also delays the change down. This emits

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The usual size is a median, and what is usual around it the median of the deviations: a few
- * pictures with motion among those that are remembered change neither. What is compared is the mean
- * of a few pictures, as noise makes single ones larger and smaller.
+ * Pictures right behind a key frame are often larger than those at the end of its group. So a
+ * picture counts in parts of what is usual at its place. The usual part is a median, and what is
+ * usual around it the median of the deviations: a few pictures with motion among those that are
+ * remembered change neither. What is compared is the mean of a few pictures, as noise makes single
+ * ones larger and smaller.
  */
 #include "plugins/camera/sizes.h"
 
@@ -16,6 +18,9 @@
 #define DEVIATIONS 4.0
 #define PART 0.25
 #define IN_A_ROW 2
+/* A part of 1; the weight of groups before in what is usual at a place. */
+#define ONE 1024u
+#define BEFORE 3u
 
 void
 sl_sizes_key (SlSizes *sizes)
@@ -47,7 +52,7 @@ is_large (const SlSizes *sizes, guint kind)
     return FALSE;
   for (guint i = 0; i < SL_SIZES_MEAN; i++)
     mean += sizes->last[kind][i] / (double) SL_SIZES_MEAN;
-  memcpy (values, sizes->bytes[kind], n * sizeof *values);
+  memcpy (values, sizes->parts[kind], n * sizeof *values);
   const guint32 usual = median (values, n);
   for (guint i = 0; i < n; i++)
     values[i] = values[i] > usual ? values[i] - usual : usual - values[i];
@@ -59,15 +64,21 @@ gboolean
 sl_sizes_see (SlSizes *sizes, gsize bytes, gboolean referred, gboolean learn)
 {
   const guint kind = referred ? 1 : 0;
-  const guint32 size = (guint32) MIN (bytes, G_MAXUINT32);
+  const guint32 size = (guint32) CLAMP (bytes, 1, G_MAXUINT32 / ONE);
   if (++sizes->since_key <= AFTER_KEY)
     return FALSE;
-  sizes->last[kind][sizes->next_last[kind]] = size;
+  guint32 *usual = &sizes->usual[kind][MIN (sizes->since_key, SL_SIZES_PLACES) - 1];
+  const guint32 part = *usual > 0 ? size * ONE / *usual : 0;
+  if (learn)
+    *usual = *usual > 0 ? (BEFORE * *usual + size) / (BEFORE + 1) : size;
+  if (part == 0)
+    return FALSE;
+  sizes->last[kind][sizes->next_last[kind]] = part;
   sizes->next_last[kind] = (sizes->next_last[kind] + 1) % SL_SIZES_MEAN;
   sizes->n_last[kind] = MIN (sizes->n_last[kind] + 1, SL_SIZES_MEAN);
   sizes->large = is_large (sizes, kind) ? sizes->large + 1 : 0;
   if (learn) {
-    sizes->bytes[kind][sizes->next[kind]] = size;
+    sizes->parts[kind][sizes->next[kind]] = part;
     sizes->next[kind] = (sizes->next[kind] + 1) % SL_SIZES_MOST;
     sizes->n[kind] = MIN (sizes->n[kind] + 1, SL_SIZES_MOST);
   }

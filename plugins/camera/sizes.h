@@ -7,6 +7,8 @@
 
 #include <glib.h>
 
+/** Places in a group of pictures that are told apart. */
+#define SL_SIZES_PLACES 256
 /** Pictures of each kind that are remembered. */
 #define SL_SIZES_MOST 64
 /** The last pictures of a kind, whose mean is compared with them. */
@@ -17,7 +19,8 @@
 typedef struct
 {
   /*< private >*/
-  guint32 bytes[2][SL_SIZES_MOST];
+  guint32 usual[2][SL_SIZES_PLACES]; /* bytes of a kind at a place; 0 = not known */
+  guint32 parts[2][SL_SIZES_MOST];   /* sizes of pictures in parts of what is usual there */
   guint n[2], next[2]; /* of each kind: how many, and where the next one goes */
   guint32 last[2][SL_SIZES_MEAN];
   guint n_last[2], next_last[2];

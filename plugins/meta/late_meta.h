@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * SlLateMeta marks frames that slcamera quiet=keyframes held back until something moved. They are
  * late, and newer ones follow at once: elements may pass them without work.

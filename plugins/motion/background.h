@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * The running background of a camera that does not move: which small pixels of a frame differ from
  * it. A small pixel is the mean luma of 4x4 pixels. Each has a mean and a mean deviation, which

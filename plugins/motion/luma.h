@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /* The component of a video frame that stands for its brightness. */
 #pragma once
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * Regions of motion: changed small pixels, gathered in cells of 4x4 of them, and neighbouring cells
  * in rectangles. A region counts from the second frame on, and lasts for a while after its last

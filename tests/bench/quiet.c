@@ -126,7 +126,7 @@ main (int argc, char **argv)
                                  scenes[s].noise,
                                  scenes[s].box,
                                  still ? 1 : walks,
-                                 still ? 600 : 150,
+                                 still ? 541 : 150, /* its last frame is a key frame */
                                  scenes[s].walk };
       if ((argc < 4 || g_str_equal (argv[3], encoders[e].name))
           && (argc < 5 || (guint) atoi (argv[4]) == s))

@@ -5,6 +5,7 @@
 #include "plugins/elements.h"
 #include "tests/faults/sweep.h"
 #include "tools/check/findings.h"
+#include "tools/check/promises.h"
 #include "tools/command.h"
 
 /* A stub for the program's parsing of options, which this test does not use. */
@@ -28,6 +29,7 @@ static char *
 check (gpointer data)
 {
   g_autoptr (GArray) findings = sl_findings_new ();
+  g_autoptr (GArray) promises = sl_check_promises_new ();
   GString *text = g_string_new (NULL);
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (data, &error);
@@ -35,7 +37,7 @@ check (gpointer data)
   sl_check_advise (pipeline, findings);
   if (!sl_findings_have_problems (findings) && sl_check_ready (pipeline, findings)) {
     sl_check_caps (pipeline, findings);
-    sl_check_budget (pipeline, findings);
+    sl_check_budget (pipeline, "pipeline", promises, findings);
   }
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);

@@ -172,7 +172,7 @@ count_copies (GPtrArray *elements, GArray *findings)
 }
 
 void
-sl_check_budget (GstElement *pipeline, GArray *findings)
+sl_check_budget (GstElement *pipeline, const char *name, GArray *all, GArray *findings)
 {
   g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
   g_autoptr (GArray) promises = sl_check_promises_new ();
@@ -189,4 +189,5 @@ sl_check_budget (GstElement *pipeline, GArray *findings)
     gst_clear_object (&normalize);
   }
   sl_check_promises (promises, findings);
+  sl_check_promises_join (all, promises, name);
 }

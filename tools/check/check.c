@@ -11,11 +11,13 @@
 #include "core/base/printable.h"
 #include "models/replay/golden.h"
 #include "pipelines/description/build.h"
+#include "pipelines/description/promises.h"
 #include "pipelines/push/crypt.h"
 #include "pipelines/push/endpoint.h"
 #include "pipelines/push/phones.h"
 #include "plugins/elements.h"
 #include "tools/check/findings.h"
+#include "tools/check/promises.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/run/http/choose.h"
@@ -73,13 +75,20 @@ describe (const SlDescription *description, gboolean built, GArray *findings)
       "watchdog=0: a camera that stalls without closing is never noticed; set watchdog=10s");
 }
 
+/* What is known of all files together. */
+typedef struct
+{
+  GPtrArray *descriptions;
+  GArray *promises;
+} Together;
+
 static void
-check_pipeline (GstElement *pipeline, GArray *findings)
+check_pipeline (GstElement *pipeline, const char *name, GArray *promises, GArray *findings)
 {
   sl_check_advise (pipeline, findings);
   if (!sl_findings_have_problems (findings) && sl_check_ready (pipeline, findings)) {
     sl_check_caps (pipeline, findings);
-    sl_check_budget (pipeline, findings);
+    sl_check_budget (pipeline, name, promises, findings);
   }
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
@@ -168,8 +177,9 @@ check_service (const SlDescription *description, GstElement *pipeline, GArray *f
     sl_findings_add (findings, SL_FINDING_PROBLEM, "state", "%s", bad_state->message);
 }
 
-static int
-check_file (const SlRunOptions *options, const char *path)
+/* FALSE: it has a problem. */
+static gboolean
+check_file (const SlRunOptions *options, const char *path, Together *together)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GArray) findings = sl_findings_new ();
@@ -177,20 +187,52 @@ check_file (const SlRunOptions *options, const char *path)
   sl_heat_read (g_getenv (SL_CORES_SYS), &before);
   sl_elements_init (NULL, NULL);
   sl_run_register_elements ();
-  g_autoptr (SlDescription) description = sl_description_load (path, options->parameters, &error);
+  SlDescription *description = sl_description_load (path, options->parameters, &error);
   GstElement *pipeline = description != NULL ? sl_description_build (description, &error) : NULL;
   if (description != NULL)
     describe (description, pipeline != NULL, findings);
   if (pipeline != NULL)
-    check_pipeline (pipeline, findings);
+    check_pipeline (pipeline, description->name, together->promises, findings);
   else
     sl_findings_add (findings, SL_FINDING_PROBLEM, "description", "%s", error->message);
-  if (description != NULL)
+  if (description != NULL) {
     check_service (description, pipeline, findings);
+    g_ptr_array_add (together->descriptions, description);
+  }
   check_processor (&before, findings);
   gst_clear_object (&pipeline);
   sl_findings_print (findings, path, options->json);
-  return sl_findings_have_problems (findings) ? SL_EXIT_FAILED : SL_EXIT_OK;
+  return !sl_findings_have_problems (findings);
+}
+
+/* FALSE: the files cannot run together. */
+static gboolean
+check_together (const SlRunOptions *options, const Together *together)
+{
+  g_autoptr (GArray) findings = sl_findings_new ();
+  g_autofree char *contradiction = sl_promises_contradiction (together->descriptions);
+  if (contradiction != NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "budget", "%s", contradiction);
+  else if (together->promises->len > 0)
+    sl_check_promises_together (together->promises, findings);
+  if (findings->len > 0)
+    sl_findings_print (findings, "all together", options->json);
+  return contradiction == NULL;
+}
+
+static int
+check_files (const SlRunOptions *options, char **files)
+{
+  Together together = { g_ptr_array_new_with_free_func ((GDestroyNotify) sl_description_free),
+                        sl_check_promises_new () };
+  gboolean good = TRUE;
+  for (guint i = 0; files[i] != NULL; i++)
+    good &= check_file (options, files[i], &together);
+  if (files[1] != NULL)
+    good &= check_together (options, &together);
+  g_ptr_array_unref (together.descriptions);
+  g_array_unref (together.promises);
+  return good ? SL_EXIT_OK : SL_EXIT_FAILED;
 }
 
 static int
@@ -204,7 +246,7 @@ run_check (int argc, char **argv)
   g_autofree char *golden = NULL;
   const GOptionEntry entries[] = {
     SL_RUN_OPTION_SET (options),
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object a line, for each file and for all together", NULL },
     { "make-golden", 0, 0, G_OPTION_ARG_FILENAME, &golden,
       "Instead of FILE: write MODEL.golden beside MODEL, which tests each machine that loads the "
       "model",
@@ -212,7 +254,9 @@ run_check (int argc, char **argv)
     { NULL },
   };
   int status = sl_options_parse (
-    "check", "FILE", "Checks a pipeline description for errors and slow parts, without running it.",
+    "check", "FILE...",
+    "Checks pipeline descriptions for errors and slow parts, without running them. Of several, the "
+    "budget is checked as if they ran together.",
     NULL, argc, argv, entries, more, &files);
   if (status >= 0)
     return status;
@@ -224,12 +268,11 @@ run_check (int argc, char **argv)
   if (golden != NULL)
     return write_golden (golden, &model, &error) ? SL_EXIT_OK
                                                  : sl_complain ("check", "%s", error->message);
-  if (files[0] == NULL || files[1] != NULL)
-    return sl_options_usage ("check",
-                             "expected one FILE: a pipeline description (docs/pipelines.md)");
+  if (files[0] == NULL)
+    return sl_options_usage ("check", "expected FILE: a pipeline description (docs/pipelines.md)");
   if (!sl_run_options_check ("check", &options))
     return SL_EXIT_USAGE;
-  return check_file (&options, files[0]);
+  return check_files (&options, files);
 }
 
 const SlCommand sl_command_check = { "check", "check a pipeline description without running it",

@@ -66,5 +66,6 @@ void sl_check_advise (GstElement *pipeline, GArray *findings);
 gboolean sl_check_ready (GstElement *pipeline, GArray *findings);
 /** sl_check_caps: what each link will carry, in READY. */
 void sl_check_caps (GstElement *pipeline, GArray *findings);
-/** sl_check_budget: memory, and time measured on frames like those predicted. */
-void sl_check_budget (GstElement *pipeline, GArray *findings);
+/** sl_check_budget: memory, and time measured on frames like those predicted. @name: of the
+ * pipeline; @all: promises of all pipelines, which get those of this one */
+void sl_check_budget (GstElement *pipeline, const char *name, GArray *all, GArray *findings);

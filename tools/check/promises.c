@@ -87,8 +87,9 @@ report (const GArray *promises, const gdouble *delivered, gdouble needed, gdoubl
     needed, slow, cores, rates->str);
 }
 
-void
-sl_check_promises (const GArray *promises, GArray *findings)
+/* What @promises need, and what is advised where that is more than there is. */
+static gdouble
+judge (const GArray *promises, GArray *findings)
 {
   const guint n = promises->len;
   const gdouble cores = sl_budget_cores ();
@@ -98,21 +99,49 @@ sl_check_promises (const GArray *promises, GArray *findings)
   gdouble needed = 0;
   for (guint i = 0; i < n; i++) {
     const Promise *promise = &g_array_index (promises, Promise, i);
-    const gboolean slow = is_slow (promise);
     rates[i] = promise->rate;
     costs[i] = promise->cost;
     most[i] = promise->fps;
     priorities[i] = promise->priority;
-    needed += promise->cost * (slow ? promise->fps : promise->rate);
-    sl_findings_add (findings, SL_FINDING_FACT, "budget",
-                     "%s: %.4g frames/s promised need %.3g of %.3g cores", promise->name,
-                     promise->rate, promise->rate * promise->cost, cores);
-    if (slow)
-      sl_findings_add (findings, SL_FINDING_ADVICE, "budget",
-                       "%s: %.4g frames/s promised, but the source sends %.4g; promise %.4g",
-                       promise->name, promise->rate, promise->fps, promise->fps);
+    needed += promise->cost * (is_slow (promise) ? promise->fps : promise->rate);
   }
   sl_turns_predict (rates, priorities, costs, most, n, cores, delivered);
   if (needed > cores)
     report (promises, delivered, needed, cores, findings);
+  return needed;
+}
+
+void
+sl_check_promises (const GArray *promises, GArray *findings)
+{
+  for (guint i = 0; i < promises->len; i++) {
+    const Promise *promise = &g_array_index (promises, Promise, i);
+    sl_findings_add (findings, SL_FINDING_FACT, "budget",
+                     "%s: %.4g frames/s promised need %.3g of %.3g cores", promise->name,
+                     promise->rate, promise->rate * promise->cost, sl_budget_cores ());
+    if (is_slow (promise))
+      sl_findings_add (findings, SL_FINDING_ADVICE, "budget",
+                       "%s: %.4g frames/s promised, but the source sends %.4g; promise %.4g",
+                       promise->name, promise->rate, promise->fps, promise->fps);
+  }
+  judge (promises, findings);
+}
+
+void
+sl_check_promises_join (GArray *all, const GArray *promises, const char *name)
+{
+  for (guint i = 0; i < promises->len; i++) {
+    Promise promise = g_array_index (promises, Promise, i);
+    promise.name = g_strdup_printf ("%s/%s", name, promise.name);
+    g_array_append_val (all, promise);
+  }
+}
+
+void
+sl_check_promises_together (const GArray *all, GArray *findings)
+{
+  const gdouble needed = judge (all, findings);
+  sl_findings_add (findings, SL_FINDING_FACT, "budget",
+                   "%u models with a promise need %.3g of %.3g cores", all->len, needed,
+                   sl_budget_cores ());
 }

@@ -11,3 +11,7 @@ GArray *sl_check_promises_new (void);
 gboolean sl_check_promises_add (GArray *promises, GstElement *infer, gdouble ms, gdouble fps);
 /** sl_check_promises: adds what @promises come to. */
 void sl_check_promises (const GArray *promises, GArray *findings);
+/** sl_check_promises_join: adds @promises of the pipeline @name to those of @all pipelines. */
+void sl_check_promises_join (GArray *all, const GArray *promises, const char *name);
+/** sl_check_promises_together: adds what the promises of @all pipelines come to. */
+void sl_check_promises_together (const GArray *all, GArray *findings);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "pipelines/description/promises.h"
 #include "plugins/elements.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -162,25 +163,6 @@ on_stop_signal (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* (transfer full) (nullable): which of @descriptions state different budgets of the one
- * processor. */
-static char *
-contradiction (const GPtrArray *descriptions)
-{
-  const SlDescription *first = NULL;
-  for (guint i = 0; i < descriptions->len; i++) {
-    const SlDescription *description = descriptions->pdata[i];
-    if (description->cores > 0 && first == NULL)
-      first = description;
-    if (description->cores > 0
-        && (description->cores < first->cores || description->cores > first->cores))
-      return g_strdup_printf ("%s: [budget] cores is %g, %s has %g: expected one number for all "
-                              "that run together",
-                              description->path, description->cores, first->path, first->cores);
-  }
-  return NULL;
-}
-
 /* The senders of the pipelines are made again; the console's part of [push] is not. */
 static void
 tell_push (const Run *run, const SlDescription *before, const SlDescription *after)
@@ -206,7 +188,7 @@ check_reload (Run *run)
                                      ? description
                                      : (gpointer) sl_worker_description (run->workers->pdata[i]));
   }
-  g_autofree char *message = contradiction (descriptions);
+  g_autofree char *message = sl_promises_contradiction (descriptions);
   if (message != NULL)
     sl_run_log (SL_LOG_ERROR, NULL, "reload-failed", "%s; going on with the descriptions before",
                 message);
@@ -327,7 +309,7 @@ check_cores (Run *run)
   g_autoptr (GPtrArray) descriptions = g_ptr_array_new ();
   for (guint i = 0; i < run->workers->len; i++)
     g_ptr_array_add (descriptions, (gpointer) sl_worker_description (run->workers->pdata[i]));
-  g_autofree char *message = contradiction (descriptions);
+  g_autofree char *message = sl_promises_contradiction (descriptions);
   if (message != NULL)
     complain ("bad-description", message);
   return message == NULL;

@@ -2,6 +2,8 @@
 /* Sizes with known means and deviations: what counts as large, and when. */
 #include "plugins/camera/sizes.h"
 
+#include <math.h>
+
 #include "tests/support/program.h"
 
 #define GROUP 60
@@ -38,7 +40,7 @@ see (Stream *stream, guint n, double mean, double deviation)
     if (stream->n % GROUP == 0)
       sl_sizes_key (&stream->sizes);
     /* Behind a key frame encoders repair what it lost. */
-    const double repair = stream->n % GROUP < 3 ? 3 : 1;
+    const double repair = 1 + 2 * exp (-(double) (stream->n % GROUP) / 12);
     if (sl_sizes_see (&stream->sizes, (gsize) (size * repair), referred, TRUE))
       return i;
   }
