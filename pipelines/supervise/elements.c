@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* States of cameras are those of slcamera's property "state"; "quiet-stats" says whether it is quiet. */
+/* States of cameras are those of slcamera's property "state"; "quiet-stats" says whether it is
+ * quiet. */
 #include "pipelines/supervise/elements.h"
 
 #include "pipelines/description/build.h"

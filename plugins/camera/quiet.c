@@ -384,17 +384,19 @@ before_decoder (GstPad *pad, GstPadProbeInfo *info, gpointer data)
            : take_event (data, pad, GST_PAD_PROBE_INFO_EVENT (info));
 }
 
-/* With the lock held. */
-static void
+/* With the lock held. TRUE: it is the first frame that cannot be looked at. */
+static gboolean
 note_sight (Gate *gate, SlSight sight, GstClockTime time)
 {
   const gboolean timed = GST_CLOCK_TIME_IS_VALID (gate->busy) && gate->busy <= time;
+  const gboolean first = sight == SL_SIGHT_NONE && !gate->quiet->figures.unreadable;
   gate->calm = sight == SL_SIGHT_SAME;
   gate->moved |= sight == SL_SIGHT_MOTION;
   gate->quiet->figures.unreadable |= sight == SL_SIGHT_NONE;
   if (sight != SL_SIGHT_SAME || !GST_CLOCK_TIME_IS_VALID (gate->busy))
     gate->busy = time;
   gate->idle = timed && gate->calm && time - gate->busy >= gate->quiet->after;
+  return first;
 }
 
 /* FALSE: the frame is dropped. */
@@ -430,8 +432,11 @@ behind_decoder (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (caps == NULL)
     return GST_PAD_PROBE_OK;
   const SlSight sight = sl_scout_look (gate->scout, buffer, caps);
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&gate->quiet->lock);
-  note_sight (gate, sight, GST_BUFFER_PTS (buffer));
+  g_mutex_lock (&gate->quiet->lock);
+  const gboolean unreadable = note_sight (gate, sight, GST_BUFFER_PTS (buffer));
+  g_mutex_unlock (&gate->quiet->lock);
+  if (unreadable)
+    tell (pad, reasons[UNREADABLE], 0);
   return GST_PAD_PROBE_OK;
 }
 

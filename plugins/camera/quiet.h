@@ -11,8 +11,9 @@
 #include "plugins/camera/intact.h"
 
 /** Name of the element message that a decoder posts when a quiet time begins (quiet=TRUE) and ends
- * (quiet=FALSE). Fields: quiet (boolean), reason (string: "picture", "size" or "limit"; empty while
- * quiet), held (uint: frames that waited and are decoded now). */
+ * (quiet=FALSE). Fields: quiet (boolean), reason (string: "picture", "size" or "limit", or
+ * "unreadable" where it is never quiet; empty while quiet), held (uint: frames that waited and are
+ * decoded now). */
 #define SL_QUIET_MESSAGE "slcamera-quiet"
 /** How long the frames behind a key frame wait at most, and how many bytes. */
 #define SL_QUIET_TIME (30 * GST_SECOND)

@@ -32,8 +32,7 @@ TAIL = "slnormalize name=n ! slinfer name=m model=${model} ! slpostprocess ! app
 
 
 def test_usage():
-    run("check").expect(2, "expected one FILE")
-    run("check", "a", "b").expect(2, "expected one FILE")
+    run("check").expect(2, "expected FILE: a pipeline description")
     run("check", "--set", "=1", "a").expect(2, "--set: expected NAME=VALUE, got '=1'")
     missing = run("check", work("missing.pipeline"))
     assert missing.status == 1 and "missing.pipeline: no such file" in missing.out, missing

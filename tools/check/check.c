@@ -246,7 +246,8 @@ run_check (int argc, char **argv)
   g_autofree char *golden = NULL;
   const GOptionEntry entries[] = {
     SL_RUN_OPTION_SET (options),
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object a line, for each file and for all together", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json,
+      "Print one JSON object a line, for each file and for all together", NULL },
     { "make-golden", 0, 0, G_OPTION_ARG_FILENAME, &golden,
       "Instead of FILE: write MODEL.golden beside MODEL, which tests each machine that loads the "
       "model",

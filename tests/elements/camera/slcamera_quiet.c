@@ -37,7 +37,28 @@ static const QuietScene jpeg = { "jpegenc", 160, 96, 15, 30, 2, 32, 1, 10, 10 };
 static const QuietScene endless = { "x264enc key-int-max=2000 speed-preset=ultrafast quantizer=20 "
                                     "pass=quant tune=zerolatency option-string=scenecut=0 ! "
                                     "h264parse",
-                                    64, 64, 15, 10, 2, 32, 1, 600, 5 };
+                                    64,
+                                    64,
+                                    15,
+                                    10,
+                                    2,
+                                    32,
+                                    1,
+                                    600,
+                                    5 };
+
+static const QuietScene deep = {
+  "videoconvert ! video/x-raw,format=I420_10LE ! x264enc speed-preset=ultrafast ! h264parse",
+  64,
+  64,
+  15,
+  10,
+  2,
+  32,
+  1,
+  10,
+  5
+};
 
 static char *folder;
 
@@ -88,8 +109,8 @@ test_scene (gconstpointer data)
 {
   const QuietScene *scene = data;
   QuietSeen seen;
-  const gsize row = (gsize) (GPOINTER_TO_SIZE (data) - GPOINTER_TO_SIZE (&scenes[0].scene))
-                    / sizeof scenes[0];
+  const gsize row =
+    (gsize) (GPOINTER_TO_SIZE (data) - GPOINTER_TO_SIZE (&scenes[0].scene)) / sizeof scenes[0];
   g_autofree char *path = write_scene (scene, scenes[row].name);
   if (path == NULL)
     return;
@@ -148,6 +169,22 @@ test_jpeg (void)
     "decoded");
   test_camera_wait_eos (camera);
   g_assert_cmpuint (camera->frames, ==, quiet_scene_frames (&jpeg));
+}
+
+static void
+test_deep (void)
+{
+  g_autofree char *path = write_scene (&deep, "deep");
+  if (path == NULL)
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (path, "quiet=keyframes quiet-after=0", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (
+    camera, GST_MESSAGE_WARNING,
+    "*: quiet=keyframes: the decoder's frames cannot be looked at, expected 8 bits in system "
+    "memory: all frames are decoded");
+  test_camera_wait_eos (camera);
+  g_assert_cmpuint (camera->frames, ==, quiet_scene_frames (&deep));
 }
 
 static void
@@ -308,8 +345,8 @@ play_to_end (GstElement *pipeline)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (
-    bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
 }
 
@@ -394,6 +431,7 @@ TEST_MAIN (int argc, char **argv)
   }
   g_test_add_func ("/slcamera/quiet/live", test_live);
   g_test_add_func ("/slcamera/quiet/jpeg", test_jpeg);
+  g_test_add_func ("/slcamera/quiet/deep", test_deep);
   g_test_add_func ("/slcamera/quiet/limit", test_limit);
   g_test_add_func ("/slcamera/quiet/camera", test_camera);
   g_test_add_func ("/slcamera/quiet/flush", test_flush);
