@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pictures right behind a key frame are often larger than those at the end of its group. So a
- * picture counts in parts of what is usual at its place. The usual part is a median, and what is
- * usual around it the median of the deviations: a few pictures with motion among those that are
- * remembered change neither. What is compared is the mean of a few pictures, as noise makes single
- * ones larger and smaller.
+ * Pictures right behind a key frame are often larger than those at the end of its group. So each
+ * size is divided by the usual size at its place in the group. The quotient is compared with the
+ * median of the remembered ones, and with the median of their deviations, which a few pictures with
+ * motion do not change. What is compared is the mean of a few pictures, because noise changes the
+ * size of each.
  */
 #include "plugins/camera/sizes.h"
 
@@ -18,7 +18,7 @@
 #define DEVIATIONS 4.0
 #define PART 0.25
 #define IN_A_ROW 2
-/* A part of 1; the weight of groups before in what is usual at a place. */
+/* A quotient of 1; the weight of earlier groups in the usual size at a place. */
 #define ONE 1024u
 #define BEFORE 3u
 

@@ -20,7 +20,7 @@ typedef struct
 {
   /*< private >*/
   guint32 usual[2][SL_SIZES_PLACES]; /* bytes of a kind at a place; 0 = not known */
-  guint32 parts[2][SL_SIZES_MOST];   /* sizes of pictures in parts of what is usual there */
+  guint32 parts[2][SL_SIZES_MOST];   /* sizes of pictures, relative to the usual size there */
   guint n[2], next[2];               /* of each kind: how many, and where the next one goes */
   guint32 last[2][SL_SIZES_MEAN];
   guint n_last[2], next_last[2];

@@ -72,6 +72,8 @@ run (const QuietScene *scene, const char *path, const char *quiet, gboolean look
   g_autoptr (GstMessage) message =
     gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   result->seconds = cpu_seconds () - before;
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    g_printerr ("%s: an error\n", path);
   g_object_get (camera, "quiet-stats", &stats, NULL);
   gst_structure_get (stats, "by-size", G_TYPE_UINT64, &result->by_size, "by-picture", G_TYPE_UINT64,
                      &result->by_picture, "by-limit", G_TYPE_UINT64, &result->by_limit,
@@ -126,7 +128,7 @@ main (int argc, char **argv)
                                  scenes[s].noise,
                                  scenes[s].box,
                                  still ? 1 : walks,
-                                 still ? 541 : 150, /* its last frame is a key frame */
+                                 still ? 1141 : 150, /* its last frame is a key frame */
                                  scenes[s].walk };
       if ((argc < 4 || g_str_equal (argv[3], encoders[e].name))
           && (argc < 5 || (guint) atoi (argv[4]) == s))

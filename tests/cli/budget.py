@@ -123,14 +123,14 @@ def test_check():
 def test_together():
     """Descriptions of one run share the budget: what each of them gets of it."""
     launch = FRAMES.replace("30/1", "120/1") + " ! slpredict name=%s ! fakesink"  # the code finder
-    gate, yard = (write(name + "-of-two.pipeline", ("[pipeline]\nlaunch=%s\n[budget]\nrate=120\ncores=0.1\npriority=%d\n" % (launch % name, priority)).encode())
+    gate, yard = (write(name + ".pipeline", ("[pipeline]\nlaunch=%s\n[budget]\nrate=120\ncores=0.1\npriority=%d\n" % (launch % name, priority)).encode())
                   for name, priority in (("gate", 3), ("yard", 1)))
     result = run("check", "--json", gate, yard)
     assert result.status == 0, result
     rows = [json.loads(line) for line in result.out.splitlines()]
     assert [row["file"] for row in rows] == [gate, yard, "all together"], rows
     texts = {f["kind"]: f["text"] for f in rows[2]["findings"]}
-    match = re.match("promises need (.*) cores, the budget has 0.1; expected frames/s: gate-of-two/gate (.*) of 120, yard-of-two/yard (.*) of 120; ", texts["advice"])
+    match = re.match("promises need (.*) cores, the budget has 0.1; expected frames/s: gate/gate (.*) of 120, yard/yard (.*) of 120; ", texts["advice"])
     assert match and float(match[2]) > 1.5 * float(match[3]) > 0, texts
     assert texts["fact"] == "2 models with a promise need %s of 0.1 cores" % match[1], texts
     one, two = describe("one", "[budget]\ncores=1\nrate=5\n"), describe("two", "[budget]\ncores=1.5\nrate=5\n")
