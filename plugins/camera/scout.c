@@ -9,6 +9,7 @@
 
 #include <gst/video/video.h>
 
+#include "plugins/camera/lone.h"
 #include "plugins/motion/luma.h"
 #include "plugins/motion/moving.h"
 #include "plugins/video/frame.h"
@@ -30,9 +31,8 @@ struct _SlScout
   GstVideoInfo info;
   gboolean readable;
 
-  GstElement *decoder; /* (nullable), and these as long as it is there */
-  GstPad *to_decoder, *decoded;
-  GstCaps *coded;
+  SlLone decoder; /* may be empty */
+  GstCaps *coded; /* (nullable): of its input */
   SlSight sight;
 };
 
@@ -45,24 +45,11 @@ sl_scout_new (void)
   return scout;
 }
 
-static void
-drop_decoder (SlScout *scout)
-{
-  if (scout->decoder == NULL)
-    return;
-  gst_pad_set_active (scout->to_decoder, FALSE);
-  gst_element_set_state (scout->decoder, GST_STATE_NULL);
-  gst_pad_set_active (scout->decoded, FALSE);
-  gst_clear_object (&scout->to_decoder);
-  gst_clear_object (&scout->decoded);
-  gst_clear_object (&scout->decoder);
-  gst_clear_caps (&scout->coded);
-}
-
 void
 sl_scout_free (SlScout *scout)
 {
-  drop_decoder (scout);
+  sl_lone_clear (&scout->decoder);
+  gst_clear_caps (&scout->coded);
   gst_clear_caps (&scout->caps);
   sl_background_clear (&scout->background);
   sl_moving_clear (&scout->moving);
@@ -162,42 +149,30 @@ make_decoder (SlScout *scout, GstElementFactory *factory, GstCaps *caps)
   GstElement *decoder = gst_element_factory_create (factory, NULL);
   if (decoder == NULL)
     return;
-  g_autoptr (GstPad) sink = gst_element_get_static_pad (decoder, "sink"),
-                     src = gst_element_get_static_pad (decoder, "src");
   GstSegment segment;
-  scout->decoder = gst_object_ref_sink (decoder);
-  scout->to_decoder = gst_object_ref_sink (gst_pad_new ("src", GST_PAD_SRC));
-  scout->decoded = gst_object_ref_sink (gst_pad_new ("sink", GST_PAD_SINK));
   if (g_object_class_find_property (G_OBJECT_GET_CLASS (decoder), "max-threads") != NULL)
     g_object_set (decoder, "max-threads", 1, NULL);
-  gst_pad_set_element_private (scout->decoded, scout);
-  gst_pad_set_chain_function (scout->decoded, take_decoded);
-  gst_pad_set_event_function (scout->decoded, take_event);
-  gst_pad_link (scout->to_decoder, sink);
-  gst_pad_link (src, scout->decoded);
-  gst_pad_set_active (scout->decoded, TRUE);
-  gst_element_set_state (decoder, GST_STATE_PLAYING);
-  gst_pad_set_active (scout->to_decoder, TRUE);
+  sl_lone_start (&scout->decoder, decoder, gst_pad_new ("sink", GST_PAD_SINK), take_decoded,
+                 take_event, scout);
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.flags |= GST_SEGMENT_FLAG_TRICKMODE | GST_SEGMENT_FLAG_TRICKMODE_KEY_UNITS;
-  scout->coded = gst_caps_ref (caps);
-  gst_pad_push_event (scout->to_decoder, gst_event_new_stream_start ("scout"));
-  gst_pad_push_event (scout->to_decoder, gst_event_new_caps (caps));
-  gst_pad_push_event (scout->to_decoder, gst_event_new_segment (&segment));
+  gst_caps_replace (&scout->coded, caps);
+  gst_pad_push_event (scout->decoder.in, gst_event_new_caps (caps));
+  gst_pad_push_event (scout->decoder.in, gst_event_new_segment (&segment));
 }
 
 SlSight
 sl_scout_decode (SlScout *scout, GstElementFactory *factory, GstBuffer *key, GstCaps *caps)
 {
   const GstClockTime time = GST_BUFFER_PTS_IS_VALID (key) ? GST_BUFFER_PTS (key) : 0;
-  if (scout->decoder != NULL && !gst_caps_is_equal (scout->coded, caps))
-    drop_decoder (scout);
-  if (scout->decoder == NULL)
+  if (scout->coded != NULL && !gst_caps_is_equal (scout->coded, caps))
+    sl_lone_clear (&scout->decoder);
+  if (scout->decoder.element == NULL)
     make_decoder (scout, factory, caps);
-  if (scout->decoder == NULL)
+  if (scout->decoder.element == NULL)
     return SL_SIGHT_NONE;
   scout->sight = SL_SIGHT_NONE;
-  gst_pad_push (scout->to_decoder, gst_buffer_copy (key));
-  gst_pad_push_event (scout->to_decoder, gst_event_new_gap (time, GST_CLOCK_TIME_NONE));
+  gst_pad_push (scout->decoder.in, gst_buffer_copy (key));
+  gst_pad_push_event (scout->decoder.in, gst_event_new_gap (time, GST_CLOCK_TIME_NONE));
   return scout->sight;
 }

@@ -11,6 +11,7 @@
 
 #include "plugins/camera/coded.h"
 #include "plugins/camera/jpeg.h"
+#include "plugins/camera/lone.h"
 
 typedef struct _Inlet Inlet;
 
@@ -29,11 +30,10 @@ struct _Inlet
   SlCameraTap *tap;
   GstSegment segment;
   SlCodedFormat format;
-  gboolean takes;             /* frames of the caps that came */
-  GstCaps *jpeg;              /* (nullable): caps of JPEG that do not say a size */
-  gint width, height;         /* of the last such frame */
-  GstElement *parser;         /* (nullable) */
-  GstPad *to_parser, *parsed; /* as long as there is a parser */
+  gboolean takes;     /* frames of the caps that came */
+  GstCaps *jpeg;      /* (nullable): caps of JPEG that do not say a size */
+  gint width, height; /* of the last such frame */
+  SlLone parser;      /* may be empty */
 };
 
 static GstStaticPadTemplate parsed_template = GST_STATIC_PAD_TEMPLATE (
@@ -68,24 +68,11 @@ sl_camera_tap_unref (SlCameraTap *tap)
 }
 
 static void
-drop_parser (Inlet *inlet)
-{
-  if (inlet->parser == NULL)
-    return;
-  gst_pad_set_active (inlet->to_parser, FALSE);
-  gst_element_set_state (inlet->parser, GST_STATE_NULL);
-  gst_pad_set_active (inlet->parsed, FALSE);
-  gst_clear_object (&inlet->to_parser);
-  gst_clear_object (&inlet->parsed);
-  gst_clear_object (&inlet->parser);
-}
-
-static void
 inlet_free (gpointer data)
 {
   Inlet *inlet = data;
   g_atomic_pointer_compare_and_exchange (&inlet->tap->open, inlet, NULL);
-  drop_parser (inlet);
+  sl_lone_clear (&inlet->parser);
   gst_clear_caps (&inlet->jpeg);
   sl_camera_tap_unref (inlet->tap);
   g_free (inlet);
@@ -122,22 +109,11 @@ make_parser (Inlet *inlet, const char *name)
   if (parser == NULL)
     return FALSE;
   GstSegment segment;
-  g_autoptr (GstPad) sink = gst_element_get_static_pad (parser, "sink"),
-                     src = gst_element_get_static_pad (parser, "src");
-  inlet->parser = gst_object_ref_sink (parser);
-  inlet->to_parser = gst_object_ref_sink (gst_pad_new ("src", GST_PAD_SRC));
-  inlet->parsed = gst_object_ref_sink (gst_pad_new_from_static_template (&parsed_template, "sink"));
-  gst_pad_set_element_private (inlet->parsed, inlet);
-  gst_pad_set_chain_function (inlet->parsed, take_parsed);
-  gst_pad_set_event_function (inlet->parsed, take_parsed_event);
-  gst_pad_link (inlet->to_parser, sink);
-  gst_pad_link (src, inlet->parsed);
-  gst_pad_set_active (inlet->parsed, TRUE);
-  gst_element_set_state (parser, GST_STATE_PLAYING);
-  gst_pad_set_active (inlet->to_parser, TRUE);
+  sl_lone_start (&inlet->parser, parser,
+                 gst_pad_new_from_static_template (&parsed_template, "sink"), take_parsed,
+                 take_parsed_event, inlet);
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (inlet->to_parser, gst_event_new_stream_start ("encoded"));
-  gst_pad_push_event (inlet->to_parser, gst_event_new_segment (&segment));
+  gst_pad_push_event (inlet->parser.in, gst_event_new_segment (&segment));
   return TRUE;
 }
 
@@ -155,14 +131,15 @@ is_open (Inlet *inlet)
 static gboolean
 take_parsed_caps (Inlet *inlet, GstCaps *caps, const char *parser)
 {
-  const char *there =
-    inlet->parser != NULL ? GST_OBJECT_NAME (gst_element_get_factory (inlet->parser)) : NULL;
+  const char *there = inlet->parser.element != NULL
+                        ? GST_OBJECT_NAME (gst_element_get_factory (inlet->parser.element))
+                        : NULL;
   if (g_strcmp0 (there, parser) != 0) {
-    drop_parser (inlet);
+    sl_lone_clear (&inlet->parser);
     if (!make_parser (inlet, parser))
       return FALSE;
   }
-  return gst_pad_push_event (inlet->to_parser, gst_event_new_caps (caps));
+  return gst_pad_push_event (inlet->parser.in, gst_event_new_caps (caps));
 }
 
 static void
@@ -181,11 +158,11 @@ take_caps (Inlet *inlet, GstCaps *caps)
   if ((!jpeg && parser == NULL) || !is_open (inlet))
     return;
   if (gst_caps_is_subset (caps, whole)) {
-    drop_parser (inlet);
+    sl_lone_clear (&inlet->parser);
     inlet->tap->calls->caps (inlet->tap->data, caps);
     inlet->takes = TRUE;
   } else if (jpeg) {
-    drop_parser (inlet);
+    sl_lone_clear (&inlet->parser);
     inlet->jpeg = gst_caps_ref (caps);
     inlet->width = inlet->height = 0;
     inlet->takes = TRUE;
@@ -264,8 +241,8 @@ take_frame (Inlet *inlet, GstBuffer *buffer)
   GST_BUFFER_PTS (frame) = running_time (&inlet->segment, GST_BUFFER_PTS (buffer));
   GST_BUFFER_DTS (frame) = decoding_time (&inlet->segment, buffer);
   inlet->tap->calls->stamp (inlet->tap->data, frame, is_reordered (inlet, frame));
-  if (inlet->parser != NULL)
-    gst_pad_push (inlet->to_parser, frame);
+  if (inlet->parser.element != NULL)
+    gst_pad_push (inlet->parser.in, frame);
   else if (inlet->jpeg == NULL || take_jpeg_size (inlet, frame))
     inlet->tap->calls->frame (inlet->tap->data, frame);
   else
@@ -285,8 +262,8 @@ take_event (Inlet *inlet, GstEvent *event)
       gst_event_copy_segment (event, &inlet->segment);
       break;
     case GST_EVENT_EOS:
-      if (inlet->parser != NULL)
-        gst_pad_push_event (inlet->to_parser, gst_event_new_eos ());
+      if (inlet->parser.element != NULL)
+        gst_pad_push_event (inlet->parser.in, gst_event_new_eos ());
       break;
     default:
       break;
