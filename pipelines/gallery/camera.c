@@ -18,7 +18,7 @@
 #define TRIES 3
 /* A view whose cosine with those that are known is lower is kept, too. */
 #define OTHER_VIEW 0.85
-/* A view that is older than this, or than half of what is kept, is replaced by a new one. */
+/* A view older than this, or older than half of keep=, is replaced by a new one. */
 #define OLD_VIEW_US (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
 /* Looks that are closer in time are too much the same. */
 #define APART_US (G_USEC_PER_SEC / 2)
@@ -48,7 +48,7 @@ struct _SlIdentityCamera
 /* What the views of the gallery say of a look. */
 typedef struct
 {
-  gdouble best;     /* cosine with the person's own views; -1 = there are none */
+  gdouble best;     /* cosine with the person's own views; -1 = none is known */
   gint64 best_time; /* of that view of this camera; 0 = none */
   gint64 oldest;    /* of the person's views of this camera */
   gboolean has_own; /* a view of this camera */
@@ -227,7 +227,7 @@ learn (SlIdentityCamera *camera, Track *track, const gint8 *row, gfloat scale, c
     add_view (camera, track, SL_IDENTITY_VIEW, found.oldest, row, scale);
 }
 
-/* A new person; FALSE where there is no number for one. */
+/* A new person; FALSE where no number is left. */
 static gboolean
 add_person (SlIdentityCamera *camera, Track *track, const gint8 *row, gfloat scale)
 {

@@ -79,7 +79,7 @@ gboolean sl_identity_table_add_view (SlIdentityTable *table, const SlIdentityVie
                                      gint64 replaces, const gint8 *row, gfloat scale);
 /** sl_identity_table_expire: people and views that the rules do not allow at @now go. */
 void sl_identity_table_expire (SlIdentityTable *table, gint64 now, const SlIdentityRules *rules);
-/** sl_identity_table_oldest: who was seen least recently; 0 = nobody is there. */
+/** sl_identity_table_oldest: who was seen least recently; 0 = the table is empty. */
 gint64 sl_identity_table_oldest (const SlIdentityTable *table);
 /** sl_identity_table_match: who @row, of @camera, is of; none of the @n_held people @held. */
 SlIdentityMatch sl_identity_table_match (const SlIdentityTable *table,

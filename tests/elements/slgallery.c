@@ -4,6 +4,7 @@
  * known colours, and a model that gives the mean colours of a grid. Then all that is refused.
  */
 #include <glib/gstdio.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "plugins/elements.h"
@@ -130,6 +131,16 @@ test_cameras (void)
   test_remove_file (model);
 }
 
+static guint64
+read_stat (GstElement *element, const char *name)
+{
+  g_autoptr (GstStructure) stats = NULL;
+  guint64 value = 0;
+  g_object_get (element, "stats", &stats, NULL);
+  g_assert_true (gst_structure_get_uint64 (stats, name, &value));
+  return value;
+}
+
 /* Two in the same clothes in one frame are two. */
 static void
 test_alike (void)
@@ -145,13 +156,8 @@ test_alike (void)
   g_assert_cmpint (found[1], >, 0);
   g_assert_cmpint (found[0], !=, found[1]);
   g_autoptr (GstElement) element = gst_harness_find_element (line.harness, "slgallery");
-  g_autoptr (GstStructure) stats = NULL;
-  guint64 people = 0, lost = 1;
-  g_object_get (element, "stats", &stats, NULL);
-  g_assert_true (gst_structure_get_uint64 (stats, "people", &people));
-  g_assert_true (gst_structure_get_uint64 (stats, "lost", &lost));
-  g_assert_cmpuint (people, ==, 4);
-  g_assert_cmpuint (lost, ==, 0);
+  g_assert_cmpuint (read_stat (element, "people"), ==, 4);
+  g_assert_cmpuint (read_stat (element, "lost"), ==, 0);
   test_assert_no_error (line.bus);
   test_line_close (line.harness, line.bus);
   remove_gallery (gallery);
@@ -260,6 +266,51 @@ test_other_model (void)
   test_remove_file (other);
 }
 
+/* While the file cannot be written, people are recognised. A warning says why, once. */
+static void
+test_trouble (void)
+{
+  g_autofree char *model = test_looks_file (1), *text = NULL;
+  char *gallery = new_gallery ();
+  TestLine line = open_line (model, gallery, "gate");
+  g_autoptr (GstElement) element = gst_harness_find_element (line.harness, "slgallery");
+  GstMessage *message = NULL;
+  guint frame = 0;
+  sqlite3 *db;
+  gst_harness_push (line.harness, test_people_frame (frame++));
+  gst_buffer_unref (gst_harness_pull (line.harness));
+  g_assert_cmpint (sqlite3_open (gallery, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db,
+                                 "CREATE TRIGGER t BEFORE INSERT ON person BEGIN SELECT "
+                                 "RAISE(ABORT, 'the disk is slow'); END",
+                                 NULL, NULL, NULL),
+                   ==, SQLITE_OK);
+  while (message == NULL) {
+    GstBuffer *in = test_people_frame (frame++);
+    test_people_add (in, 40, 100, wardrobe[0]);
+    g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
+    GstBuffer *out = gst_harness_pull (line.harness);
+    g_assert_true (frame < 5 || object_at (out, 40).identity > 0);
+    gst_buffer_unref (out);
+    message = gst_bus_pop_filtered (line.bus, GST_MESSAGE_WARNING);
+  }
+  g_autoptr (GError) warning = NULL;
+  gst_message_parse_warning (message, &warning, NULL);
+  g_assert_true (g_str_has_suffix (
+    warning->message, "the disk is slow; people are still recognised, and changes wait in memory"));
+  gst_message_unref (message);
+  g_assert_cmpuint (read_stat (element, "failed"), >, 0);
+  g_assert_cmpuint (read_stat (element, "written"), ==, 0);
+  g_assert_cmpint (sqlite3_exec (db, "DROP TRIGGER t", NULL, NULL, NULL), ==, SQLITE_OK);
+  while (read_stat (element, "written") == 0)
+    g_thread_yield ();
+  g_assert_cmpuint (read_stat (element, "lost"), ==, 0);
+  sqlite3_close (db);
+  test_line_close (line.harness, line.bus);
+  remove_gallery (gallery);
+  test_remove_file (model);
+}
+
 /* Anybody's structures on regions. */
 static void
 test_hostile (void)
@@ -304,6 +355,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slgallery/empty", test_empty);
   g_test_add_func ("/slgallery/refusals", test_refusals);
   g_test_add_func ("/slgallery/other-model", test_other_model);
+  g_test_add_func ("/slgallery/trouble", test_trouble);
   g_test_add_func ("/slgallery/hostile", test_hostile);
   return test_elements_run ();
 }

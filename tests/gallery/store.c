@@ -357,6 +357,33 @@ test_merge (void)
   test_folder_remove (folder);
 }
 
+/* Somebody who reads keeps old pages alive: that is told, and the next try erases them. */
+static void
+test_reader (void)
+{
+  GError *error = NULL;
+  char *folder = test_folder ();
+  g_autofree char *path = test_path (folder, "a.gallery");
+  SlIdentityStore *store = test_store (path, NULL), *reader = test_store (path, NULL);
+  const SlIdentityChoice all = { 0, 0, NULL };
+  gint8 row[TEST_LENGTH];
+  guint gone;
+  fill_row (row, 1);
+  add (store, 1, TEST_DAY, TRUE);
+  sqlite3_busy_timeout (store->sql.db, 20);
+  g_assert_true (sl_sql_script (&reader->sql, "BEGIN; SELECT count(*) FROM view", NULL));
+  g_assert_false (sl_identity_store_forget (store, &all, &gone, &error));
+  g_assert_nonnull (strstr (error->message, "what was erased is still in "));
+  expect (g_steal_pointer (&error), SL_ERROR_OPEN,
+          "-wal, since another program reads the file: try again when that is done");
+  g_assert_true (sl_sql_script (&reader->sql, "COMMIT", NULL));
+  g_assert_true (sl_identity_store_wipe (store, &error));
+  g_assert_false (test_contains (path, row, sizeof row));
+  sl_identity_store_free (reader);
+  sl_identity_store_free (store);
+  test_folder_remove (folder);
+}
+
 /* Two programs: each number is given once, and what was forgotten does not come back. */
 static void
 test_two (void)
@@ -463,6 +490,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/store/hostile", test_hostile);
   g_test_add_func ("/store/full", test_full);
   g_test_add_func ("/store/merge", test_merge);
+  g_test_add_func ("/store/reader", test_reader);
   g_test_add_func ("/store/two", test_two);
   g_test_add_func ("/store/killed", test_killed);
   const int status = g_test_run ();

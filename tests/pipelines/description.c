@@ -262,8 +262,8 @@ static const struct
     "t.pipeline:2: [elment x] launch: unknown group; did you mean [element NAME]?" },
   { "[graph]\nlaunch=a\n",
     "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [http], "
-    "[record], [redact], [publish], [notify], [push], [budget], [search], [gallery], [budget NAME], "
-    "[parameter NAME], [element NAME], "
+    "[record], [redact], [publish], [notify], [push], [budget], [search], [gallery], "
+    "[budget NAME], [parameter NAME], [element NAME], "
     "[zone NAME], [line NAME] or [mask NAME]" },
   { "[htpt]\nlisten=a\n", "t.pipeline:2: [htpt] listen: unknown group; did you mean [http]?" },
   { MINIMAL "[http]\nport=80\n",
