@@ -30,10 +30,10 @@ GST_DEBUG_CATEGORY_STATIC (sl_gallery_element_debug);
 typedef struct
 {
   GstBaseTransform parent;
-  char *location, *keep, *key_file, *camera; /* object lock */
-  gint most;                                 /* object lock */
-  gdouble threshold, margin;                 /* object lock */
-  SlIdentityCamera *gallery;                 /* object lock (nullable) */
+  char *location, *keep, *key_file, *camera, *paths; /* object lock */
+  gint most;                                         /* object lock */
+  gdouble threshold, margin;                         /* object lock */
+  SlIdentityCamera *gallery;                         /* object lock (nullable) */
   /* The rest is the streaming thread's. */
   gint width, height;
   guint length; /* of embeddings; 0 = nobody was asked */
@@ -71,6 +71,11 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (key_file), 0, 0, 0 },
   { "camera", "Camera", "Name of the camera in the gallery; unset = the name of the pipeline",
     SL_PROPERTY_STRING, AT (camera), 0, 0, 0 },
+  { "paths", "Paths",
+    "How people go from camera to camera, and how long that takes, such as "
+    "paths=gate>hall:5-60s,hall>gate:5-60s: who could not be here yet is not recognised; unset = "
+    "anybody can be anywhere",
+    SL_PROPERTY_STRING, AT (paths), 0, 0, 0 },
   { "threshold", "Threshold",
     "Least cosine of two embeddings of one person, 0..1, until the gallery has learned one from "
     "tracks of the cameras",
@@ -144,10 +149,11 @@ open_gallery (SlGalleryElement *self, const char *hash, guint length, GError **e
     return FALSE;
   GST_OBJECT_LOCK (self);
   g_autofree char *path = g_strdup (self->location), *key_file = g_strdup (self->key_file),
-                  *camera = g_strdup (self->camera);
+                  *camera = g_strdup (self->camera), *paths = g_strdup (self->paths);
   GST_OBJECT_UNLOCK (self);
   g_autofree char *name = camera == NULL ? find_name (GST_ELEMENT (self)) : NULL;
-  const SlIdentityUse use = { path, key_file, camera != NULL ? camera : name, hash, length, rules };
+  const SlIdentityUse use = { path,   key_file, camera != NULL ? camera : name, hash, paths,
+                              length, rules };
   SlIdentityCamera *gallery = sl_identity_camera_new (&use, error);
   GST_OBJECT_LOCK (self);
   self->gallery = gallery;

@@ -22,12 +22,13 @@ typedef struct _SlIdentityCamera SlIdentityCamera;
  * @path: of the file
  * @key_file: (nullable): of its key; NULL = it is not encrypted
  * @camera: its name
+ * @paths: (nullable): how people go from camera to camera, such as "gate>hall:5-60s"
  * @model: SHA-256 of the model, @length numbers an embedding
  * @rules: of all cameras that use the file, the strictest count
  */
 typedef struct
 {
-  const char *path, *key_file, *camera, *model;
+  const char *path, *key_file, *camera, *model, *paths;
   guint length;
   SlIdentityRules rules;
 } SlIdentityUse;

@@ -38,6 +38,7 @@ struct _SlIdentityCamera
 {
   SlIdentityBook *book;
   SlIdentityRules rules;
+  SlIdentityPaths *paths; /* (nullable) */
   guint number;
   gsize stride;
   Track tracks[TRACKS];
@@ -60,6 +61,23 @@ sl_identity_camera_rules (const SlIdentityCamera *camera)
   return &camera->rules;
 }
 
+/* The number and the paths of the camera. */
+static gboolean
+find_place (SlIdentityCamera *camera, const SlIdentityUse *use, GError **error)
+{
+  SlIdentityCameras *cameras = &camera->book->cameras;
+  const gint number = sl_identity_cameras_number (cameras, use->camera);
+  if (number < 0)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "%s: camera '%s' is one too many; expected at most %d cameras: take another "
+                    "file",
+                    use->path, use->camera, SL_IDENTITY_CAMERAS);
+  camera->number = (guint) number;
+  if (use->paths != NULL)
+    camera->paths = sl_identity_paths_new (use->paths, cameras, error);
+  return use->paths == NULL || camera->paths != NULL;
+}
+
 SlIdentityCamera *
 sl_identity_camera_new (const SlIdentityUse *use, GError **error)
 {
@@ -69,18 +87,14 @@ sl_identity_camera_new (const SlIdentityUse *use, GError **error)
   SlIdentityBook *book = sl_identity_book_open (use, error);
   if (book == NULL)
     return NULL;
-  const gint number = sl_identity_cameras_number (&book->cameras, use->camera);
-  if (number < 0) {
-    g_free (sl_identity_book_close (book));
-    return sl_fail_null (error, SL_ERROR_LIMIT,
-                         "%s: camera '%s' is one too many; expected at most %d cameras: take "
-                         "another file",
-                         use->path, use->camera, SL_IDENTITY_CAMERAS);
-  }
   SlIdentityCamera *camera = g_new0 (SlIdentityCamera, 1);
   camera->book = book;
+  if (!find_place (camera, use, error)) {
+    g_free (camera);
+    g_free (sl_identity_book_close (book));
+    return NULL;
+  }
   camera->rules = use->rules;
-  camera->number = (guint) number;
   camera->stride = sl_search_stride (use->length);
   camera->rows = g_aligned_alloc0 (TRACKS + 1, camera->stride, 64);
   sl_identity_book_enter (book, camera);
@@ -129,6 +143,7 @@ sl_identity_camera_free (SlIdentityCamera *camera)
   g_mutex_unlock (&book->lock);
   sl_identity_book_leave (book, camera);
   g_aligned_free (camera->rows);
+  g_free (camera->paths);
   g_free (camera);
   return sl_identity_book_close (book);
 }
@@ -253,8 +268,10 @@ recognise (SlIdentityCamera *camera, Track *track, const gint8 *row, gfloat scal
            const gint64 *held, guint n_held)
 {
   SlIdentityBook *book = camera->book;
-  const SlIdentityMatch match = sl_identity_table_match (
-    book->table, book->calibration, &book->rules, camera->number, row, scale, held, n_held);
+  const SlIdentityQuestion question = { camera->number, n_held,        row,        scale,
+                                        held,           camera->paths, track->seen };
+  const SlIdentityMatch match =
+    sl_identity_table_match (book->table, book->calibration, &book->rules, &question);
   if (match.is_unclear && ++track->tries < TRIES)
     return;
   track->person = match.person;

@@ -121,7 +121,10 @@ sl_identity_table_saw (SlIdentityTable *table, gint64 id, guint camera, gint64 t
   SlIdentityPerson *person = sl_identity_table_person (table, id);
   if (person == NULL)
     return;
-  person->seen = MAX (person->seen, time);
+  if (time >= person->seen) {
+    person->seen = time;
+    person->last = camera;
+  }
   person->cameras |= G_GUINT64_CONSTANT (1) << camera;
 }
 
@@ -267,10 +270,21 @@ decide (const Candidate *best, const Candidate *second, gdouble all, const SlIde
   return match;
 }
 
+/* Whether @person may be who the question is about. */
+static gboolean
+is_possible (const SlIdentityTable *table, const SlIdentityQuestion *question, gint64 person)
+{
+  if (is_among (question->held, question->n_held, person))
+    return FALSE;
+  const SlIdentityPerson *known = sl_identity_table_person (table, person);
+  return question->paths == NULL || known == NULL
+         || sl_identity_paths_allow (question->paths, known->last, question->camera,
+                                     question->now - known->seen);
+}
+
 SlIdentityMatch
 sl_identity_table_match (const SlIdentityTable *table, const SlCalibration *calibration,
-                         const SlIdentityRules *rules, guint camera, const gint8 *row, gfloat scale,
-                         const gint64 *held, guint n_held)
+                         const SlIdentityRules *rules, const SlIdentityQuestion *question)
 {
   SlSearchHit hits[HITS_MOST];
   Candidate found[PEOPLE_MOST];
@@ -279,17 +293,19 @@ sl_identity_table_match (const SlIdentityTable *table, const SlCalibration *cali
   guint n = 0;
   gdouble all = 0;
   const SlSearchTable searched = { table->n, table->stride, table->numbers, table->scales };
-  const guint most = MIN (HITS_MOST, SL_IDENTITY_VIEWS * (n_held + 4)),
-              n_hits = sl_search_more (&searched, 0, row, scale, most, hits, 0),
+  const guint most = question->paths != NULL
+                       ? HITS_MOST
+                       : MIN (HITS_MOST, SL_IDENTITY_VIEWS * (question->n_held + 4)),
+              n_hits = sl_search_more (&searched, 0, question->row, question->scale, most, hits, 0),
               people = g_hash_table_size (table->people);
   for (guint i = 0; i < n_hits; i++) {
     const SlIdentityView *view = &table->views[hits[i].row];
-    if (is_among (held, n_held, view->person))
+    if (!is_possible (table, question, view->person))
       continue;
     const guint64 bit = G_GUINT64_CONSTANT (1) << view->camera;
     if ((pairs.made & bit) == 0)
       pairs.rules[view->camera] =
-        sl_calibration_pair (calibration, camera, view->camera, people, rules);
+        sl_calibration_pair (calibration, question->camera, view->camera, people, rules);
     pairs.made |= bit;
     n = collect (found, n, view->person, (gdouble) hits[i].cosine, &pairs.rules[view->camera]);
   }

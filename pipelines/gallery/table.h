@@ -9,16 +9,18 @@
 
 #include "core/search/search.h"
 #include "pipelines/gallery/calibrate.h"
+#include "pipelines/gallery/paths.h"
 
 /** Embeddings of a person. */
 #define SL_IDENTITY_VIEWS 6
 
-/** SlIdentityPerson: @seen: microseconds since 1970, the last time; @cameras: bits of numbers */
+/** SlIdentityPerson: @seen: microseconds since 1970, the last time; @last: which camera that was;
+ * @cameras: bits of numbers */
 typedef struct
 {
   gint64 id, seen;
   guint64 cameras;
-  guint n_views;
+  guint n_views, last;
 } SlIdentityPerson;
 
 /** SlIdentityView: an embedding of person @person, of @camera at @time. */
@@ -37,6 +39,22 @@ typedef struct
   SlIdentityView *views;
   GHashTable *people; /* of SlIdentityPerson, by id */
 } SlIdentityTable;
+
+/**
+ * SlIdentityQuestion: an embedding.
+ * @row, @scale: of @camera
+ * @held: @n_held people who it is not
+ * @paths: (nullable): how people can have come to @camera until @now
+ */
+typedef struct
+{
+  guint camera, n_held;
+  const gint8 *row;
+  gfloat scale;
+  const gint64 *held;
+  const SlIdentityPaths *paths;
+  gint64 now;
+} SlIdentityQuestion;
 
 /**
  * SlIdentityMatch:
@@ -81,11 +99,10 @@ gboolean sl_identity_table_add_view (SlIdentityTable *table, const SlIdentityVie
 void sl_identity_table_expire (SlIdentityTable *table, gint64 now, const SlIdentityRules *rules);
 /** sl_identity_table_oldest: who was seen least recently; 0 = the table is empty. */
 gint64 sl_identity_table_oldest (const SlIdentityTable *table);
-/** sl_identity_table_match: who @row, of @camera, is of; none of the @n_held people @held. */
+/** sl_identity_table_match: who an embedding is of. */
 SlIdentityMatch sl_identity_table_match (const SlIdentityTable *table,
                                          const SlCalibration *calibration,
-                                         const SlIdentityRules *rules, guint camera,
-                                         const gint8 *row, gfloat scale, const gint64 *held,
-                                         guint n_held);
+                                         const SlIdentityRules *rules,
+                                         const SlIdentityQuestion *question);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlIdentityTable, sl_identity_table_free)

@@ -213,6 +213,8 @@ static const struct
     TRUE },
   { TRACK "%s ! slgallery location=/nowhere/a keep=7d key-file=/nowhere/key",
     "/nowhere/key: No such file or directory", TRUE },
+  { TRACK "%s ! slgallery location=/nowhere/a keep=7d key-file=/nowhere/key paths=x",
+    "/nowhere/key: No such file or directory", TRUE },
   { TRACK "%s ! slgallery location=/nowhere/a keep=7d camera=a,b",
     "camera: expected a name of 1 to 64 bytes without commas and control characters, got 'a,b'",
     TRUE },

@@ -153,9 +153,12 @@ find_alike (const SlIdentityTable *table, const SlCalibration *evidence,
   for (gsize i = 0; i < table->n; i++) {
     if (table->views[i].person != person)
       continue;
-    const SlIdentityMatch match =
-      sl_identity_table_match (table, evidence, rules, table->views[i].camera,
-                               table->numbers + i * table->stride, table->scales[i], &person, 1);
+    const SlIdentityQuestion question = { .camera = table->views[i].camera,
+                                          .row = table->numbers + i * table->stride,
+                                          .scale = table->scales[i],
+                                          .held = &person,
+                                          .n_held = 1 };
+    const SlIdentityMatch match = sl_identity_table_match (table, evidence, rules, &question);
     if (match.best_confidence > alike.best_confidence)
       alike = match;
   }
