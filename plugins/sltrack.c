@@ -54,8 +54,8 @@ typedef struct
   GArray *boxes, *matches;
   SlPredictionReader reader; /* for the signal, and objects without a region */
   guint64 frame;
-  SlTracked expected[SL_TRACK_MOST];
-  SlObjectView objects[SL_TRACK_MOST];
+  SlTracked *expected;   /* SL_TRACK_MOST */
+  SlObjectView *objects; /* as many */
   /* With a model of appearance. */
   SlEmbedder *embedder; /* (nullable) */
   GstVideoInfo video;
@@ -516,6 +516,8 @@ sl_track_finalize (GObject *object)
   g_ptr_array_unref (self->unsure);
   g_array_unref (self->boxes);
   g_array_unref (self->matches);
+  g_free (self->expected);
+  g_free (self->objects);
   sl_prediction_reader_clear (&((SlTrack *) object)->reader);
   sl_class_choice_clear (&self->choice);
   g_clear_error (&self->failure);
@@ -562,5 +564,7 @@ sl_track_init (SlTrack *self)
   self->unsure = g_ptr_array_new ();
   self->boxes = g_array_new (FALSE, FALSE, sizeof (SlTrackBox));
   self->matches = g_array_new (FALSE, FALSE, sizeof (SlTrackMatch));
+  self->expected = g_new (SlTracked, SL_TRACK_MOST);
+  self->objects = g_new (SlObjectView, SL_TRACK_MOST);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }
