@@ -11,6 +11,8 @@
 #define SL_HALF_MOST 65504.0f
 
 gfloat sl_half_to_float (guint16 half);
+/** sl_half_to_floats: @n of them, from and to any addresses of their types. */
+void sl_half_to_floats (const guint16 *halves, gfloat *to, gsize n);
 /** sl_half_from_float: the nearest, of two the even one; infinity from 65520 on. */
 guint16 sl_half_from_float (gfloat value);
 /** sl_half_holds: whether binary16 represents @value exactly. */

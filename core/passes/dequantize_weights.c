@@ -17,25 +17,39 @@ typedef struct
   SlTensor stored;
 } Stored;
 
+static void
+widen_signed (const guint8 *from, gsize n, gint32 zero_point, gfloat scale, gfloat *to)
+{
+  for (gsize i = 0; i < n; i++)
+    to[i] = (gfloat) (((const gint8 *) from)[i] - zero_point) * scale;
+}
+
+static void
+widen_unsigned (const guint8 *from, gsize n, gint32 zero_point, gfloat scale, gfloat *to)
+{
+  for (gsize i = 0; i < n; i++)
+    to[i] = (gfloat) (from[i] - zero_point) * scale;
+}
+
 static gboolean
 dequantize (void *memory, gpointer data, GError **error)
 {
   const Stored *from = data;
   const SlTensor *stored = &from->stored;
   const gsize elements = sl_tensor_count (stored);
-  const gsize inner = stored->quant.count > 1
-                        ? sl_tensor_span (stored, (guint) stored->quant.axis + 1, stored->rank)
-                        : 1;
+  const SlQuant *quant = &stored->quant;
+  const gsize inner =
+    quant->count > 1 ? sl_tensor_span (stored, (guint) quant->axis + 1, stored->rank) : elements;
+  guint channel = 0;
   gfloat *floats = memory;
   gboolean came;
   if (!sl_graph_take_source (from->graph, stored->data, stored->bytes, &came, error))
     return FALSE;
-  for (gsize i = 0; i < elements; i++) {
-    const gsize channel = stored->quant.count > 1 ? i / inner % stored->quant.count : 0;
-    const gint32 value = stored->dtype == SL_DTYPE_I8 ? ((const gint8 *) stored->data)[i]
-                                                      : ((const guint8 *) stored->data)[i];
-    floats[i] = (gfloat) (value - stored->quant.zero_point[channel]) * stored->quant.scale[channel];
-  }
+  for (gsize i = 0; i < elements;
+       i += inner, channel = channel + 1 < quant->count ? channel + 1 : 0)
+    (stored->dtype == SL_DTYPE_I8 ? widen_signed : widen_unsigned) (
+      (const guint8 *) stored->data + i, inner, quant->zero_point[channel], quant->scale[channel],
+      floats + i);
   sl_graph_return_source (from->graph, stored->data, stored->bytes, came);
   return TRUE;
 }

@@ -301,15 +301,13 @@ widen (void *memory, gpointer data, GError **error)
   gboolean came;
   if (!sl_graph_take_source (from->graph, from->data, bytes, &came, error))
     return FALSE;
-  for (gsize i = 0; i < from->elements; i++) {
-    if (from->type == ONNX_DOUBLE) {
-      floats[i] = (gfloat) ((const gdouble *) (gconstpointer) from->data)[i];
-      continue;
-    }
-    const guint16 half = ((const guint16 *) (gconstpointer) from->data)[i];
-    floats[i] =
-      from->type == ONNX_BFLOAT16 ? sl_pb_float ((guint64) half << 16) : sl_half_to_float (half);
-  }
+  const guint16 *halves = (const guint16 *) (gconstpointer) from->data;
+  if (from->type == ONNX_FLOAT16)
+    sl_half_to_floats (halves, floats, from->elements);
+  for (gsize i = 0; from->type == ONNX_BFLOAT16 && i < from->elements; i++)
+    floats[i] = sl_bfloat_to_float (halves[i]);
+  for (gsize i = 0; from->type == ONNX_DOUBLE && i < from->elements; i++)
+    floats[i] = (gfloat) ((const gdouble *) (gconstpointer) from->data)[i];
   sl_graph_return_source (from->graph, from->data, bytes, came);
   return TRUE;
 }

@@ -74,9 +74,31 @@ test_all (void)
 
 #endif
 
+/* All of them, by their definition: sign, exponent, fraction. */
+static void
+test_definition (void)
+{
+  g_autofree guint16 *halves = g_new (guint16, 65536 + 3);
+  g_autofree gfloat *floats = g_new (gfloat, 65536 + 3);
+  for (guint i = 0; i < 65536 + 3; i++)
+    halves[i] = (guint16) i;
+  sl_half_to_floats (halves, floats, 65536 + 3);
+  for (guint i = 0; i < 65536 + 3; i++) {
+    const guint exponent = i >> 10 & 31, fraction = i & 1023;
+    const double magnitude = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
+                             : exponent == 0 ? ldexp (fraction, -24)
+                                             : ldexp (fraction + 1024, (int) exponent - 25);
+    if (isnan (magnitude))
+      g_assert_true (isnan (floats[i]));
+    else
+      g_assert_cmpfloat ((double) floats[i], ==, i & 0x8000 ? -magnitude : magnitude);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/half/definition", test_definition);
   g_test_add_func ("/half/examples", test_examples);
   g_test_add_func ("/half/ties", test_ties);
 #ifdef __FLT16_MANT_DIG__
