@@ -187,8 +187,8 @@ has_room (const SlGraph *graph)
          && sl_op_get (SL_OP_ADD) != NULL;
 }
 
-/* Graphs that other models are made of are left alone: sums of 8 bits lose more than they gain.
- * Those with attention compute such sums in floats. */
+/* Graphs that other models are made of keep the nodes of their file. Those with attention do not:
+ * 8-bit models of them would convolve the large parts, and compute the sums in floats. */
 static gboolean
 is_left_alone (const SlGraph *graph)
 {
