@@ -8,7 +8,8 @@
  *
  *   plugless: its version is before plug-in providers
  *   base: it has no tables             mute: it does not say its version
- *   holes: functions are missing in its tables        hollow: they all return NULL, and do nothing else
+ *   holes: functions are missing in its tables
+ *   hollow: they all return NULL, and do nothing else
  *   ghosts: it counts a device and does not give it    nameless: it has a device without names
  *   blank: tensors of TensorFlow Lite have no bytes    noisy: it prints when it is asked for tables
  *   old: its version is too old         load: refuses to load        run: refuses to run
