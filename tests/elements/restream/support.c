@@ -216,8 +216,9 @@ static gboolean
 is_closed (GstMessage *message)
 {
   g_autoptr (GError) warning = NULL;
-  gst_message_parse_warning (message, &warning, NULL);
-  return strstr (warning->message, "The server closed the connection") != NULL;
+  g_autofree char *debug = NULL;
+  gst_message_parse_warning (message, &warning, &debug);
+  return debug != NULL && strstr (debug, "The server closed the connection") != NULL;
 }
 
 char *
