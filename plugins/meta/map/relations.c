@@ -303,7 +303,8 @@ void
 sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height,
                           GstVideoRegionOfInterestMeta *const *regions, guint n)
 {
-  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
+  GstAnalyticsRelationMeta *relations =
+    n > 0 ? gst_buffer_get_analytics_relation_meta (buffer) : NULL;
   gboolean found = FALSE;
   if (relations == NULL)
     return;
