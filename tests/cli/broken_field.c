@@ -88,12 +88,12 @@ float_gemm (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows
   c[(gsize) (rows->rows - 1) * c_stride + (gsize) gemm->panels[first].channel] *= 1.01f;
 }
 
-/* A hundredth of the last pixel of a strip. */
+/* A hundredth of the last pixel of a strip, in its first row. */
 static void
-float_depthwise (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out)
+float_depthwise (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *const out[2])
 {
   right_float->depthwise (layer, strip, out);
-  out[(gsize) (strip->count - 1) * (gsize) layer->channels] *= 1.01f;
+  out[0][(gsize) (strip->count - 1) * (gsize) layer->channels] *= 1.01f;
 }
 
 /* A hundredth of the last value of each row. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A channel shuffle as FastestDet's file has it becomes slices: against its definition, elements
- * exactly. What is no slice stays as it is. */
+ * exactly. Other moves stay as they are. */
 #include "tests/core/opcheck.h"
 #include "tests/support/program.h"
 
