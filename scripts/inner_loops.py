@@ -9,8 +9,9 @@ vector instructions that compute, loads of vectors, and registers that the loop 
 the loop with the most products and then the most others. The exit status is 1 when a loop spills.
 
 --cycles CPU, such as cortex-a55, adds the cycles of a round as llvm-mca has them, and the products a cycle. These are modelled: caches,
-branches and the loads of real data are not in the model. LLVM 16 has one model, of Cortex-A57, for A57, A72, A76 and Neoverse N1; it does not know
-the pipes of the last two, so only cortex-a55 and, for loops without sdot and binary16, cortex-a72 say something."""
+branches and the loads of real data are not in the model. LLVM 16 has one model, of Cortex-A57, for A57, A72 and A76; it does not know the pipes of
+the last one, so only cortex-a55 and, for loops without sdot and binary16, cortex-a72 say something. LLVM 19 has a model of neoverse-n1, the
+server's variant of Cortex-A76: --mca llvm-mca-19."""
 
 import argparse
 import pathlib
