@@ -106,8 +106,8 @@ unmatched (const SlDecoderConfig *config)
           && !reads_line (config, steps, classes)))
     return NULL;
   return "they may be the characters of a text, step by step: state decoder=text,blank=0 (or the "
-         "last class; end= for a network with attention) with labels of one character a line, or alphabet=0123... behind it; "
-         "transposed=yes where classes are the first dimension";
+         "last class; end= for a network with attention) with labels of one character a line, or "
+         "alphabet=0123... behind it; transposed=yes where classes are the first dimension";
 }
 
 static void

@@ -66,8 +66,8 @@ refuse (const char *text, const char *word, GError **error)
   g_autofree char *hint = sl_suggest_text (word, words, G_N_ELEMENTS (words));
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "object-alignment=%s: '%s': expected face, hand, person, box or corners, then parameters such as "
-    "from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no%s",
+    "object-alignment=%s: '%s': expected face, hand, person, box or corners, then parameters "
+    "such as from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no%s",
     text, word, strchr (hint, '?') != NULL ? hint : "");
 }
 

@@ -188,6 +188,6 @@ void sl_code_append_text (GString *out, const SlCodeView *code, gsize most);
  *  - Each value is one line "name value unit".
  *  - Each object is one line "label confidence x y w h", and its id where it has one. Lines about
  * the object follow, indented by two more
- *    spaces: its code "symbology text", its text "text confidence format", the labels of other models, and
- *    the objects that they found inside it. */
+ *    spaces: its code "symbology text", its text "text confidence format", the labels of other
+ *    models, and the objects that they found inside it. */
 void sl_prediction_append_text (GString *out, const SlPredictionView *prediction);

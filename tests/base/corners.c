@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/support/perspective.h"
 #include "tests/support/program.h"
 
 static const guint orders[][4] = { { 0, 1, 2, 3 }, { 2, 3, 0, 1 }, { 3, 2, 1, 0 },
@@ -94,34 +95,6 @@ test_size (void)
   g_assert_cmpfloat_with_epsilon (corners.at[2][0], 155, 1e-9);
 }
 
-/* The map from (x, y) to the corners, by elimination. */
-static void
-solve (const SlCorners *corners, const double ends[4][2], double map[8])
-{
-  double a[8][9] = { { 0 } };
-  for (guint i = 0; i < 4; i++) {
-    const double x = ends[i][0], y = ends[i][1], u = corners->at[i][0], v = corners->at[i][1];
-    const double rows[2][9] = { { x, y, 1, 0, 0, 0, -u * x, -u * y, u },
-                                { 0, 0, 0, x, y, 1, -v * x, -v * y, v } };
-    memcpy (a[2 * i], rows, sizeof rows);
-  }
-  for (guint k = 0; k < 8; k++) {
-    guint best = k;
-    for (guint i = k; i < 8; i++)
-      best = fabs (a[i][k]) > fabs (a[best][k]) ? i : best;
-    for (guint j = 0; j < 9; j++) {
-      const double kept = a[k][j];
-      a[k][j] = a[best][j];
-      a[best][j] = kept;
-    }
-    for (guint i = 0; i < 8; i++)
-      for (guint j = 9; i != k && j-- > k;)
-        a[i][j] -= a[k][j] * a[i][k] / a[k][k];
-  }
-  for (guint k = 0; k < 8; k++)
-    map[k] = a[k][8] / a[k][k];
-}
-
 static void
 test_map (void)
 {
@@ -138,14 +111,15 @@ test_map (void)
     if (!sl_corners_order ((const double (*)[2]) points, &corners))
       continue;
     used++;
-    solve (&corners, ends, map);
+    perspective_solve (ends, corners.at, map);
     sl_homography_set (&homography, &corners, 10, 4, 100, 30);
     for (guint k = 0; k < 20; k++) {
-      const double u = g_rand_double_range (rand, 10, 110), v = g_rand_double_range (rand, 4, 34),
-                   w = map[6] * u + map[7] * v + 1;
+      const double u = g_rand_double_range (rand, 10, 110), v = g_rand_double_range (rand, 4, 34);
+      double expected_x, expected_y;
+      perspective_apply (map, u, v, &expected_x, &expected_y);
       g_assert_true (sl_homography_apply (&homography, u, v, &x, &y));
-      g_assert_cmpfloat_with_epsilon (x, (map[0] * u + map[1] * v + map[2]) / w, 1e-6);
-      g_assert_cmpfloat_with_epsilon (y, (map[3] * u + map[4] * v + map[5]) / w, 1e-6);
+      g_assert_cmpfloat_with_epsilon (x, expected_x, 1e-6);
+      g_assert_cmpfloat_with_epsilon (y, expected_y, 1e-6);
     }
   }
   g_assert_cmpuint (used, >, 200);

@@ -19,6 +19,7 @@
 #include "core/base/corners.h"
 #include "plugins/elements.h"
 #include "plugins/meta/predictions.h"
+#include "tests/support/perspective.h"
 
 #define WIDTH 400
 #define HEIGHT 240
@@ -126,44 +127,13 @@ place_plate (const Scene *scene, GRand *rand)
   return corners;
 }
 
-/* Solves for the map of the frame to the plate, by Gauss's method, apart from the code under test.
- */
-static void
-solve (double a[8][9])
-{
-  for (guint k = 0; k < 8; k++) {
-    guint best = k;
-    for (guint i = k; i < 8; i++)
-      best = fabs (a[i][k]) > fabs (a[best][k]) ? i : best;
-    for (guint j = 0; j < 9; j++) {
-      const double kept = a[k][j];
-      a[k][j] = a[best][j];
-      a[best][j] = kept;
-    }
-    for (guint i = 0; i < 8; i++)
-      for (guint j = 8 + 1; i != k && j-- > k;)
-        a[i][j] -= a[k][j] * a[i][k] / a[k][k];
-  }
-  for (guint k = 0; k < 8; k++)
-    a[k][8] /= a[k][k];
-}
-
 static void
 find_map (const SlCorners *corners, double map[8])
 {
   static const double ends[4][2] = {
     { 0, 0 }, { PLATE_WIDTH, 0 }, { PLATE_WIDTH, PLATE_HEIGHT }, { 0, PLATE_HEIGHT }
   };
-  double a[8][9] = { { 0 } };
-  for (guint i = 0; i < 4; i++) {
-    const double x = corners->at[i][0], y = corners->at[i][1], u = ends[i][0], v = ends[i][1];
-    const double rows[2][9] = { { x, y, 1, 0, 0, 0, -u * x, -u * y, u },
-                                { 0, 0, 0, x, y, 1, -v * x, -v * y, v } };
-    memcpy (a[2 * i], rows, sizeof rows);
-  }
-  solve (a);
-  for (guint i = 0; i < 8; i++)
-    map[i] = a[i][8];
+  perspective_solve (corners->at, ends, map);
 }
 
 static gboolean
@@ -181,9 +151,8 @@ shade (cairo_surface_t *plate, const double m[8], guint x, guint y)
   const double beside = 80 + (x / 16 + y / 16) % 2 * 20;
   double sum = 0;
   for (guint i = 0; i < 16; i++) {
-    const double px = x + (i % 4 + 0.5) / 4, py = y + (i / 4 + 0.5) / 4,
-                 w = m[6] * px + m[7] * py + 1, u = (m[0] * px + m[1] * py + m[2]) / w,
-                 v = (m[3] * px + m[4] * py + m[5]) / w;
+    double u, v;
+    perspective_apply (m, x + (i % 4 + 0.5) / 4, y + (i / 4 + 0.5) / 4, &u, &v);
     if (i == 0 && !is_inside (u, v) && !is_inside (u + 9, v + 9) && !is_inside (u - 9, v - 9))
       return beside;
     sum += is_inside (u, v) ? pixels[(int) v * stride + 4 * (int) u + 1] : beside;

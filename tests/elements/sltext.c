@@ -13,6 +13,7 @@
 #include "plugins/meta/regions/text.h"
 #include "tests/elements/support.h"
 #include "tests/support/letters_model.h"
+#include "tests/support/perspective.h"
 #include "tests/support/program.h"
 
 #define WIDTH 320
@@ -38,35 +39,14 @@ save_model (gfloat factor)
   return path;
 }
 
-/* Where between the corners the point of the frame is, by elimination: apart from the maps under
- * test. FALSE outside. */
+/* Where between the corners the point of the frame is. FALSE outside. */
 static gboolean
 find_place (double x, double y, double *u, double *v)
 {
-  double a[8][9] = { { 0 } };
   static const double ends[4][2] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } };
-  for (guint i = 0; i < 4; i++) {
-    const double p = plate[i][0], q = plate[i][1], s = ends[i][0], t = ends[i][1];
-    const double rows[2][9] = { { p, q, 1, 0, 0, 0, -s * p, -s * q, s },
-                                { 0, 0, 0, p, q, 1, -t * p, -t * q, t } };
-    memcpy (a[2 * i], rows, sizeof rows);
-  }
-  for (guint k = 0; k < 8; k++) {
-    guint best = k;
-    for (guint i = k; i < 8; i++)
-      best = fabs (a[i][k]) > fabs (a[best][k]) ? i : best;
-    for (guint j = 0; j < 9; j++) {
-      const double kept = a[k][j];
-      a[k][j] = a[best][j];
-      a[best][j] = kept;
-    }
-    for (guint i = 0; i < 8; i++)
-      for (guint j = 9; i != k && j-- > k;)
-        a[i][j] -= a[k][j] * a[i][k] / a[k][k];
-  }
-  const double depth = a[6][8] / a[6][6] * x + a[7][8] / a[7][7] * y + 1;
-  *u = (a[0][8] / a[0][0] * x + a[1][8] / a[1][1] * y + a[2][8] / a[2][2]) / depth;
-  *v = (a[3][8] / a[3][3] * x + a[4][8] / a[4][4] * y + a[5][8] / a[5][5]) / depth;
+  double map[8];
+  perspective_solve (plate, ends, map);
+  perspective_apply (map, x, y, u, v);
   return *u >= 0 && *u < 1 && *v >= 0 && *v < 1;
 }
 
@@ -346,8 +326,8 @@ test_foreign (void)
     "text, text=(int)3;",
     "text, text=(string)\"\";",
     "text, confidence=(double)0.5;",
-    "text, text=(string)\"AB\", confidence=(string)high, votes=(int)-3, format=(int)1, shares=(int)7, "
-    "read=(string)no;",
+    "text, text=(string)\"AB\", confidence=(string)high, votes=(int)-3, format=(int)1, "
+    "shares=(int)7, read=(string)no;",
     "text, text=(string)\"AB\", shares=<(float)9, (float)-1, (float)0.5>, read=<(uint)4294967295, "
     "(uint)10>, votes=(uint)0;",
     "classification, label=(string)\"AB\", label_id=(int)-1, shares=(string)x, "

@@ -12,6 +12,7 @@
 
 #include "core/base/half.h"
 #include "tests/preprocess/frame.h"
+#include "tests/support/perspective.h"
 #include "tests/support/program.h"
 
 /* In bytes of 0..255. */
@@ -233,34 +234,6 @@ test_reduced (void)
 }
 
 /* A part of which nothing is in the picture is border; places far away and nonsense are refused. */
-/* Solves for the perspective map of (x, y) to @corners by elimination: m[0..7], and 1. */
-static void
-solve_corners (const SlCorners *corners, const double ends[4][2], double m[8])
-{
-  double a[8][9] = { { 0 } };
-  for (guint i = 0; i < 4; i++) {
-    const double x = ends[i][0], y = ends[i][1], u = corners->at[i][0], v = corners->at[i][1];
-    const double rows[2][9] = { { x, y, 1, 0, 0, 0, -u * x, -u * y, u },
-                                { 0, 0, 0, x, y, 1, -v * x, -v * y, v } };
-    memcpy (a[2 * i], rows, sizeof rows);
-  }
-  for (guint k = 0; k < 8; k++) {
-    guint best = k;
-    for (guint i = k; i < 8; i++)
-      best = fabs (a[i][k]) > fabs (a[best][k]) ? i : best;
-    for (guint j = 0; j < 9; j++) {
-      const double kept = a[k][j];
-      a[k][j] = a[best][j];
-      a[best][j] = kept;
-    }
-    for (guint i = 0; i < 8; i++)
-      for (guint j = 9; i != k && j-- > k;)
-        a[i][j] -= a[k][j] * a[i][k] / a[k][k];
-  }
-  for (guint k = 0; k < 8; k++)
-    m[k] = a[k][8] / a[k][k];
-}
-
 /* Parts between corners, some outside of the picture, with both fits. */
 static void
 test_corners (void)
@@ -295,14 +268,14 @@ test_corners (void)
       { left, top }, { left + w, top }, { left + w, top + h }, { left, top + h }
     };
     g_autofree guint8 *tensor = g_malloc (tensor_bytes (&spec));
-    solve_corners (&corners, ends, m);
+    perspective_solve (ends, corners.at, m);
     g_assert_cmpint (sl_warp_set_corners (warp, &info, &spec, &corners), ==, SL_NORMALIZE_OK);
     sl_warp_run (warp, &frame->image, tensor);
     for (int y = 0; y < spec.height; y++)
       for (int x = 0; x < spec.width; x++) {
-        const double px = x + 0.5, py = y + 0.5, depth = m[6] * px + m[7] * py + 1,
-                     u = (m[0] * px + m[1] * py + m[2]) / depth,
-                     v = (m[3] * px + m[4] * py + m[5]) / depth;
+        const double px = x + 0.5, py = y + 0.5;
+        double u, v;
+        perspective_apply (m, px, py, &u, &v);
         const gboolean seen = px >= left && px <= left + w && py >= top && py <= top + h && u >= 0
                               && v >= 0 && u <= info.width && v <= info.height;
         const double edge = fmin (
