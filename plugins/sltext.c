@@ -314,9 +314,9 @@ sl_text_class_init (SlTextClass *klass)
     "of different lengths are aligned, and each character is voted on by its confidence. A file of "
     "formats corrects characters that look alike. Text, confidences and format are added to the "
     "object.",
-    "gst-launch-1.0 v4l2src ! slpredict model=plates.tflite ! sltrack ! slpredict model=reader.onnx "
-    "object-class=plate object-alignment=corners ! sltext ! sloverlay ! videoconvert ! "
-    "autovideosink",
+    "gst-launch-1.0 v4l2src ! slpredict model=plates.tflite ! sltrack ! slpredict "
+    "model=reader.onnx object-class=plate object-alignment=corners ! sltext ! sloverlay ! "
+    "videoconvert ! autovideosink",
     "text.md");
   klass->transform_ip = sl_text_transform_ip;
   klass->prepare_output_buffer = sl_text_prepare_output_buffer;
