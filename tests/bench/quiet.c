@@ -15,7 +15,7 @@
 
 #define X264 "x264enc key-int-max=60 speed-preset=veryfast option-string=scenecut=0 "
 #define X265 \
-  "x265enc key-int-max=60 speed-preset=ultrafast option-string=scenecut=0:log-level=none "
+  "x265enc key-int-max=60 speed-preset=ultrafast option-string=scenecut=0:frame-threads=1:pools=none:log-level=none "
 
 static const struct
 {

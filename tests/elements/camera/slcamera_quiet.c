@@ -6,6 +6,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include "pipelines/supervise/elements.h"
 #include "plugins/camera/intact.h"
 #include "plugins/camera/quiet.h"
 #include "plugins/meta/late_meta.h"
@@ -58,6 +59,11 @@ static const QuietScene deep = {
   1,
   10,
   5
+};
+
+/* It is quiet up to its end. */
+static const QuietScene still = {
+  X264 NO_CUT "tune=zerolatency ! h264parse", 320, 176, 15, 30, 2, 32, 1, 50, 0
 };
 
 static char *folder;
@@ -293,6 +299,23 @@ test_camera (void)
   g_mutex_clear (&numbers.lock);
 }
 
+/* While it is quiet, frames are not missed: watchdogs wait. */
+static void
+test_away (void)
+{
+  g_autofree char *path = write_scene (&still, "still");
+  if (path == NULL)
+    return;
+  g_autoptr (TestCamera) camera =
+    test_camera_new (path, "realtime=true quiet=keyframes quiet-after=200", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  wait_quiet (camera, TRUE);
+  g_assert_true (sl_camera_is_away (camera->pipeline));
+  g_autofree char *state = NULL;
+  g_object_get (camera->camera, "state", &state, NULL);
+  g_test_message ("%s and quiet", state);
+}
+
 typedef struct
 {
   GMutex lock;
@@ -392,11 +415,7 @@ test_flush (void)
 static void
 test_caps (void)
 {
-  QuietScene first = scenes[0].scene;
-  first.times = 1;
-  first.quiet = 50;
-  first.walk = 0; /* it ends quiet, behind a key frame */
-  g_autofree char *before = write_scene (&first, "still");
+  g_autofree char *before = write_scene (&still, "still");
   g_autofree char *path = write_scene (&scenes[0].scene, "h264");
   g_autoptr (SlIntact) intact = sl_intact_new ();
   g_autoptr (SlQuiet) quiet = sl_quiet_new (GST_SECOND, FALSE);
@@ -414,7 +433,7 @@ test_caps (void)
   SlQuietFigures figures;
   sl_quiet_read (quiet, &figures);
   g_assert_cmpint (frames + (gint) figures.skipped, ==,
-                   (gint) (quiet_scene_frames (&first) + quiet_scene_frames (&scenes[0].scene)));
+                   (gint) (quiet_scene_frames (&still) + quiet_scene_frames (&scenes[0].scene)));
 }
 
 TEST_MAIN (int argc, char **argv)
@@ -432,6 +451,7 @@ TEST_MAIN (int argc, char **argv)
   }
   g_test_add_func ("/slcamera/quiet/limit", test_limit);
   g_test_add_func ("/slcamera/quiet/camera", test_camera);
+  g_test_add_func ("/slcamera/quiet/away", test_away);
   g_test_add_func ("/slcamera/quiet/flush", test_flush);
   g_test_add_func ("/slcamera/quiet/caps", test_caps);
   const int failed = test_elements_run ();
