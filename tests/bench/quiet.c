@@ -14,8 +14,9 @@
 #include "tests/elements/camera/quiet_scene.h"
 
 #define X264 "x264enc key-int-max=60 speed-preset=veryfast option-string=scenecut=0 "
-#define X265 \
-  "x265enc key-int-max=60 speed-preset=ultrafast option-string=scenecut=0:frame-threads=1:pools=none:log-level=none "
+#define X265                                       \
+  "x265enc key-int-max=60 speed-preset=ultrafast " \
+  "option-string=scenecut=0:frame-threads=1:pools=none:log-level=none "
 
 static const struct
 {
