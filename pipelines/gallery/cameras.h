@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /* Names of cameras as small numbers, which stay the same while a gallery is open. Any thread. */
 #pragma once
 

@@ -7,8 +7,8 @@
 #include "core/base/fail.h"
 #include "core/base/printable.h"
 
-/* Milliseconds. @shortest: by any way; G_MAXUINT = there is none. @longest: of all ways that begin at
- * a camera, without another one between. */
+/* Milliseconds. @shortest: by any way; G_MAXUINT = there is none. @longest: of all ways that begin
+ * at a camera, without another one between. */
 struct _SlIdentityPaths
 {
   guint shortest[SL_IDENTITY_CAMERAS][SL_IDENTITY_CAMERAS];
@@ -34,10 +34,11 @@ static gboolean
 fail (const char *path, GError **error)
 {
   g_autofree char *shown = sl_printable (path, SL_PRINTABLE_NAME);
-  return sl_fail (error, SL_ERROR_ARGUMENT,
-                  "paths: expected FROM>TO:LEAST-MOST with the names of two cameras and times, such "
-                  "as gate>hall:5-60s, got '%s'",
-                  shown);
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
+    "paths: expected FROM>TO:LEAST-MOST with the names of two cameras and times, such "
+    "as gate>hall:5-60s, got '%s'",
+    shown);
 }
 
 static gboolean

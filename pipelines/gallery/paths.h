@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Which way people can go from camera to camera, and how long it takes. Nobody is on another camera
- * before the shortest way there takes. Nobody is on a camera to which no way leads, unless there was
- * time to leave what the cameras watch, and to come back.
+ * before the shortest way there takes. Nobody is on a camera to which no way leads, unless there
+ * was time to leave what the cameras watch, and to come back.
  */
 #pragma once
 

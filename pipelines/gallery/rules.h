@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /* How long a gallery keeps what it has, how much that may be, and from when on two embeddings are
  * of one person. */
 #pragma once

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /* Rows of a gallery, encrypted one by one with AES-256-GCM. Any thread. */
 #pragma once
 

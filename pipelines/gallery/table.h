@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * The people of a gallery in memory: who an embedding is of. A person has up to
  * SL_IDENTITY_VIEWS embeddings, which differ. No clock, no disk, no lock. Known people cost no

@@ -272,7 +272,7 @@ test_other_model (void)
 static void
 test_trouble (void)
 {
-  g_autofree char *model = test_looks_file (1), *text = NULL;
+  g_autofree char *model = test_looks_file (1);
   char *gallery = new_gallery ();
   TestLine line = open_line (model, gallery, "gate");
   g_autoptr (GstElement) element = gst_harness_find_element (line.harness, "slgallery");

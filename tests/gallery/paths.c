@@ -15,10 +15,12 @@ test_ways (void)
     const char *from, *to;
     gdouble least; /* seconds */
   } ways[] = {
-    { "gate", "gate", 0 },  { "gate", "hall", 5 },   { "hall", "gate", 0.5 },
-    { "gate", "roof", 125 } /* over the hall */,     { "roof", "hall", 600 }, /* nothing leads down */
-    { "yard", "gate", 0 },  /* nothing is said of it */ { "hall", "roof", 120 },
-    { "roof", "gate", 600 }, { "gate", "yard", 60 }, { "hall", "yard", 300 },
+    { "gate", "gate", 0 },   { "gate", "hall", 5 },
+    { "hall", "gate", 0.5 }, { "gate", "roof", 125 } /* over the hall */,
+    { "roof", "hall", 600 }, /* nothing leads down */
+    { "yard", "gate", 0 },   /* nothing is said of it */ { "hall", "roof", 120 },
+    { "roof", "gate", 600 }, { "gate", "yard", 60 },
+    { "hall", "yard", 300 },
   };
   g_autoptr (GError) error = NULL;
   SlIdentityCameras cameras;
@@ -60,9 +62,10 @@ test_refused (void)
     sl_identity_cameras_init (&cameras);
     g_assert_null (sl_identity_paths_new (texts[i], &cameras, &error));
     g_assert_error (error, SL_ERROR, SL_ERROR_ARGUMENT);
-    g_assert_nonnull (strstr (error->message, "paths: expected FROM>TO:LEAST-MOST with the names of "
-                                              "two cameras and times, such as gate>hall:5-60s, "
-                                              "got '"));
+    g_assert_nonnull (strstr (error->message,
+                              "paths: expected FROM>TO:LEAST-MOST with the names of "
+                              "two cameras and times, such as gate>hall:5-60s, "
+                              "got '"));
     sl_identity_cameras_clear (&cameras);
   }
   g_autoptr (GString) many = g_string_new ("c0>c1:1-2s");
@@ -96,7 +99,10 @@ test_gated (void)
     test_look (1, 0, i, 0.01, look);
     SlIdentityObject object = { .track = 1 + (gint32) i, .look = look };
     sl_identity_camera_frame (i == 0 ? first : second, &object, 1,
-                              now + (i == 0 ? 0 : i == 1 ? TEST_SECOND : 20 * TEST_SECOND));
+                              now
+                                + (i == 0   ? 0
+                                   : i == 1 ? TEST_SECOND
+                                            : 20 * TEST_SECOND));
     people[i] = object.person;
   }
   g_assert_cmpint (people[1], !=, people[0]);

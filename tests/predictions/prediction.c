@@ -176,6 +176,42 @@ test_json_more (void)
   g_assert_cmpstr (all, ==, "cat 0.5\nbackground 0.333333\nface 0.5 1 2 3 4\n");
 }
 
+/* Who an object is stands behind its id, in JSON alone; names are anybody's. */
+static void
+test_identity (void)
+{
+  static const struct
+  {
+    const char *cameras, *json;
+  } lists[] = {
+    { "gate,hall", "\"cameras\":[\"gate\",\"hall\"]}" },
+    { "the \"gate\"", "\"cameras\":[\"the \\\"gate\\\"\"]}" },
+    { "", "\"cameras\":[]}" },
+    { NULL, "\"cameras\":[]}" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++) {
+    const SlObjectView object = { .x = 1,
+                                  .y = 2,
+                                  .w = 3,
+                                  .h = 4,
+                                  .confidence = 0.5,
+                                  .label = "cat",
+                                  .object_id = 12,
+                                  .identity = G_MAXINT64,
+                                  .identity_confidence = 0.75,
+                                  .identity_cameras = lists[i].cameras };
+    const SlPredictionView prediction = {
+      .timestamp = 0, .width = 9, .height = 9, .n_objects = 1, .objects = &object
+    };
+    g_autofree char *json = json_of (&prediction), *text = text_of (&prediction),
+                    *expected = g_strconcat (
+                      "\"id\":12,\"identity\":{\"id\":9223372036854775807,\"confidence\":0.75,",
+                      lists[i].json, ",\"detection\":", NULL);
+    g_assert_nonnull (strstr (json, expected));
+    g_assert_cmpstr (text, ==, "cat 0.5 1 2 3 4 12\n");
+  }
+}
+
 /* Ids behind the type and at the end of the line; runs begin with what is outside, if only none of
  * it. */
 static void
@@ -440,6 +476,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/prediction/text", test_text);
   g_test_add_func ("/prediction/codes", test_codes);
   g_test_add_func ("/prediction/texts", test_texts);
+  g_test_add_func ("/prediction/identity", test_identity);
 #ifdef SL_TEST_JSON_GLIB
   g_test_add_func ("/prediction/json_parses", test_json_parses);
 #endif
