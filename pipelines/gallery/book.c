@@ -117,8 +117,9 @@ reserve (SlIdentityBook *book)
     note_trouble (book, error);
     return;
   }
-  book->next = first;
-  book->left = NUMBERS;
+  /* Those before go on, where no other program took numbers meanwhile. */
+  book->left = first == book->next + book->left ? book->left + NUMBERS : NUMBERS;
+  book->next = first + NUMBERS - book->left;
 }
 
 /* Likewise: what is not allowed any longer goes, and what was learned is kept. */
@@ -171,6 +172,7 @@ work (gpointer data)
     continue;
   book->lost += book->n;
   tidy (book);
+  sl_identity_store_give_back (book->store, book->next, book->next + book->left);
   g_mutex_unlock (&book->lock);
   return NULL;
 }

@@ -269,6 +269,12 @@ sl_identity_store_reserve (SlIdentityStore *store, guint n, gint64 *first, GErro
   return end_change (&store->sql, good, error);
 }
 
+void
+sl_identity_store_give_back (SlIdentityStore *store, gint64 next, gint64 end)
+{
+  sl_sql_do (&store->sql, NULL, "UPDATE about SET next = ?1 WHERE next = ?2", "ii", next, end);
+}
+
 static gboolean
 write_view (SlIdentityStore *store, const char *camera, const SlIdentityEntry *entry,
             GError **error)

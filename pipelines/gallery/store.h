@@ -66,6 +66,9 @@ void sl_identity_store_free (SlIdentityStore *store);
 /** sl_identity_store_reserve: @n numbers for people, which no other program gets: from @first on.
  */
 gboolean sl_identity_store_reserve (SlIdentityStore *store, guint n, gint64 *first, GError **error);
+/** sl_identity_store_give_back: numbers from @next on, of those before @end, nobody got; they are
+ * reserved again where no other program has reserved more meanwhile. */
+void sl_identity_store_give_back (SlIdentityStore *store, gint64 next, gint64 end);
 /** sl_identity_store_write: @n entries together, or none of them. Entries of people who were
  * forgotten change nothing. */
 gboolean sl_identity_store_write (SlIdentityStore *store, SlIdentityCameras *cameras,

@@ -399,6 +399,10 @@ test_two (void)
     g_assert_cmpint (first, ==, next);
     next += 10;
   }
+  sl_identity_store_give_back (a, next - 3, next); /* as nobody reserved more */
+  sl_identity_store_give_back (a, next - 30, next - 20);
+  g_assert_true (sl_identity_store_reserve (b, 10, &first, &error));
+  g_assert_cmpint (first, ==, next - 3);
   add (a, 1, TEST_DAY, FALSE);
   const SlIdentityChoice all = { 0, 0, NULL };
   g_assert_true (sl_identity_store_forget (b, &all, &gone, &error));
