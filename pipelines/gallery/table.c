@@ -194,6 +194,32 @@ sl_identity_table_oldest (const SlIdentityTable *table)
   return oldest != NULL ? oldest->id : 0;
 }
 
+static gint
+compare_seen (gconstpointer a, gconstpointer b)
+{
+  const SlIdentityPerson *one = a, *other = b;
+  return one->seen != other->seen ? (one->seen > other->seen) - (one->seen < other->seen)
+                                  : (one->id > other->id) - (one->id < other->id);
+}
+
+/* Of more than @most people those seen least recently go, then all their views in one pass. */
+static void
+drop_oldest (SlIdentityTable *table, guint most)
+{
+  const guint people = g_hash_table_size (table->people);
+  if (people <= most)
+    return;
+  g_autoptr (GList) all = g_list_sort (g_hash_table_get_values (table->people), compare_seen);
+  guint excess = people - most;
+  for (const GList *link = all; excess > 0; link = link->next, excess--) {
+    const gint64 id = ((SlIdentityPerson *) link->data)->id;
+    g_hash_table_remove (table->people, &id);
+  }
+  for (gsize i = table->n; i > 0; i--)
+    if (sl_identity_table_person (table, table->views[i - 1].person) == NULL)
+      remove_view (table, i - 1);
+}
+
 void
 sl_identity_table_expire (SlIdentityTable *table, gint64 now, const SlIdentityRules *rules)
 {
@@ -207,8 +233,7 @@ sl_identity_table_expire (SlIdentityTable *table, gint64 now, const SlIdentityRu
   while (g_hash_table_iter_next (&iter, NULL, &value))
     if (((SlIdentityPerson *) value)->n_views == 0)
       g_hash_table_iter_remove (&iter);
-  while (g_hash_table_size (table->people) > rules->most)
-    sl_identity_table_remove_person (table, sl_identity_table_oldest (table));
+  drop_oldest (table, rules->most);
 }
 
 typedef struct

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which way people can go: times that are worked out by hand, and what is no path. */
+/* Which way people can go: times that are worked out by hand, and texts that are refused. */
 #include <string.h>
 
 #include "pipelines/gallery/paths.h"
