@@ -151,8 +151,9 @@ static const SlProperty properties[] = {
   { "object-alignment", "Object alignment",
     "With regions of interest as input: how each is rotated upright by its keypoints, and the size "
     "of the square around it: face, hand or person, as MediaPipe's landmark models expect the "
-    "objects of its detectors; or box; or corners: the part between an object's four keypoints, such as "
-    "those of a turned box, is seen from the front, and scale grows it; or a direction from one keypoint to another, such as "
+    "objects of its detectors; or box; or corners: the part between an object's four keypoints, "
+    "such as those of a turned box, is seen from the front, and scale grows it; or a direction "
+    "from one keypoint to another, such as "
     "from=right_eye,to=left_eye,angle=0,scale=1.5. angle is the direction after the rotation, 90 = "
     "up; scale is the ratio of the square's side to the longer side of the region; shift-x and "
     "shift-y move the square; unset = the box as it is",

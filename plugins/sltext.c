@@ -86,8 +86,8 @@ static const SlProperty properties[] = {
   { "threshold", "Threshold", "Least mean confidence of a reading that counts, 0..1",
     SL_PROPERTY_DOUBLE, AT (threshold), 0, 1, 0, NULL, TRUE },
   { "formats", "Formats",
-    "Path of a file of formats, such as plates.formats with number plates of countries: a text that "
-    "has a format gets its name and spelling; unset = texts as they were read",
+    "Path of a file of formats, such as plates.formats with number plates of countries: a text "
+    "that has a format gets its name and spelling; unset = texts as they were read",
     SL_PROPERTY_STRING, AT (formats_path), 0, 0, 0 },
   { "corrections", "Corrections",
     "Most characters that a format corrects, such as O to 0 where it has a digit; 0 = none",
@@ -310,10 +310,10 @@ sl_text_class_init (SlTextClass *klass)
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline text voter", "Filter/Analyzer/Video",
-    "Makes one text of all that a model reads on a tracked object, such as a number plate: readings "
-    "of different lengths are aligned, and each character is voted on by its confidence. A file of "
-    "formats corrects characters that look alike. Text, confidences and format are added to the "
-    "object.",
+    "Makes one text of all that a model reads on a tracked object, such as a number plate: "
+    "readings of different lengths are aligned, and each character is voted on by its confidence. "
+    "A file of formats corrects characters that look alike. Text, confidences and format are added "
+    "to the object.",
     "gst-launch-1.0 v4l2src ! slpredict model=plates.tflite ! sltrack ! slpredict "
     "model=reader.onnx object-class=plate object-alignment=corners ! sltext ! sloverlay ! "
     "videoconvert ! autovideosink",

@@ -431,8 +431,8 @@ find_or_insert (GstElement *pipeline, const char *factory, GError **error)
   }
   return sl_fail_null (
     error, SL_ERROR_ARGUMENT,
-    "the launch line has no %s, and no slanalyze, sltext, sltrack, slread or slpredict with something "
-    "behind that one could stand in between",
+    "the launch line has no %s, and no slanalyze, sltext, sltrack, slread or slpredict with "
+    "something behind that one could stand in between",
     factory);
 }
 
