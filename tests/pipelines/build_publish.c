@@ -99,7 +99,8 @@ test_mistakes (void)
   } cases[] = {
     { "fakesrc ! fakesink", PUBLISH,
       "gate.pipeline:3: [publish]: the launch line has no slrestream, and no slanalyze, "
-      "sltext, sltrack, slread or slpredict with something behind that one could stand in between" },
+      "sltext, sltrack, slread or slpredict with something behind that one could stand in "
+      "between" },
     { "fakesrc ! sltrack ! fakesink", "[publish]\nrstp=:1/x\n",
       "gate.pipeline:4: [publish] rstp: slrestream has no such property; did you mean 'rtsp'?" },
     { "fakesrc ! sltrack ! fakesink", "[publsih]\nrtsp=:1/x\n",

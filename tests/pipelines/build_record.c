@@ -76,7 +76,8 @@ test_mistakes (void)
   } cases[] = {
     { "[pipeline]\nlaunch=fakesrc ! fakesink\n" RECORD,
       "gate.pipeline:3: [record]: the launch line has no slrecord, and no slanalyze, "
-      "sltext, sltrack, slread or slpredict with something behind that one could stand in between" },
+      "sltext, sltrack, slread or slpredict with something behind that one could stand in "
+      "between" },
     { "[pipeline]\nlaunch=fakesrc ! slrecord ! slrecord ! fakesink\n" RECORD,
       "gate.pipeline:3: [record]: the launch line has several slrecord; expected one, or "
       "properties of each in [element NAME]" },
