@@ -686,22 +686,6 @@ sl_normalize_decide_allocation (GstBaseTransform *base, GstQuery *query)
   return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->decide_allocation (base, query);
 }
 
-/* Upstream may use any strides, and should have a frame to spare: one is held while its tensor is
- * in the model. */
-static gboolean
-sl_normalize_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
-{
-  GstCaps *caps = NULL;
-  GstVideoInfo video;
-  gst_query_parse_allocation (query, &caps, NULL);
-  g_autoptr (GstCaps) plain = caps != NULL ? sl_dmabuf_plain (caps) : NULL;
-  if (plain == NULL || gst_caps_is_empty (plain) || !gst_video_info_from_caps (&video, plain))
-    return FALSE;
-  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  gst_query_add_allocation_pool (query, NULL, (guint) GST_VIDEO_INFO_SIZE (&video), 2, 0);
-  return TRUE;
-}
-
 static gboolean
 sl_normalize_start (GstBaseTransform *base)
 {
@@ -783,7 +767,7 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   base_class->src_event = sl_normalize_src_event;
   base_class->query = sl_normalize_query;
   base_class->decide_allocation = sl_normalize_decide_allocation;
-  base_class->propose_allocation = sl_normalize_propose_allocation;
+  base_class->propose_allocation = sl_dmabuf_propose;
   base_class->copy_metadata = sl_normalize_copy_metadata;
   base_class->transform_meta = sl_normalize_transform_meta;
   base_class->submit_input_buffer = sl_normalize_submit_input_buffer;

@@ -205,3 +205,17 @@ sl_dmabuf_check (GstCaps *caps, const char *element, GError **error)
     return TRUE;
   return refuse_drm (drm != NULL ? drm : "(none)", element, error);
 }
+
+gboolean
+sl_dmabuf_propose (GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
+{
+  GstCaps *caps = NULL;
+  GstVideoInfo video;
+  gst_query_parse_allocation (query, &caps, NULL);
+  g_autoptr (GstCaps) plain = caps != NULL ? sl_dmabuf_plain (caps) : NULL;
+  if (plain == NULL || gst_caps_is_empty (plain) || !gst_video_info_from_caps (&video, plain))
+    return FALSE;
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_query_add_allocation_pool (query, NULL, (guint) GST_VIDEO_INFO_SIZE (&video), 2, 0);
+  return TRUE;
+}

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
 /** sl_dmabuf_offer: (transfer full): @caps (transfer full), raw video in system memory, followed by
@@ -24,3 +25,6 @@ GstCaps *sl_dmabuf_plain (GstCaps *caps);
 /** sl_dmabuf_check: FALSE with @error set when the fixed @caps are raw video neither in system
  * memory nor in linear DMABuf. The message says which element to put upstream of @element. */
 gboolean sl_dmabuf_check (GstCaps *caps, const char *element, GError **error);
+/** sl_dmabuf_propose: propose_allocation of frames in either memory: upstream may use any strides,
+ * and should have a frame to spare, because one is held while its tensor is in the model. */
+gboolean sl_dmabuf_propose (GstBaseTransform *base, GstQuery *decide_query, GstQuery *query);
