@@ -188,7 +188,7 @@ sl_motion_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   if (!sl_video_frame_map (&frame, &self->info, buffer,
                            GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, &error))
     return sl_element_refuse_frame (GST_ELEMENT (self), error);
-  const SlLuma luma = sl_luma_of (&frame);
+  const SlLuma luma = sl_frame_luma (&frame);
   look (self, &luma, seconds);
   gst_video_frame_unmap (&frame);
   sl_buffer_set_motion (buffer, self->moving.boxes, self->moving.n);

@@ -111,7 +111,7 @@ look (SlScout *scout, GstBuffer *buffer, GstCaps *caps, gboolean alone)
       || !sl_video_frame_map (&frame, &scout->info, buffer,
                               GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, NULL))
     return SL_SIGHT_NONE;
-  const SlLuma luma = sl_luma_of (&frame);
+  const SlLuma luma = sl_frame_luma (&frame);
   const SlSight sight = compare (scout, &luma, GST_BUFFER_PTS (buffer), alone);
   gst_video_frame_unmap (&frame);
   return sight;

@@ -3,7 +3,7 @@
 #include "plugins/motion/luma.h"
 
 SlLuma
-sl_luma_of (GstVideoFrame *frame)
+sl_frame_luma (GstVideoFrame *frame)
 {
   const guint c = GST_VIDEO_FORMAT_INFO_IS_RGB (frame->info.finfo) ? 1 : 0;
   return (SlLuma){ GST_VIDEO_FRAME_COMP_DATA (frame, c), GST_VIDEO_FRAME_WIDTH (frame),

@@ -6,5 +6,5 @@
 
 #include "plugins/motion/background.h"
 
-/** sl_luma_of: luma, or the green of RGB, of mapped @frame, whose samples have 8 bits. */
-SlLuma sl_luma_of (GstVideoFrame *frame);
+/** sl_frame_luma: luma, or the green of RGB, of mapped @frame, whose samples have 8 bits. */
+SlLuma sl_frame_luma (GstVideoFrame *frame);
