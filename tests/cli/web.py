@@ -598,9 +598,10 @@ def ages(served, seconds):
 
 
 def test_hostile():
-    with Served(describe("calm"), describe("dark", DARK)) as served:
+    # Pictures of noise are large: they fill the buffers of who takes none at once.
+    with Served(describe("calm", FRAMES.replace("blue", "snow") + " ! " + MODEL), describe("dark", DARK)) as served:
         eventually(lambda: served.get("/health").status == 200)
-        quiet = ages(served, 3)
+        quiet = ages(served, 1)
         descriptors = served.descriptors()
         memory = served.get("/pipelines").json["rss_bytes"]
         idle = [served.connect() for _ in range(50)]
@@ -656,7 +657,7 @@ def test_hostile():
                 pass
         grown = served.get("/pipelines").json["rss_bytes"] - memory
         assert grown < 32 << 20 or SANITIZED, "%d bytes" % grown
-        busy = ages(served, 3)
+        busy = ages(served, 2)
         print("# ages in us (median, worst, number) alone %s, with them %s" % (quiet, busy))
         assert busy[0] < quiet[0] + 1000000, "predictions wait for clients"  # by how little they do is measured on a quiet machine
         # Who says nothing for 10 s is let go, and so is who takes nothing.
