@@ -242,9 +242,10 @@ learn (SlIdentityCamera *camera, Track *track, const gint8 *row, gfloat scale, c
     add_view (camera, track, SL_IDENTITY_VIEW, found.oldest, row, scale);
 }
 
-/* A new person; FALSE where no number is left. */
+/* A new person; FALSE where no number is left, or nobody may go for them. */
 static gboolean
-add_person (SlIdentityCamera *camera, Track *track, const gint8 *row, gfloat scale)
+add_person (SlIdentityCamera *camera, Track *track, const gint8 *row, gfloat scale,
+            const gint64 *held, guint n_held)
 {
   SlIdentityBook *book = camera->book;
   if (book->left == 0) {
@@ -252,7 +253,11 @@ add_person (SlIdentityCamera *camera, Track *track, const gint8 *row, gfloat sca
     return FALSE;
   }
   if (g_hash_table_size (book->table->people) >= book->rules.most) {
-    sl_identity_table_remove_person (book->table, sl_identity_table_oldest (book->table));
+    const gint64 oldest = sl_identity_table_oldest (book->table);
+    for (guint i = 0; i < n_held; i++)
+      if (held[i] == oldest)
+        return FALSE; /* all people are in the frame */
+    sl_identity_table_remove_person (book->table, oldest);
     book->has_other_rules = TRUE; /* so the file is tidied soon */
   }
   book->left--;
@@ -275,7 +280,7 @@ recognise (SlIdentityCamera *camera, Track *track, const gint8 *row, gfloat scal
   if (match.is_unclear && ++track->tries < TRIES)
     return;
   track->person = match.person;
-  if (match.person == 0 && !add_person (camera, track, row, scale))
+  if (match.person == 0 && !add_person (camera, track, row, scale, held, n_held))
     return;
   track->confidence = match.confidence;
   track->cosine = match.cosine;
@@ -299,7 +304,8 @@ list_held (Track *const *tracks, guint n, const Track *track, gint64 held[SL_IDE
   return n_held;
 }
 
-/* Forgotten people are nobody's; of two tracks of one person the surer one is it. */
+/* Forgotten people are nobody's; of two tracks of one person the surer one is it. All others are
+ * seen, so that a new person does not take their place. */
 static void
 settle (SlIdentityCamera *camera, Track *const *tracks, guint n)
 {
@@ -308,6 +314,8 @@ settle (SlIdentityCamera *camera, Track *const *tracks, guint n)
     if (a != NULL && a->person != 0
         && sl_identity_table_person (camera->book->table, a->person) == NULL)
       a->person = 0;
+    if (a != NULL)
+      sl_identity_table_saw (camera->book->table, a->person, camera->number, a->seen);
     for (guint k = 0; k < i && a != NULL && a->person != 0; k++) {
       Track *b = tracks[k];
       if (b == NULL || b == a || b->person != a->person)

@@ -362,6 +362,40 @@ test_strictest (void)
   test_folder_remove (folder);
 }
 
+/* More people in a frame than the gallery may have: those who are in it stay. Somebody new takes
+ * the place of one who has left. */
+static void
+test_crowd (void)
+{
+  char *folder = test_folder ();
+  g_autofree char *path = test_path (folder, "a.gallery");
+  SlIdentityUse use = test_use (path, "gate");
+  gfloat looks[4][TEST_LENGTH];
+  gint64 now = g_get_real_time ();
+  use.rules.most = 2;
+  SlIdentityCamera *camera = open_camera (&use);
+  for (guint p = 0; p < 4; p++)
+    test_look (p, 0, 0, NOISE, looks[p]);
+  const gint64 first = show (camera, 1, looks[0], now).person,
+               second = show (camera, 2, looks[1], now += FRAME).person;
+  SlIdentityObject crowd[] = { { .track = 4, .look = looks[3] },
+                               { .track = 3, .look = looks[2] },
+                               { .track = 2, .look = looks[1] },
+                               { .track = 1, .look = looks[0] } };
+  for (guint i = 0; i < 3; i++) {
+    sl_identity_camera_frame (camera, crowd, 4, now += FRAME);
+    g_assert_cmpint (crowd[0].person, ==, 0);
+    g_assert_cmpint (crowd[1].person, ==, 0);
+    g_assert_cmpint (crowd[2].person, ==, second);
+    g_assert_cmpint (crowd[3].person, ==, first);
+  }
+  sl_identity_camera_frame (camera, crowd + 1, 2, now += FRAME);
+  g_assert_cmpint (crowd[1].person, >, second);
+  g_assert_cmpint (crowd[2].person, ==, second);
+  close_camera (camera);
+  test_folder_remove (folder);
+}
+
 /* A camera learns from tracks what cosines mean: one whose embeddings are all alike needs a higher
  * threshold than the usual one, which would take all for one person. */
 static void
@@ -424,6 +458,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/book/slow", test_slow);
   g_test_add_func ("/book/forgotten", test_forgotten);
   g_test_add_func ("/book/strictest", test_strictest);
+  g_test_add_func ("/book/crowd", test_crowd);
   g_test_add_func ("/book/learned", test_learned);
   return g_test_run ();
 }
