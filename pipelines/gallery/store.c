@@ -21,6 +21,8 @@
 #define LOOK "look"
 #define KEY_CHECK "key"
 #define KEY_TEXT "sightline gallery"
+/* Bytes of a value: expressions in a file may make more. */
+#define LONGEST_VALUE (16 << 20)
 
 static const char schema[] =
   "BEGIN IMMEDIATE;"
@@ -199,8 +201,10 @@ open_any (const char *path, SlIdentityStore *store, const char *key_file, gboole
   g_autoptr (SlIdentityStore) opened = store;
   if (key_file != NULL && (store->seal = sl_seal_new (key_file, error)) == NULL)
     return NULL;
-  if (!make_private (path, make, error) || !sl_sql_open (&store->sql, path, error)
-      || !sl_sql_script (&store->sql, "PRAGMA secure_delete=ON;", error)
+  if (!make_private (path, make, error) || !sl_sql_open (&store->sql, path, error))
+    return NULL;
+  sqlite3_limit (store->sql.db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+  if (!sl_sql_script (&store->sql, "PRAGMA secure_delete=ON;", error)
       || !check_kind (&store->sql, error) || !check_pages (&store->sql, error)
       || (make && !sl_sql_script (&store->sql, schema, error))
       || (make && !begin_about (store, error)) || !read_about (store, make, error))

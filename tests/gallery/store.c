@@ -302,6 +302,28 @@ test_hostile (void)
   test_folder_remove (folder);
 }
 
+/* Values that an expression makes, of hundreds of megabytes in a small file. */
+static void
+test_large_values (void)
+{
+  char *folder = test_folder ();
+  g_autofree char *path = test_path (folder, "a.gallery");
+  GError *error = NULL;
+  sqlite3 *db;
+  sl_identity_store_free (test_store (path, NULL));
+  g_assert_cmpint (sqlite3_open (path, &db), ==, SQLITE_OK);
+  sqlite3_exec (db,
+                "DROP TABLE view; CREATE TABLE view (person, camera, time, look AS "
+                "(zeroblob(900000000))); INSERT INTO view VALUES (1, 'gate', 86400000000)",
+                NULL, NULL, NULL);
+  sqlite3_close (db);
+  SlIdentityStore *store = test_store (path, NULL);
+  g_assert_null (sl_identity_store_load (store, &cameras, TEST_DAY, &error));
+  expect (g_steal_pointer (&error), SL_ERROR_OPEN, "a.gallery: string or blob too big");
+  sl_identity_store_free (store);
+  test_folder_remove (folder);
+}
+
 /* SQLite says so when the disk is full; nothing of the change is there. */
 static void
 test_full (void)
@@ -492,6 +514,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/store/key-file", test_key_file);
   g_test_add_func ("/store/refused", test_refused);
   g_test_add_func ("/store/hostile", test_hostile);
+  g_test_add_func ("/store/large-values", test_large_values);
   g_test_add_func ("/store/full", test_full);
   g_test_add_func ("/store/merge", test_merge);
   g_test_add_func ("/store/reader", test_reader);
