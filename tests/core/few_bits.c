@@ -20,6 +20,7 @@ typedef enum
 {
   MIDDLE, /* zero points: the middle of the range, or 0 of signed integers */
   PACKED,
+  BYTES, /* of 8 bits, which may lie outside of the integers' range */
   REAL
 } Zeros;
 
@@ -47,6 +48,8 @@ static const Case cases[] = {
   { 4, 9, 164, 256, REAL, TRUE, TRUE, TRUE, FALSE },
   { 4, 9, 164, 32, PACKED, TRUE, TRUE, TRUE, FALSE },
   { 4, 9, 163, 163, MIDDLE, TRUE, TRUE, TRUE, TRUE },
+  { 4, 9, 160, 32, BYTES, TRUE, FALSE, FALSE, FALSE },
+  { 4, 9, 160, 32, BYTES, FALSE, FALSE, FALSE, FALSE },
   { 2, 9, 160, 16, PACKED, FALSE, FALSE, FALSE, FALSE },
   { 8, 5, 160, 32, PACKED, FALSE, FALSE, FALSE, FALSE },
   { 8, 70, 163, 163, MIDDLE, TRUE, FALSE, FALSE, TRUE },
@@ -54,11 +57,11 @@ static const Case cases[] = {
   { 8, 9, 160, 128, REAL, FALSE, TRUE, TRUE, FALSE },
 };
 
-/* Integer @i of @packed, with its sign. */
+/* Integer @i of those of @bits at @packed, with its sign. */
 static gint
-integer_of (const Case *c, const guint8 *packed, gsize i)
+integer_of (const Case *c, const guint8 *packed, gsize i, guint bits)
 {
-  const gint range = 1 << c->bits, value = packed[i * c->bits / 8] >> i * c->bits % 8 & (range - 1);
+  const gint range = 1 << bits, value = packed[i * bits / 8] >> i * bits % 8 & (range - 1);
   return c->is_signed && value >= range / 2 ? value - range : value;
 }
 
@@ -68,27 +71,35 @@ stride_of (const Case *c)
   return (c->depth + 3) / 4 * 4;
 }
 
+static guint
+zero_bits (const Case *c)
+{
+  return c->zeros == BYTES ? 8 : c->bits;
+}
+
 static double
 weight_of (const Case *c, const Data *data, gint32 channel, gint32 k)
 {
   const gint32 blocks = (c->depth + c->size - 1) / c->size, block = channel * blocks + k / c->size;
-  const double zero = c->zeros == PACKED ? integer_of (c, data->zeros, (gsize) block)
+  const gboolean packed = c->zeros == PACKED || c->zeros == BYTES;
+  const double zero = packed ? integer_of (c, data->zeros, (gsize) block, zero_bits (c))
                       : c->zeros == REAL ? (double) data->reals[block]
                       : c->is_signed     ? 0
                                          : 1 << (c->bits - 1);
   const gint32 at = c->by_column ? k * CHANNELS + channel : channel * stride_of (c) + k;
-  return (integer_of (c, data->values, (gsize) at) - zero) * (double) data->scales[block];
+  return (integer_of (c, data->values, (gsize) at, c->bits) - zero) * (double) data->scales[block];
 }
 
 static SlFewBits
 matrix_of (const Case *c, const Data *data)
 {
   const gsize blocks = (gsize) ((c->depth + c->size - 1) / c->size);
+  const gboolean packed = c->zeros == PACKED || c->zeros == BYTES;
   return (SlFewBits){
     .rows = CHANNELS,
     .columns = (gsize) c->depth,
     .bits = c->bits,
-    .zero_bits = c->bits,
+    .zero_bits = zero_bits (c),
     .is_signed = c->is_signed,
     .middle = c->is_signed ? 0 : 1 << (c->bits - 1),
     .size = { 1, (gsize) c->size },
@@ -98,9 +109,9 @@ matrix_of (const Case *c, const Data *data)
     .scales = data->scales,
     .scale_step = { blocks, 1 },
     .scale_bytes = sizeof data->scales,
-    .zeros = c->zeros == PACKED ? data->zeros : NULL,
+    .zeros = packed ? data->zeros : NULL,
     .zero_step = { blocks, 1 },
-    .zero_bytes = c->zeros == PACKED ? sizeof data->zeros : 0,
+    .zero_bytes = packed ? sizeof data->zeros : 0,
     .reals = c->zeros == REAL ? data->reals : NULL,
     .real_bytes = c->zeros == REAL ? sizeof data->reals : 0,
   };

@@ -145,6 +145,7 @@ zeros_new (SlArena *arena, gsize n)
   return zeros;
 }
 
+/* Zero points of more bits than the integers may be below 0 where these are unsigned. */
 static SlFloatFewBits *
 panel_new (const Job *job, const SlFloatPanel *panel, SlArena *arena)
 {
@@ -161,7 +162,7 @@ panel_new (const Job *job, const SlFloatPanel *panel, SlArena *arena)
     .scales = zeros_new (arena, blocks * sizeof (gfloat)),
   };
   packed->values = zeros_new (arena, (packed->bits == 8 ? depth : (depth + 1) / 2) * width);
-  if (matrix->reals != NULL)
+  if (matrix->reals != NULL || (matrix->zeros != NULL && matrix->zero_bits > matrix->bits))
     packed->reals = zeros_new (arena, blocks * sizeof (gfloat));
   else if (matrix->zeros != NULL)
     packed->zeros = zeros_new (arena, blocks);
