@@ -16,6 +16,11 @@
 #define LEAST_BYTES 262144
 /* Weights that are read again for each row of pixels. */
 #define MOST_WEIGHTS 262144
+/* Rows that stay for a window, for each thread; a dilation may reach over more. */
+#define KEPT_BYTES 4194304
+/* Fewer rows leave threads without work, and rows of fewer pixels leave tiles empty. */
+#define FEW_ROWS 8
+#define FEW_PIXELS 8
 /* Most layers of a chain. */
 #define MAX_STAGES 5
 /* Work items for each of several threads, so that one that is held up does fewer. */
@@ -109,6 +114,20 @@ may_be_stage (const SlGraph *graph, const SlNode *node, gint32 before)
   return node->inputs[0] == before && !grouped && sl_window_is_pixel (&w);
 }
 
+/* Whether going row by row is worth it between @node and what makes @between for it. */
+static gboolean
+has_good_rows (const SlGraph *graph, const SlNode *node, const SlTensor *between)
+{
+  const gint64 rows = (gint64) between->dims[0] * between->dims[1];
+  guint64 reach = 1;
+  if (node->op == SL_OP_DEPTHWISE_CONV_2D) {
+    const SlWindowShape w = sl_window_shape (graph, node);
+    reach += ((guint64) w.filter_h - 1) * (guint64) w.dilation_h;
+  }
+  return rows >= FEW_ROWS && between->dims[2] >= FEW_PIXELS
+         && between->bytes / (guint64) rows <= KEPT_BYTES / reach;
+}
+
 /* Whether node @next may be the stage behind node @next - 1, whose only reader it is. */
 static gboolean
 may_follow (const SlGraph *graph, const SlBackend *const *backends, const guint *readers,
@@ -118,7 +137,8 @@ may_follow (const SlGraph *graph, const SlBackend *const *backends, const guint 
     return FALSE;
   const SlNode *before = sl_graph_node (graph, next - 1);
   return readers[before->outputs[0]] == 1
-         && may_be_stage (graph, sl_graph_node (graph, next), before->outputs[0]);
+         && may_be_stage (graph, sl_graph_node (graph, next), before->outputs[0])
+         && has_good_rows (graph, sl_graph_node (graph, next), sl_node_output (graph, before, 0));
 }
 
 /* Whether node @i makes more channels for a window behind it: it is better kept for a chain with
