@@ -208,18 +208,18 @@ load_with_words (const char *path, const SlModelSettings *overrides, SlLoadReque
   return model;
 }
 
-/* Whether the file @path is the one that the user states. Files beside it are not looked at. */
+/* Whether the file @path, of *@stamp, is the one that the user states. Files beside it are not
+ * looked at. */
 static gboolean
-check_hash (const char *path, const char *stated, GError **error)
+check_hash (const char *path, const char *stated, SlFileStamp *stamp, GError **error)
 {
   guint8 block[16384];
   gssize got;
-  SlFileStamp stamp;
   if (stated == NULL || stated[0] == '\0')
     return TRUE;
   if (!sl_sha256_check (stated, error))
     return FALSE;
-  const int fd = sl_file_open (path, "a model file", &stamp, error);
+  const int fd = sl_file_open (path, "a model file", stamp, error);
   if (fd < 0)
     return FALSE;
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
@@ -230,6 +230,20 @@ check_hash (const char *path, const char *stated, GError **error)
          || sl_fail (error, SL_ERROR_OPEN,
                      "its SHA-256 is %s; expected %s: it is another file than sha256 states",
                      g_checksum_get_string (sum), stated);
+}
+
+/* (nullable): @model, where it was read from the file of @stamp: another one may have its path by
+ * now. */
+static SlModel *
+check_same (SlModel *model, const char *stated, const SlFileStamp *stamp, GError **error)
+{
+  if (model == NULL || stated == NULL || stated[0] == '\0'
+      || sl_file_stamp_same_content (stamp, &model->stamp))
+    return model;
+  sl_model_unref (model);
+  return sl_fail_null (error, SL_ERROR_OPEN,
+                       "it was replaced or written after its SHA-256 was compared; expected a file "
+                       "that stays: try again");
 }
 
 SlModel *
@@ -255,10 +269,12 @@ sl_model_load_with (const char *path, const SlModelSettings *overrides,
   g_autofree char *stated =
     by_user ? g_strdup (settled->fixed_inputs) : sl_modelinfo_early_key (info, "fixed-inputs");
   GError *failed = NULL;
+  SlFileStamp stamp;
   SlModel *model =
-    check_hash (path, settled->sha256, &failed)
+    check_hash (path, settled->sha256, &stamp, &failed)
       ? load_with_words (path, overrides, &request, stated, by_user ? NULL : info, &failed)
       : NULL;
+  model = check_same (model, settled->sha256, &stamp, &failed);
   if (model == NULL) {
     add_way_out (path, settled, failed);
     g_propagate_prefixed_error (error, failed, "%s: ", path);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The table of a model's settings: it is whole, values are checked by it, and texts are copied and
  * freed. */
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "models/model.h"
 #include "models/settings.h"
@@ -166,6 +168,68 @@ test_sha256 (void)
   sl_tflite_remove_temp (text);
 }
 
+/* Two files that take turns as @path until @stop. */
+typedef struct
+{
+  const char *path;
+  char *files[2], *next;
+  gint stop;
+} Turns;
+
+static gpointer
+take_turns (gpointer data)
+{
+  Turns *turns = data;
+  for (guint i = 0; g_atomic_int_get (&turns->stop) == 0; i++) {
+    g_assert_cmpint (link (turns->files[i % 2], turns->next), ==, 0);
+    g_assert_cmpint (rename (turns->next, turns->path), ==, 0);
+    g_remove (turns->next); /* is there where both were the same file */
+  }
+  return NULL;
+}
+
+/* A file that has the path after another one was compared, even one of the same bytes, is not read
+ * for it. */
+static void
+test_replaced (void)
+{
+  static const gint32 dims[] = { 1, 2, 2, 3 };
+  static const guint8 more[1 << 20];
+  SlTfliteWriter *writer = picture_model (SL_DTYPE_F32, 4, dims, 0, 0);
+  g_autoptr (GBytes) model = sl_tflite_writer_finish (writer);
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_byte_array_append (bytes, g_bytes_get_data (model, NULL), (guint) g_bytes_get_size (model));
+  g_byte_array_append (bytes, more, sizeof more); /* so that comparing takes some time */
+  g_autofree char *path =
+                    write_temp ("model.tflite", (const char *) bytes->data, (gssize) bytes->len),
+                  *digits = g_compute_checksum_for_data (G_CHECKSUM_SHA256, bytes->data, bytes->len);
+  const SlModelLoadOptions options = { .sha256 = digits };
+  Turns turns = { path,
+                  { g_strconcat (path, ".a", NULL), g_strconcat (path, ".b", NULL) },
+                  g_strconcat (path, ".next", NULL),
+                  0 };
+  for (guint i = 0; i < 2; i++)
+    g_assert_true (g_file_set_contents (turns.files[i], (const char *) bytes->data,
+                                        (gssize) bytes->len, NULL));
+  GThread *thread = g_thread_new ("turns", take_turns, &turns);
+  g_autoptr (GError) error = NULL;
+  while (error == NULL)
+    sl_model_unref (sl_model_load_with (path, NULL, &options, &error));
+  expect_error (&error, SL_ERROR_OPEN, path,
+                ": it was replaced or written after its SHA-256 was compared; expected a file that "
+                "stays: try again",
+                NULL);
+  g_atomic_int_set (&turns.stop, 1);
+  g_thread_join (thread);
+  for (guint i = 0; i < 2; i++) {
+    g_remove (turns.files[i]);
+    g_free (turns.files[i]);
+  }
+  g_free (turns.next);
+  sl_tflite_remove_temp (path);
+  sl_tflite_writer_free (writer);
+}
+
 static const char *
 yes (const SlSetting *row, SlSettingDoor door)
 {
@@ -227,6 +291,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/settings/sha256", test_sha256);
+  g_test_add_func ("/settings/replaced", test_replaced);
   g_test_add_func ("/settings/whole", test_whole);
   g_test_add_func ("/settings/rows", test_rows);
   g_test_add_func ("/settings/not-by-file", test_not_by_file);
