@@ -130,17 +130,14 @@ fill (Check *check, Data *data)
 
 /* Returns where the float weights will be. */
 static const void *
-build (Check *check, const Case *c, const Data *data)
+build (Check *check, const Case *c, const SlFewBits *matrix, const Data *data)
 {
   const gint32 channels = CHANNELS, x_dims[] = { c->rows, c->depth },
                w_dims[] = { c->turned ? c->depth : CHANNELS, c->turned ? CHANNELS : c->depth },
                order[] = { 1, 0 };
   g_autoptr (GError) error = NULL;
-  SlFewBits matrix = matrix_of (c, data);
-  if (c->turned)
-    matrix = sl_few_bits_transposed (&matrix);
   sl_graph_set_later (check->graph);
-  const void *made = sl_graph_widen_later (check->graph, &matrix, &error);
+  const void *made = sl_graph_widen_later (check->graph, matrix, &error);
   g_assert_no_error (error);
   const gint32 x = check_input (check, SL_DTYPE_F32, 2, x_dims, 0, 0);
   const gint32 w = check_constant (check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, made);
@@ -210,7 +207,10 @@ test_layers (void)
     SlMadeOf of;
     check_init (&check, 100 + i);
     fill (&check, data);
-    const void *made = build (&check, c, data);
+    SlFewBits matrix = matrix_of (c, data);
+    if (c->turned)
+      matrix = sl_few_bits_transposed (&matrix);
+    const void *made = build (&check, c, &matrix, data);
     check_random (&check, SL_DTYPE_F32, (gsize) (c->rows * c->depth), check.input_data[0]);
     g_autofree double *magnitudes = NULL;
     g_autofree double *expected = expected_of (&check, c, data, &magnitudes);
@@ -224,9 +224,46 @@ test_layers (void)
   }
 }
 
+/* Panels of more floats than are worth it: the weights become floats once. All channels are the
+ * same row by scales of their own. */
+static void
+test_deep (void)
+{
+  enum
+  {
+    DEPTH = 32770
+  };
+  const Case c = { 4, 1, DEPTH, DEPTH, MIDDLE, FALSE, FALSE, FALSE, FALSE };
+  g_autofree Data *data = g_new (Data, 1);
+  g_autofree double *expected = g_new (double, CHANNELS), *magnitudes = g_new (double, CHANNELS);
+  double sum = 0, magnitude = 0;
+  Check check;
+  SlMadeOf of;
+  check_init (&check, 1);
+  fill (&check, data);
+  SlFewBits matrix = matrix_of (&c, data);
+  matrix.value_step.row = 0;
+  const void *made = build (&check, &c, &matrix, data);
+  check_random (&check, SL_DTYPE_F32, DEPTH, check.input_data[0]);
+  for (gsize k = 0; k < DEPTH; k++) {
+    const double product =
+      (integer_of (&c, data->values, k, 4) - 8) * (double) ((gfloat *) check.input_data[0])[k];
+    sum += product;
+    magnitude += fabs (product);
+  }
+  for (guint i = 0; i < CHANNELS; i++) {
+    expected[i] = sum * (double) data->scales[i];
+    magnitudes[i] = magnitude * (double) data->scales[i];
+  }
+  compare (&check, &c, expected, magnitudes, sl_float_isa ());
+  g_assert_false (sl_graph_is_pending (check.graph, made, &of));
+  check_clear (&check);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/few-bits/layers", test_layers);
+  g_test_add_func ("/few-bits/deep", test_deep);
   return g_test_run ();
 }

@@ -12,6 +12,8 @@
 #define ROWS_BYTES 524288
 /* Values of a channel that are packed before those of the next one. */
 #define PACKED_AT_ONCE ((gsize) 64)
+/* Deeper panels of floats would be much more memory than the file has. */
+#define MOST_DEPTH ((gsize) 32768)
 /* With as few rows, weights of 8 bits are widened in registers: see SL_FLOAT_BYTES. */
 #define FEW_ROWS 64
 
@@ -20,7 +22,7 @@ sl_float_few_bits_fits (const SlFloatLayer *layer, const SlFewBits *matrix)
 {
   const gsize size = matrix->size.column;
   const gboolean by_channel = size >= matrix->columns;
-  return layer->mode == SL_FLOAT_DIRECT && !layer->tiles.deep
+  return layer->mode == SL_FLOAT_DIRECT && !layer->tiles.deep && matrix->columns <= MOST_DEPTH
          && (matrix->bits == 8 ? !by_channel || layer->rows > FEW_ROWS
                                : size % 2 == 0 || by_channel);
 }
