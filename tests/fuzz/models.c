@@ -189,6 +189,13 @@ check_predictions (gint64 number, const SlPredictions *predictions)
     check_confidence (sl_label_get_confidence (*label));
 }
 
+static const char *
+any_precision (GRand *random)
+{
+  static const char *const precisions[] = { "float", "float", "bf16", "fp16" };
+  return precisions[g_rand_int_range (random, 0, G_N_ELEMENTS (precisions))];
+}
+
 /* set_choices: what a user may say about a model that says too little of itself. */
 static void
 set_choices (SlPredictor *predictor, GRand *random)
@@ -199,6 +206,7 @@ set_choices (SlPredictor *predictor, GRand *random)
                                           "yolo" };
   if (g_rand_boolean (random))
     g_object_set (predictor, "mean", "127.5", "std", "127.5", NULL);
+  g_object_set (predictor, "precision", any_precision (random), NULL);
   if (g_rand_int_range (random, 0, 4) == 0)
     g_object_set (predictor, "decoder",
                   decoders[g_rand_int_range (random, 0, G_N_ELEMENTS (decoders))], NULL);
@@ -227,9 +235,9 @@ predict_twice (gint64 number, SlPredictor *predictor, GRand *random)
 
 /* Models of open shapes are refused without one. Small, for speed. */
 static SlModel *
-load_bare (const char *path)
+load_bare (const char *path, GRand *random)
 {
-  SlModelLoadOptions how = { 0 };
+  SlModelLoadOptions how = { .backend = { .precision = any_precision (random) } };
   SlModel *model = sl_model_load_with (path, NULL, &how, NULL);
   how.input_shape = "1,3,64,64";
   return model != NULL ? model : sl_model_load_with (path, NULL, &how, NULL);
@@ -237,9 +245,9 @@ load_bare (const char *path)
 
 /* run_bare: a model that is no picture's, or that states no size, runs once, on zeros. */
 static gboolean
-run_bare (const char *path)
+run_bare (const char *path, GRand *random)
 {
-  g_autoptr (SlModel) model = load_bare (path);
+  g_autoptr (SlModel) model = load_bare (path, random);
   SlGraph *graph = model != NULL ? sl_model_graph (model) : NULL;
   gsize bytes = 0;
   for (guint i = 0; graph != NULL && i < sl_graph_n_tensors (graph); i++)
@@ -281,7 +289,7 @@ try_mutant (const GPtrArray *samples, gint64 number, const char *path, Progress 
     progress->ran += predict_twice (number, predictor, random);
   } else {
     check_text (number, "message", error->message, FALSE);
-    progress->ran += run_bare (path);
+    progress->ran += run_bare (path, random);
   }
   g_rand_free (random);
 }
