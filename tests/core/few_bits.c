@@ -82,7 +82,7 @@ weight_of (const Case *c, const Data *data, gint32 channel, gint32 k)
 {
   const gint32 blocks = (c->depth + c->size - 1) / c->size, block = channel * blocks + k / c->size;
   const gboolean packed = c->zeros == PACKED || c->zeros == BYTES;
-  const double zero = packed ? integer_of (c, data->zeros, (gsize) block, zero_bits (c))
+  const double zero = packed             ? integer_of (c, data->zeros, (gsize) block, zero_bits (c))
                       : c->zeros == REAL ? (double) data->reals[block]
                       : c->is_signed     ? 0
                                          : 1 << (c->bits - 1);

@@ -202,15 +202,16 @@ test_replaced (void)
   g_byte_array_append (bytes, more, sizeof more); /* so that comparing takes some time */
   g_autofree char *path =
                     write_temp ("model.tflite", (const char *) bytes->data, (gssize) bytes->len),
-                  *digits = g_compute_checksum_for_data (G_CHECKSUM_SHA256, bytes->data, bytes->len);
+                  *digits =
+                    g_compute_checksum_for_data (G_CHECKSUM_SHA256, bytes->data, bytes->len);
   const SlModelLoadOptions options = { .sha256 = digits };
   Turns turns = { path,
                   { g_strconcat (path, ".a", NULL), g_strconcat (path, ".b", NULL) },
                   g_strconcat (path, ".next", NULL),
                   0 };
   for (guint i = 0; i < 2; i++)
-    g_assert_true (g_file_set_contents (turns.files[i], (const char *) bytes->data,
-                                        (gssize) bytes->len, NULL));
+    g_assert_true (
+      g_file_set_contents (turns.files[i], (const char *) bytes->data, (gssize) bytes->len, NULL));
   GThread *thread = g_thread_new ("turns", take_turns, &turns);
   g_autoptr (GError) error = NULL;
   while (error == NULL)
