@@ -58,6 +58,7 @@ def test_refused():
     run("predict", "--text", reader(), picture).expect(2, "--text %s: expected --model FILE, too, which finds what is read, such as plates" % reader())
     run("predict", "--model", m, "--text-formats", "x", picture).expect(2, "--text-formats x: expected --text MODEL, too, which reads the texts")
     run("predict", "--model", m, "--text", work("none.onnx"), picture).expect(1, "none.onnx: no such file")
+    run("predict", "--model", m, "--text", m, picture).expect(1, "--text %s: its decoder is ssd; expected a model that reads characters: state decoder=text in its .modelinfo" % m)
     run("predict", "--model", m, "--text", reader(), "--text-formats", work("none.formats"), picture).expect(1, "expected a file of formats")
     run("predict", "--model", m, "--text", reader(), "--text-formats", write("bad.formats", b"x: b\n"), picture).expect(1, "bad.formats:1: expected A, 9, *, [...]")
 

@@ -39,6 +39,7 @@ struct _SlFramePredictor
 {
   GstElement *pipeline, *source, *normalize, *infer, *postprocess, *sink;
   GstElement *style_source; /* (nullable): of the branch of a style model */
+  GstElement *texts;        /* (nullable): slpredict with the model that reads texts */
   GstSample *style;         /* (nullable) */
   GstSample *result;        /* the last one, which the prediction points into */
   SlPredictionReader reader;
@@ -122,7 +123,7 @@ add_text (SlFramePredictor *predictor, const SlFramePredictorOptions *options,
 {
   if (options->text_model == NULL)
     return;
-  elements[0] = add_own (predictor, sl_predict_get_type ());
+  elements[0] = predictor->texts = add_own (predictor, sl_predict_get_type ());
   elements[1] = add_own (predictor, sl_text_get_type ());
   g_object_set (elements[0], "model", options->text_model, "threads",
                 options->model->settings.threads, "inference-region", "roi-list",
@@ -226,13 +227,41 @@ start (SlFramePredictor *predictor, GError **error)
   return !predictor->broken;
 }
 
+/* (transfer full) (nullable): caps with the contract of @infer's model. */
+static GstCaps *
+caps_of (GstElement *infer)
+{
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (infer, "sink");
+  return gst_pad_query_caps (pad, NULL);
+}
+
+/* Other models than readers of texts would be run for nothing. */
+static gboolean
+check_text_model (SlFramePredictor *predictor, const char *path, GError **error)
+{
+  if (predictor->texts == NULL)
+    return TRUE;
+  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (predictor->texts), "infer");
+  g_autoptr (GstCaps) caps = caps_of (infer);
+  SlContract *contract = sl_tensor_caps_contract (caps);
+  g_autoptr (SlDecoding) decoding =
+    contract != NULL ? sl_contract_open_pictures (contract, error) : NULL;
+  if (decoding == NULL)
+    return contract == NULL;
+  const char *decoder = sl_decoding_decoder (decoding)->name;
+  return g_str_equal (decoder, "text")
+         || sl_fail (error, SL_ERROR_ARGUMENT,
+                     "--text %s: its decoder is %s; expected a model that reads characters: state "
+                     "decoder=text in its .modelinfo, where it is one",
+                     path, decoder);
+}
+
 /* What else is wrong with the model, while no source has been touched yet. */
 static gboolean
 check_model (SlFramePredictor *predictor, const char *classes, GError **error)
 {
   g_autoptr (SlClassFilter) filter = NULL;
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (predictor->infer, "sink");
-  g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, NULL);
+  g_autoptr (GstCaps) caps = caps_of (predictor->infer);
   SlContract *contract = sl_tensor_caps_contract (caps);
   if (!sl_class_filter_parse (classes, &filter, error))
     return FALSE;
@@ -266,7 +295,8 @@ sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error)
   sl_prediction_reader_init (&predictor->reader);
   if (!build (predictor, options, error) || !start (predictor, error)
       || !check_model (predictor, options->classes, error)
-      || !check_model (predictor, options->redact, error))
+      || !check_model (predictor, options->redact, error)
+      || !check_text_model (predictor, options->text_model, error))
     return NULL;
   g_autoptr (GstBus) bus = gst_element_get_bus (predictor->pipeline);
   gst_bus_set_sync_handler (bus, tell_choice, predictor->postprocess, NULL);
