@@ -18,6 +18,7 @@
 #include "plugins/meta/class_names.h"
 #include "plugins/meta/regions/choose.h"
 #include "plugins/meta/predictions.h"
+#include "plugins/meta/seen_event.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
 
@@ -44,6 +45,7 @@ typedef struct
   SlPredictionReader reader;
   SlBytePool pool;
   GString *line;
+  GPtrArray *occupied; /* of sl_zones_send() */
   gint width, height;
   GstClockTime interval;  /* of frames */
   GstClockTime last;      /* time of the last frame */
@@ -382,6 +384,7 @@ sl_analyze_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
                    self->height);
   g_mutex_unlock (&self->lock);
   sl_buffer_set_analysis (buffer, analysis, TRUE, &self->pool);
+  sl_zones_send (base->sinkpad, self->occupied, analysis);
   if (post_messages)
     post_events (self, analysis, stream_time (self, buffer));
   return GST_FLOW_OK;
@@ -416,6 +419,7 @@ sl_analyze_sink_event (GstBaseTransform *base, GstEvent *event)
     if (self->tracks != NULL)
       sl_tracks_clear (self->tracks);
     g_mutex_unlock (&self->lock);
+    sl_zones_send (base->sinkpad, self->occupied, NULL);
   }
   return GST_BASE_TRANSFORM_CLASS (sl_analyze_parent_class)->sink_event (base, event);
 }
@@ -463,6 +467,7 @@ sl_analyze_stop (GstBaseTransform *base)
   g_clear_pointer (&self->tracks, sl_tracks_free);
   g_mutex_unlock (&self->lock);
   sl_byte_pool_clear (&self->pool);
+  g_ptr_array_set_size (self->occupied, 0);
   return TRUE;
 }
 
@@ -472,6 +477,7 @@ sl_analyze_finalize (GObject *object)
   SlAnalyze *self = (SlAnalyze *) object;
   sl_prediction_reader_clear (&self->reader);
   g_string_free (self->line, TRUE);
+  g_ptr_array_unref (self->occupied);
   g_mutex_clear (&self->lock);
   g_free (self->resume);
   g_free (self->kept);
@@ -539,6 +545,7 @@ sl_analyze_init (SlAnalyze *self)
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   sl_prediction_reader_init (&self->reader);
   self->line = g_string_new (NULL);
+  self->occupied = g_ptr_array_new ();
   g_mutex_init (&self->lock);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

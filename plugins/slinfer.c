@@ -307,6 +307,7 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   GST_OBJECT_UNLOCK (self);
   sl_infer_turn_set (&self->turn, self->active.promised_rate, (guint) self->active.priority,
                      sl_session_threads (self->session), self->batch);
+  sl_infer_turn_set_need (&self->turn, self->active.need);
   g_clear_pointer (&before, sl_contract_unref);
   sl_loaded_model_clear (&old);
   self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model),

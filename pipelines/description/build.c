@@ -584,9 +584,8 @@ sl_description_build (const SlDescription *description, GError **error)
   if (good) {
     sl_number_elements (pipeline, description->launch); /* what was inserted, too */
     apply_black_box (pipeline, description);
-    g_autoptr (GPtrArray) models = sl_find_elements (pipeline, "slinfer");
     good = prove_privacy (pipeline, description, error)
-           && sl_promises_apply (models, description, error);
+           && sl_promises_apply (pipeline, description, error);
   }
   if (!good) {
     sl_printable_error (error);

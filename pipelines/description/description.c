@@ -10,6 +10,7 @@
 
 #include "core/base/printable.h"
 #include "core/base/fail.h"
+#include "predict/need.h"
 #include "pipelines/description/key_text.h"
 #include "pipelines/description/parameters.h"
 #include "pipelines/description/sources.h"
@@ -174,6 +175,17 @@ take_priority (SlDescription *self, gpointer slot, const SlKeyEntry *entry, cons
 }
 
 static gboolean
+take_need (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
+           GError **error)
+{
+  SlNeedKind kind;
+  const char *zone;
+  if (!sl_need_parse (value, &kind, &zone))
+    return sl_key_fail (entry, error, "expected " SL_NEED_EXPECTED ", got '%s'", value);
+  return take_text (self, &self->promise->need, entry, value, error);
+}
+
+static gboolean
 take_width (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value,
             GError **error)
 {
@@ -224,6 +236,7 @@ static const Key pipeline_keys[] = {
 static const Key budget_keys[] = {
   { "rate", 0, FALSE, take_promise },
   { "priority", 0, FALSE, take_priority },
+  { "need", 0, FALSE, take_need },
   { "cores", G_STRUCT_OFFSET (SlDescription, cores), FALSE, take_cores },
 };
 
@@ -303,6 +316,7 @@ promise_clear (gpointer data)
 {
   SlPromise *promise = data;
   g_free (promise->element);
+  g_free (promise->need);
   g_clear_pointer (&promise->file, g_ref_string_release);
 }
 

@@ -85,11 +85,12 @@ typedef struct
  * @element: the name of an slpredict or slinfer; "" = of all that have no group of their own
  * @rate: frames a second; 0 = not stated
  * @priority: 1..10; 0 = not stated
+ * @need: (nullable): as sl_need_parse() takes it
  * @file, @line: the place of the group's last key; @file is a GRefString
  */
 typedef struct
 {
-  char *element, *file;
+  char *element, *file, *need;
   gdouble rate;
   guint priority, line;
 } SlPromise;

@@ -6,7 +6,9 @@
 #include "core/base/fail.h"
 #include "core/base/suggest.h"
 #include "pipelines/description/element_names.h"
+#include "pipelines/description/find.h"
 #include "predict/budget.h"
+#include "predict/need.h"
 
 /* (nullable): the group for @element. */
 static const SlPromise *
@@ -40,6 +42,67 @@ check_names (const SlDescription *description, const GPtrArray *names, GError **
   return TRUE;
 }
 
+/* (element-type utf8) (transfer full): the names of the zones of all slanalyze; wrong regions are
+ * an error of these. */
+static GPtrArray *
+zone_names (GstElement *pipeline)
+{
+  GPtrArray *names = g_ptr_array_new ();
+  g_autoptr (GPtrArray) analyzers = sl_find_elements (pipeline, "slanalyze");
+  for (guint i = 0; i < analyzers->len; i++) {
+    g_autofree char *text = NULL;
+    g_object_get (analyzers->pdata[i], "regions", &text, NULL);
+    g_autoptr (SlRegions) regions = text != NULL ? sl_regions_parse (text, NULL) : NULL;
+    for (guint k = 0; regions != NULL && k < regions->list->len; k++) {
+      const SlRegion *region = &g_array_index (regions->list, SlRegion, k);
+      if (region->kind == SL_REGION_ZONE)
+        g_ptr_array_add (names, (gpointer) region->name);
+    }
+  }
+  return names;
+}
+
+static gboolean
+check_zone (const SlPromise *promise, const GPtrArray *zones, GError **error)
+{
+  SlNeedKind kind;
+  const char *zone;
+  sl_need_parse (promise->need, &kind, &zone);
+  if (kind != SL_NEED_ZONE
+      || g_ptr_array_find_with_equal_func ((GPtrArray *) zones, zone, g_str_equal, NULL))
+    return TRUE;
+  g_autofree char *hint =
+    zones->len > 0
+      ? sl_suggest_text (zone, (const char *const *) zones->pdata, zones->len)
+      : g_strdup_printf ("; expected a group [zone %s], and slanalyze in the launch line", zone);
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "%s:%u: [budget%s%s] need: the pipeline has no zone '%s'%s", promise->file,
+                  promise->line, *promise->element != '\0' ? " " : "", promise->element, zone,
+                  hint);
+}
+
+static gboolean
+check_zones (GstElement *pipeline, const SlDescription *description, GError **error)
+{
+  g_autoptr (GPtrArray) zones = zone_names (pipeline);
+  for (guint i = 0; i < description->promises->len; i++)
+    if (!check_zone (&g_array_index (description->promises, SlPromise, i), zones, error))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+set_need (const SlPromise *own, const SlPromise *every, GstElement *model)
+{
+  const char *need = own != NULL && own->need != NULL ? own->need
+                     : every != NULL                  ? every->need
+                                                      : NULL;
+  g_autofree char *stated = NULL;
+  g_object_get (model, "need", &stated, NULL);
+  if (need != NULL && stated == NULL)
+    g_object_set (model, "need", need, NULL);
+}
+
 static gboolean
 set_promise (const SlDescription *description, GstElement *model, const char *name, GError **error)
 {
@@ -56,6 +119,7 @@ set_promise (const SlDescription *description, GstElement *model, const char *na
     g_object_set (model, "promised-rate", rate, NULL);
   if (priority > 0 && weight == 1)
     g_object_set (model, "priority", (gint) priority, NULL);
+  set_need (own, every, model);
   if (rate > 0 || stated > 0)
     return TRUE;
   if (last == NULL)
@@ -67,10 +131,11 @@ set_promise (const SlDescription *description, GstElement *model, const char *na
 }
 
 gboolean
-sl_promises_apply (const GPtrArray *models, const SlDescription *description, GError **error)
+sl_promises_apply (GstElement *pipeline, const SlDescription *description, GError **error)
 {
   if (description->promises->len == 0)
     return TRUE;
+  g_autoptr (GPtrArray) models = sl_find_elements (pipeline, "slinfer");
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   const SlPromise *first = &g_array_index (description->promises, SlPromise, 0);
   for (guint i = 0; i < models->len; i++)
@@ -80,7 +145,8 @@ sl_promises_apply (const GPtrArray *models, const SlDescription *description, GE
                     "%s:%u: [budget]: the launch line has no slpredict or slinfer, whose models "
                     "share a budget",
                     first->file, first->line);
-  gboolean good = check_names (description, names, error);
+  gboolean good =
+    check_names (description, names, error) && check_zones (pipeline, description, error);
   for (guint i = 0; good && i < models->len; i++)
     good = set_promise (description, models->pdata[i], names->pdata[i], error);
   if (good && description->cores > 0)
@@ -94,7 +160,8 @@ sl_promises_same (const SlDescription *a, const SlDescription *b)
   gboolean same = a->promises->len == b->promises->len;
   for (guint i = 0; same && i < a->promises->len; i++) {
     const SlPromise *x = &g_array_index (a->promises, SlPromise, i), *y = find (b, x->element);
-    same = y != NULL && !(x->rate < y->rate || x->rate > y->rate) && x->priority == y->priority;
+    same = y != NULL && !(x->rate < y->rate || x->rate > y->rate) && x->priority == y->priority
+           && g_strcmp0 (x->need, y->need) == 0;
   }
   return same;
 }

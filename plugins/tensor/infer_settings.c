@@ -5,6 +5,7 @@
 #include "core/base/thread_count.h"
 #include "models/backend.h"
 #include "plugins/tensor/setting_properties.h"
+#include "predict/need.h"
 #include "models/replay/golden.h"
 #include "core/base/fail.h"
 
@@ -35,6 +36,11 @@ static const SlProperty own[] = {
     "With a promised rate: the weight in the budget when there is not enough for all promises, "
     "and for what is left",
     SL_PROPERTY_INT, AT (priority), 1, 10, 1, NULL, TRUE },
+  { "need", "Need",
+    "With a promised rate: when the stream gets more of what is left: motion (slmotion found "
+    "motion on the newest frame), objects (the model found some on its last frame), zone:NAME "
+    "(slanalyze downstream has objects in this zone) or any (motion or objects)",
+    SL_PROPERTY_STRING, AT (need), .live = TRUE },
   { "black-box", "Black box",
     "Folder for black boxes with the last inputs and outputs of the model, for sightline replay; "
     "written on the signal dump, and at the next start after a crash; unset = nothing is recorded. "
@@ -75,6 +81,7 @@ sl_infer_settings_clear (SlInferSettings *settings)
   sl_model_settings_clear (&settings->model);
   g_clear_pointer (&settings->handed_inputs, g_free);
   g_clear_pointer (&settings->black_box, g_free);
+  g_clear_pointer (&settings->need, g_free);
 }
 
 void
@@ -84,10 +91,12 @@ sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to)
   sl_model_settings_copy (&from->model, &model);
   g_free (to->handed_inputs);
   g_free (to->black_box);
+  g_free (to->need);
   *to = *from;
   to->model = model;
   to->handed_inputs = g_strdup (from->handed_inputs);
   to->black_box = g_strdup (from->black_box);
+  to->need = g_strdup (from->need);
 }
 
 void
@@ -107,6 +116,15 @@ parse_threads (const char *text, guint *threads, GError **error)
                   "threads=%s: expected " SL_THREADS_EXPECTED
                   " (CPU threads that run the model), such as threads=2",
                   text);
+}
+
+static gboolean
+check_need (const char *need, GError **error)
+{
+  SlNeedKind kind;
+  const char *zone;
+  return sl_need_parse (need, &kind, &zone)
+         || sl_fail (error, SL_ERROR_ARGUMENT, "need=%s: expected " SL_NEED_EXPECTED, need);
 }
 
 static gboolean
@@ -172,7 +190,8 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelS
                         GError **error)
 {
   guint threads;
-  if (!parse_threads (settings->model.threads, &threads, error))
+  if (!parse_threads (settings->model.threads, &threads, error)
+      || !check_need (settings->need, error))
     return FALSE;
   SlModelLoadOptions options = sl_model_load_options (&settings->model);
   options.skip_input_quantize = skip;

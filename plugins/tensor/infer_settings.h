@@ -11,7 +11,7 @@
 typedef struct
 {
   SlModelSettings model;
-  char *handed_inputs, *black_box;
+  char *handed_inputs, *black_box, *need;
   gint input_wait, black_box_seconds, black_box_limit, black_box_files, batch, batch_timeout,
     priority;
   gdouble promised_rate;

@@ -10,13 +10,29 @@
 
 #define LEAKY_DOWNSTREAM 2
 
+static void
+set_occupied (SlInferTurn *turn, const char *zone, gboolean occupied)
+{
+  gpointer name = (gpointer) g_intern_string (zone);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&turn->lock);
+  if (occupied)
+    g_hash_table_add (turn->occupied, name);
+  else
+    g_hash_table_remove (turn->occupied, name);
+}
+
+/* Models further upstream may need the same zone. */
 static GstPadProbeReturn
 take_event (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
+  SlInferTurn *turn = data;
+  const char *zone;
   gboolean seen;
+  if (sl_zone_receive (info->data, &zone, &seen))
+    set_occupied (turn, zone, seen);
   if (!sl_seen_receive (info->data, &seen))
     return GST_PAD_PROBE_OK;
-  g_atomic_int_set (&((SlInferTurn *) data)->seen, seen);
+  g_atomic_int_set (&turn->seen, seen);
   return GST_PAD_PROBE_DROP;
 }
 
@@ -25,6 +41,8 @@ void
 sl_infer_turn_init (SlInferTurn *turn, GstPad *source)
 {
   turn->stream = sl_budget_stream_new ();
+  turn->occupied = g_hash_table_new (NULL, NULL);
+  g_mutex_init (&turn->lock);
   gst_pad_add_probe (source, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, take_event, turn, NULL);
 }
 
@@ -32,6 +50,8 @@ void
 sl_infer_turn_clear (SlInferTurn *turn)
 {
   g_clear_pointer (&turn->stream, sl_budget_stream_free);
+  g_clear_pointer (&turn->occupied, g_hash_table_unref);
+  g_mutex_clear (&turn->lock);
 }
 
 void
@@ -41,6 +61,14 @@ sl_infer_turn_set (SlInferTurn *turn, gdouble rate, guint priority, guint thread
   sl_budget_stream_leave (turn->stream, FALSE, FALSE);
   sl_budget_stream_set (turn->stream, rate, priority, threads, batch);
   turn->batch = batch != NULL;
+}
+
+void
+sl_infer_turn_set_need (SlInferTurn *turn, const char *need)
+{
+  const char *zone;
+  sl_need_parse (need, &turn->need, &zone);
+  turn->zone = g_intern_string (zone);
 }
 
 /* Whether a frame waits in a queue directly upstream. @replaces: frames there replace each other.
@@ -75,6 +103,30 @@ shows_motion (const SlFrameMeta *meta)
   return motion != NULL && motion->n > 0;
 }
 
+static gboolean
+is_occupied (SlInferTurn *turn)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&turn->lock);
+  return g_hash_table_contains (turn->occupied, turn->zone);
+}
+
+static gboolean
+has_need (SlInferTurn *turn, const SlFrameMeta *meta)
+{
+  const gboolean seen = g_atomic_int_get (&turn->seen);
+  switch (turn->need) {
+    case SL_NEED_MOTION:
+      return shows_motion (meta);
+    case SL_NEED_OBJECTS:
+      return seen;
+    case SL_NEED_ZONE:
+      return is_occupied (turn);
+    case SL_NEED_ANY:
+      break;
+  }
+  return seen || shows_motion (meta);
+}
+
 /* Parts of a frame belong together, and where frames have no tensor in between, the newer one may
  * be one of those. */
 static gboolean
@@ -91,8 +143,7 @@ sl_infer_turn_take (SlInferTurn *turn, GstPad *sink, GstBuffer *in)
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (in);
   if (turn->parts)
     return GST_FLOW_OK;
-  const gboolean need = shows_motion (meta) || g_atomic_int_get (&turn->seen);
-  if (!sl_budget_stream_enter (turn->stream, count_frames (turn, meta), need))
+  if (!sl_budget_stream_enter (turn->stream, count_frames (turn, meta), has_need (turn, meta)))
     return GST_FLOW_FLUSHING;
   const gboolean gives = sl_budget_stream_has_turn (turn->stream) && gives_way (turn, sink, meta);
   turn->gaps = FALSE;
@@ -118,8 +169,11 @@ sl_infer_turn_end (SlInferTurn *turn, gboolean gap)
 {
   turn->parts = FALSE;
   turn->gaps = gap;
-  if (!gap)
+  if (!gap) {
     g_atomic_int_set (&turn->seen, FALSE);
+    g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&turn->lock);
+    g_hash_table_remove_all (turn->occupied);
+  }
   turn->serial = gap && turn->serial > 0 ? turn->serial + 1 : 0;
   sl_budget_stream_leave (turn->stream, FALSE, FALSE);
 }
@@ -147,7 +201,7 @@ sl_infer_turn_install (GObjectClass *klass, guint id)
       "budget", "Budget",
       "The element's part in the budget, NULL without promised-rate: promised, offered and "
       "delivered frames a second (the latter two over the last 10 seconds); frames; skipped "
-      "frames; whether the newest frame has motion or objects (need); microseconds of a run "
+      "frames; whether the stream has a need at its newest frame (need); microseconds of a run "
       "(cost), and those that "
       "frames waited for their turn (waited-p50, waited-p99)",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));

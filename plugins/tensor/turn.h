@@ -10,6 +10,7 @@
 
 #include "models/batcher.h"
 #include "predict/budget.h"
+#include "predict/need.h"
 
 /** SlInferTurn: of the streaming thread. @serial: of the last frame, 0 = unknown; @parts: more
  * tensors of the frame that has its turn follow; @gaps: the last frame had no tensor */
@@ -20,6 +21,10 @@ typedef struct
   gboolean parts, gaps;
   gint seen;      /* atomic: the last frame downstream has objects */
   gboolean batch; /* it runs with other streams, which wait for it a moment */
+  SlNeedKind need;
+  const char *zone;     /* interned: of @need */
+  GMutex lock;          /* of @occupied */
+  GHashTable *occupied; /* interned names of zones downstream with objects */
 } SlInferTurn;
 
 /** sl_infer_turn_init, sl_infer_turn_clear: with the element. @source: its source pad. */
@@ -29,6 +34,8 @@ void sl_infer_turn_clear (SlInferTurn *turn);
  * sl_budget_stream_set(). */
 void sl_infer_turn_set (SlInferTurn *turn, gdouble rate, guint priority, guint threads,
                         SlBatchStream *batch);
+/** sl_infer_turn_set_need: between frames. @need: (nullable): as sl_need_parse() takes it. */
+void sl_infer_turn_set_need (SlInferTurn *turn, const char *need);
 /** sl_infer_turn_take: waits for the turn of tensor @in. GST_FLOW_OK: the model runs on it;
  * GST_BASE_TRANSFORM_FLOW_DROPPED: a newer frame has its turn; GST_FLOW_FLUSHING: cancelled. */
 GstFlowReturn sl_infer_turn_take (SlInferTurn *turn, GstPad *sink, GstBuffer *in);

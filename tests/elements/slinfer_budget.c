@@ -207,7 +207,8 @@ add_motion (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* A camera whose last frame has objects, or where something moves, has a need. */
+/* A camera whose last frame has objects, or where something moves, has a need, if need= does not
+ * say otherwise. */
 static void
 test_need (void)
 {
@@ -219,6 +220,10 @@ test_need (void)
     { BOX, TEST_BOXES_DECODER " threshold=0.1", TRUE },
     { BOX, TEST_BOXES_DECODER " threshold=0.9", FALSE },
     { BOX, NULL, TRUE },
+    { BOX, TEST_BOXES_DECODER " threshold=0.1 need=any", TRUE },
+    { BOX, TEST_BOXES_DECODER " threshold=0.1 need=objects", TRUE },
+    { BOX, TEST_BOXES_DECODER " threshold=0.1 need=motion", FALSE },
+    { BOX, TEST_BOXES_DECODER " threshold=0.1 need=zone:door", FALSE },
   };
   g_autofree char *boxes = test_boxes_model (), *colours = test_colour_model (SL_DTYPE_U8);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -245,6 +250,121 @@ test_need (void)
     close_cameras (&camera, 1);
   }
   test_remove_file (boxes);
+  test_remove_file (colours);
+}
+
+#define HERE "[zone door] points=0.5,0.2 0.9,0.2 0.9,0.6 0.5,0.6"
+#define ELSEWHERE "[zone door] points=0,0.6 0.2,0.6 0.2,0.9 0,0.9"
+
+static void
+open_line (Camera *camera, const char *launch)
+{
+  g_autoptr (GError) error = NULL;
+  camera->frames = 0;
+  camera->pipeline = gst_parse_launch (launch, &error);
+  g_assert_no_error (error);
+  camera->infer = gst_bin_get_by_name (GST_BIN (camera->pipeline), "i");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (camera->infer, "src");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, &camera->frames, NULL);
+}
+
+static void
+wait_for_need (Camera *camera, gboolean need)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (camera->pipeline);
+  while (has_need (camera->infer) != need) {
+    test_assert_no_error (bus);
+    g_usleep (1000);
+  }
+  const gint at = frames_of (camera);
+  wait_for (camera, at + 5);
+  g_assert_cmpint (has_need (camera->infer), ==, need);
+}
+
+/* A camera has a need while its zone is occupied: also of a zone that is moved, after another need
+ * was stated meanwhile, and when the stream begins again. */
+static void
+test_zone (void)
+{
+  g_autofree char *boxes = test_boxes_model ();
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc is-live=true %s ! slpredict name=i model=%s %s threshold=0.1 track=true "
+    "promised-rate=100 need=zone:door ! slanalyze name=a confirm=1 regions=\"" HERE
+    "; [zone yard] points=0,0 1,0 1,1 0,1\" ! fakesink sync=false",
+    BOX, boxes, TEST_BOXES_DECODER);
+  Camera camera;
+  open_line (&camera, launch);
+  g_autoptr (GstElement) analyzer = gst_bin_get_by_name (GST_BIN (camera.pipeline), "a");
+  play (&camera, 1);
+  wait_for_need (&camera, TRUE);
+  g_object_set (analyzer, "regions", ELSEWHERE, NULL);
+  wait_for_need (&camera, FALSE);
+  g_object_set (analyzer, "regions", HERE, NULL);
+  wait_for_need (&camera, TRUE);
+  g_object_set (camera.infer, "need", "motion", NULL);
+  wait_for_need (&camera, FALSE);
+  g_object_set (camera.infer, "need", "zone:door", NULL);
+  wait_for_need (&camera, TRUE);
+  g_object_set (analyzer, "regions", "[zone yard] points=0,0 1,0 1,1 0,1", NULL);
+  wait_for_need (&camera, FALSE);
+  g_object_set (camera.infer, "need", "zone:yard", NULL);
+  wait_for_need (&camera, TRUE);
+  gst_element_set_state (camera.pipeline, GST_STATE_READY);
+  gst_element_set_state (camera.pipeline, GST_STATE_PLAYING);
+  wait_for_need (&camera, TRUE);
+  close_cameras (&camera, 1);
+  test_remove_file (boxes);
+}
+
+/* Two cameras share one core; the one with objects in its zone gets more of what is left, and the
+ * other one what it is promised. Another model finds the objects, so slanalyze's events pass it. */
+static void
+test_zone_shares (void)
+{
+  static const char *const zones[] = { HERE, ELSEWHERE };
+  Camera cameras[2];
+  gint ran[2];
+  g_autofree char *boxes = test_boxes_model ();
+  for (guint i = 0; i < 2; i++) {
+    g_autofree char *launch = g_strdup_printf (
+      "videotestsrc is-live=true %s ! slpredict name=i model=%s backend=onnxruntime "
+      "decoder=segmentation promised-rate=5 need=zone:door ! slpredict model=%s %s threshold=0.1 "
+      "track=true ! queue ! slanalyze confirm=1 regions=\"%s\" ! fakesink sync=false",
+      BOX, model, boxes, TEST_BOXES_DECODER, zones[i]);
+    open_line (&cameras[i], launch);
+  }
+  play (cameras, 2);
+  wait_for_need (&cameras[0], TRUE);
+  wait_for (&cameras[1], 1);
+  for (guint i = 0; i < 2; i++)
+    ran[i] = frames_of (&cameras[i]);
+  wait_for (&cameras[0], ran[0] + 40);
+  for (guint i = 0; i < 2; i++)
+    ran[i] = frames_of (&cameras[i]) - ran[i];
+  g_test_message ("%d %d", ran[0], ran[1]);
+  g_assert_false (has_need (cameras[1].infer));
+  g_assert_cmpint (ran[0], >=, 2 * ran[1]);
+  g_assert_cmpint (ran[1], >, 0);
+  close_cameras (cameras, 2);
+  test_remove_file (boxes);
+}
+
+static void
+test_wrong_need (void)
+{
+  g_autofree char *colours = test_colour_model (SL_DTYPE_U8);
+  g_autoptr (GstElement) infer = gst_object_ref_sink (gst_element_factory_make ("slinfer", NULL));
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  gst_element_set_bus (infer, bus);
+  g_object_set (infer, "model", colours, "promised-rate", 5.0, "need", "zones", NULL);
+  g_assert_cmpint (gst_element_set_state (infer, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  g_autoptr (GError) error = NULL;
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_cmpstr (error->message, ==, "need=zones: expected any, motion, objects or zone:NAME");
+  gst_element_set_bus (infer, NULL);
+  gst_element_set_state (infer, GST_STATE_NULL);
   test_remove_file (colours);
 }
 
@@ -280,6 +400,9 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slinfer-budget/dead-camera", test_dead_camera);
   g_test_add_func ("/slinfer-budget/other-model", test_other_model);
   g_test_add_func ("/slinfer-budget/need", test_need);
+  g_test_add_func ("/slinfer-budget/zone", test_zone);
+  g_test_add_func ("/slinfer-budget/zone-shares", test_zone_shares);
+  g_test_add_func ("/slinfer-budget/wrong-need", test_wrong_need);
   g_test_add_func ("/slinfer-budget/property", test_property);
   const int result = test_elements_run ();
   test_remove_file (model);

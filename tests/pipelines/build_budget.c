@@ -61,6 +61,42 @@ test_promises (void)
 }
 
 static void
+check_need (GstElement *pipeline, const char *name, const char *need)
+{
+  g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (pipeline), name);
+  g_autofree char *got = NULL;
+  g_object_get (element, "need", &got, NULL);
+  g_assert_cmpstr (got, ==, need);
+}
+
+#define ZONE "[zone door way]\npoints=0,0 1,0 1,1\n[line step]\npoints=0,0 1,1\n"
+#define ZONES                                                                             \
+  "fakesrc ! slpredict name=yard ! slanalyze ! fakesink fakesrc ! slnormalize ! slinfer " \
+  "name=door ! fakesink"
+
+static void
+test_needs (void)
+{
+  static const struct
+  {
+    const char *launch, *groups, *yard, *door;
+  } cases[] = {
+    { TWO, "[budget]\nrate=5\n", NULL, NULL },
+    { TWO, "[budget]\nrate=5\nneed=motion\n[budget door]\nneed=any\n", "motion", "any" },
+    { TWO, "[budget]\nrate=5\nneed=objects\n[budget door]\npriority=2\n", "objects", "objects" },
+    { TWO, "[budget]\nrate=5\nneed=objects\n[element door]\nneed=motion\n", "objects", "motion" },
+    { ZONES, "[budget]\nrate=5\n[budget yard]\nneed=zone:door way\n" ZONE, "zone:door way", NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GstElement) pipeline = build (cases[i].launch, cases[i].groups, &error);
+    g_assert_no_error (error);
+    check_need (pipeline, "yard", cases[i].yard);
+    check_need (pipeline, "door", cases[i].door);
+  }
+}
+
+static void
 test_mistakes (void)
 {
   static const struct
@@ -76,7 +112,21 @@ test_mistakes (void)
     { TWO, "[budget]\ncores=0\n",
       "gate.pipeline:4: [budget] cores: expected a number from 0.1 to 1024, got '0'" },
     { TWO, "[budget yard]\ncores=1\n",
-      "gate.pipeline:4: [budget yard] cores: unknown key; expected one of rate, priority" },
+      "gate.pipeline:4: [budget yard] cores: unknown key; expected one of rate, priority, need" },
+    { TWO, "[budget]\nrate=5\nneed=movement\n",
+      "gate.pipeline:5: [budget] need: expected any, motion, objects or zone:NAME, got 'movement'" },
+    { TWO, "[budget]\nrate=5\nneed=zone:\n",
+      "gate.pipeline:5: [budget] need: expected any, motion, objects or zone:NAME, got 'zone:'" },
+    { TWO, "[budget]\nrate=5\nneed=\n",
+      "gate.pipeline:5: [budget] need: expected any, motion, objects or zone:NAME, got ''" },
+    { ZONES, "[budget]\nrate=5\n[budget yard]\nneed=zone:door wya\n" ZONE,
+      "gate.pipeline:6: [budget yard] need: the pipeline has no zone 'door wya'; did you mean "
+      "'door way'?" },
+    { ZONES, "[budget]\nrate=5\nneed=zone:step\n" ZONE,
+      "gate.pipeline:5: [budget] need: the pipeline has no zone 'step'; expected one of door way" },
+    { TWO, "[budget]\nrate=5\nneed=zone:step\n",
+      "gate.pipeline:5: [budget] need: the pipeline has no zone 'step'; expected a group [zone "
+      "step], and slanalyze in the launch line" },
     { TWO, "[budget]\nrates=5\n",
       "gate.pipeline:4: [budget] rates: unknown key; did you mean 'rate'?" },
     { TWO, "[budgte]\nrate=5\n",
@@ -116,6 +166,9 @@ test_same (void)
     { "[budget]\nrate=5\n", "[budget]\nrate=6\n", FALSE },
     { "[budget]\nrate=5\n", "[budget]\nrate=5\npriority=2\n", FALSE },
     { "[budget]\nrate=5\n", "[budget yard]\nrate=5\n", FALSE },
+    { "[budget]\nrate=5\nneed=any\n", "[budget]\nneed=any\nrate=5\n", TRUE },
+    { "[budget]\nrate=5\nneed=any\n", "[budget]\nrate=5\nneed=motion\n", FALSE },
+    { "[budget]\nrate=5\n", "[budget]\nrate=5\nneed=any\n", FALSE },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (SlDescription) a = describe (TWO, cases[i].a, NULL);
@@ -130,6 +183,7 @@ TEST_MAIN (int argc, char **argv)
   sl_elements_init (&argc, &argv);
   g_assert_true (sl_elements_register_static ());
   g_test_add_func ("/pipelines/build-budget/promises", test_promises);
+  g_test_add_func ("/pipelines/build-budget/needs", test_needs);
   g_test_add_func ("/pipelines/build-budget/mistakes", test_mistakes);
   g_test_add_func ("/pipelines/build-budget/same", test_same);
   return g_test_run ();

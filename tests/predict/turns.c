@@ -24,6 +24,7 @@ typedef struct
   const char *group;
   gint64 begin, end;
   gint64 fetch; /* from the end of a turn to its next frame, if there is one */
+  gint64 need_from, need_until;
   /* Of the run. */
   SlTurnStream *stream;
   gint64 next, until; /* the next frame; the end of its turn, 0 = none */
@@ -73,6 +74,12 @@ end_turns (Camera *cameras, guint n, const Course *course, gint64 now)
   }
 }
 
+static gboolean
+has_need (const Camera *camera, gint64 now)
+{
+  return camera->need || (now >= camera->need_from && now < camera->need_until);
+}
+
 /* Each camera holds its newest frame while its model is busy. */
 static void
 send_frames (Camera *cameras, guint n, gint64 now)
@@ -85,7 +92,7 @@ send_frames (Camera *cameras, guint n, gint64 now)
     }
     if (camera->held && camera->until == 0 && camera->back <= now && !camera->waits) {
       sl_turn_stream_arrive (camera->stream, 1, now);
-      sl_turn_stream_wait (camera->stream, camera->need, now);
+      sl_turn_stream_wait (camera->stream, has_need (camera, now), now);
       camera->waits = TRUE;
     }
   }
@@ -284,6 +291,27 @@ test_need (void)
   g_assert_cmpuint (cameras[0].ran + cameras[1].ran + cameras[2].ran, >=, 980);
 }
 
+/* What is left follows a need that goes from one camera to another, as an object does that walks
+ * from zone to zone; promises are kept all the time. */
+static void
+test_need_moves (void)
+{
+  Camera cameras[] = { { 2, 1, 30, 100000, 1, .need_until = 50 * SECOND },
+                       { 2, 1, 30, 100000, 1, .need_from = 50 * SECOND, .need_until = G_MAXINT64 },
+                       { 2, 10, 30, 100000, 1 } };
+  Course course = { .since = 50 * SECOND };
+  play (cameras, 3, 1, 100 * SECOND, &course);
+  for (guint i = 0; i < 3; i++) {
+    const guint64 early = cameras[i].ran - cameras[i].late_ran, late = cameras[i].late_ran;
+    g_test_message ("camera %u: %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT, i, early, late);
+    g_assert_cmpuint (early, >=, 95); /* 95 % of 2 a second */
+    g_assert_cmpuint (late, >=, 95);
+    g_assert_cmpint (cameras[i].gap, <=, SECOND / 2 + SECOND / 30 + 3 * 100000);
+  }
+  g_assert_cmpuint (cameras[0].ran - cameras[0].late_ran, >=, 12 * cameras[0].late_ran / 10);
+  g_assert_cmpuint (cameras[1].late_ran * 10, >=, 12 * (cameras[1].ran - cameras[1].late_ran));
+}
+
 /* Streams of a group run together, others do not join them, and the time counts once. */
 static void
 test_group (void)
@@ -414,6 +442,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/predict/turns/no-gaps", test_no_gaps);
   g_test_add_func ("/predict/turns/dead-camera", test_dead_camera);
   g_test_add_func ("/predict/turns/need", test_need);
+  g_test_add_func ("/predict/turns/need-moves", test_need_moves);
   g_test_add_func ("/predict/turns/group", test_group);
   g_test_add_func ("/predict/turns/unused", test_unused);
   g_test_add_func ("/predict/turns/figures", test_figures);
