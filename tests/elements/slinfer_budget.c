@@ -316,8 +316,8 @@ test_zone (void)
   test_remove_file (boxes);
 }
 
-/* Two cameras share one core; the one with objects in its zone gets more of what is left, and the
- * other one what it is promised. Another model finds the objects, so slanalyze's events pass it. */
+/* Two cameras share one core. What is left goes to the one with objects in its zone, and the other
+ * one runs as often as promised. Another model finds the objects, so slanalyze's events pass it. */
 static void
 test_zone_shares (void)
 {
@@ -338,7 +338,7 @@ test_zone_shares (void)
   wait_for (&cameras[1], 1);
   for (guint i = 0; i < 2; i++)
     ran[i] = frames_of (&cameras[i]);
-  wait_for (&cameras[0], ran[0] + 40);
+  wait_for (&cameras[0], ran[0] + 25);
   for (guint i = 0; i < 2; i++)
     ran[i] = frames_of (&cameras[i]) - ran[i];
   g_test_message ("%d %d", ran[0], ran[1]);

@@ -114,7 +114,8 @@ test_mistakes (void)
     { TWO, "[budget yard]\ncores=1\n",
       "gate.pipeline:4: [budget yard] cores: unknown key; expected one of rate, priority, need" },
     { TWO, "[budget]\nrate=5\nneed=movement\n",
-      "gate.pipeline:5: [budget] need: expected any, motion, objects or zone:NAME, got 'movement'" },
+      "gate.pipeline:5: [budget] need: expected any, motion, objects or zone:NAME, got "
+      "'movement'" },
     { TWO, "[budget]\nrate=5\nneed=zone:\n",
       "gate.pipeline:5: [budget] need: expected any, motion, objects or zone:NAME, got 'zone:'" },
     { TWO, "[budget]\nrate=5\nneed=\n",
