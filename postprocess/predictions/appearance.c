@@ -21,13 +21,21 @@
 gboolean
 sl_appearance_unit (gfloat *vector, guint length)
 {
-  double squares = 0;
-  for (guint i = 0; i < length; i++)
-    squares += (double) vector[i] * vector[i];
+  double sums[4] = { 0 };
+  gsize i = 0;
+  for (; i + 4 <= length; i += 4)
+    for (gsize k = 0; k < 4; k++)
+      sums[k] += (double) vector[i + k] * vector[i + k];
+  for (; i < length; i++)
+    sums[0] += (double) vector[i] * vector[i];
+  const double squares = sums[0] + sums[1] + sums[2] + sums[3];
   if (!(squares > 0) || !isfinite (squares))
     return FALSE;
   const double scale = 1 / sqrt (squares);
-  for (guint i = 0; i < length; i++)
+  for (i = 0; i + 4 <= length; i += 4)
+    for (gsize k = 0; k < 4; k++)
+      vector[i + k] = (gfloat) (vector[i + k] * scale);
+  for (; i < length; i++)
     vector[i] = (gfloat) (vector[i] * scale);
   return TRUE;
 }
@@ -100,13 +108,14 @@ sl_appearance_give_back (SlAppearance *self, guint slot)
     self->vacant[self->n_vacant++] = slot;
 }
 
+/* An index of 32 bits might wrap, so the compiler would load each number by itself. */
 static gfloat
-product (const gfloat *a, const gfloat *b, guint n)
+product (const gfloat *a, const gfloat *b, gsize n)
 {
   gfloat sums[4] = { 0 };
-  guint i = 0;
+  gsize i = 0;
   for (; i + 4 <= n; i += 4)
-    for (guint k = 0; k < 4; k++)
+    for (gsize k = 0; k < 4; k++)
       sums[k] += a[i + k] * b[i + k];
   for (; i < n; i++)
     sums[0] += a[i] * b[i];
