@@ -143,7 +143,7 @@ sl_appearance_learn (SlAppearance *self, guint slot, const gfloat *vector)
     views[0] = (guint8) MAX (views[0], views[1] + 1);
     views[1] = (guint8) ((views[1] + 1) % SL_APPEARANCE_VIEWS);
   }
-  for (guint i = 0; i < self->length; i++)
+  for (gsize i = 0; i < self->length; i++)
     mean[i] = KEEP * mean[i] + (1 - KEEP) * vector[i];
   if (!sl_appearance_unit (mean, self->length))
     memcpy (mean, vector, self->length * sizeof *vector);

@@ -142,6 +142,13 @@ sl_track_look (SlTracker *tracker, const SlTrackBox *boxes)
   }
 }
 
+/* Coordinates are at most SL_TRACK_FARTHEST, so this is finite. */
+static double
+squared (double x, double y)
+{
+  return x * x + y * y;
+}
+
 /* How far box @b is from where @track may be, as a share of its reach; above 1 = out of reach. */
 static double
 distance (const SlTracker *tracker, const SlTrackState *track, guint b)
@@ -149,12 +156,12 @@ distance (const SlTracker *tracker, const SlTrackState *track, guint b)
   const gfloat *corners = tracker->corners[b];
   const double x = (corners[0] + corners[2]) / 2, y = (corners[1] + corners[3]) / 2,
                height = corners[3] - corners[1], *seen = track->observed.box;
-  const double from_seen = hypot (x - seen[0], y - seen[1]),
-               from_expected =
-                 hypot (x - track->box.axis[0].position, y - track->box.axis[1].position);
   if (height > SIZES * seen[3] || seen[3] > SIZES * height)
     return 2;
-  return MIN (from_seen, from_expected)
+  const double from_seen = squared (x - seen[0], y - seen[1]),
+               from_expected =
+                 squared (x - track->box.axis[0].position, y - track->box.axis[1].position);
+  return sqrt (MIN (from_seen, from_expected))
          / (MAX (height, seen[3]) * (REACH + REACH_A_FRAME * track->unseen));
 }
 
@@ -173,16 +180,22 @@ count_alike (const SlTracker *tracker, guint b)
   return n;
 }
 
-/* @alike: how many others look like box @b: the more, the less its looks say. */
+/* @alike: (inout): how many others look like box @b, counted when it matters first: the more, the
+ * less its looks say; SL_TRACK_NONE = not counted yet. */
 static gint32
 gain_of (const SlTracker *tracker, const SlTrackState *track, gboolean remembered,
-         const SlTrackBox *boxes, guint b, guint alike)
+         const SlTrackBox *boxes, guint b, guint *alike)
 {
   const gfloat *look = look_of (tracker, b);
   if (look == NULL || track->look == SL_APPEARANCE_NONE
       || (tracker->settings.per_class && boxes[b].key != track->key))
     return 0;
-  const double far = distance (tracker, track, b) * (1 + ALIKE_SHARE * alike);
+  const double alone = distance (tracker, track, b);
+  if (!(alone <= 1))
+    return 0;
+  if (*alike == SL_TRACK_NONE)
+    *alike = count_alike (tracker, b);
+  const double far = alone * (1 + ALIKE_SHARE * *alike);
   if (!(far <= 1))
     return 0;
   const double cosine = sl_appearance_cosine (&tracker->appearance, track->look, look),
@@ -237,10 +250,11 @@ sl_track_find_again (SlTracker *tracker, const SlTrackBox *boxes)
     return;
   sl_track_reserve_gains (tracker, rows);
   for (guint i = 0; i < tracker->n_boxes; i++) {
-    const guint alike = count_alike (tracker, tracker->boxes[i]);
+    guint alike = SL_TRACK_NONE;
     for (guint row = 0; row < rows; row++)
-      tracker->gain[(gsize) row * tracker->n_boxes + i] = gain_of (
-        tracker, row_at (tracker, row), row >= tracker->n_waiting, boxes, tracker->boxes[i], alike);
+      tracker->gain[(gsize) row * tracker->n_boxes + i] =
+        gain_of (tracker, row_at (tracker, row), row >= tracker->n_waiting, boxes,
+                 tracker->boxes[i], &alike);
   }
   sl_assignment_solve (&tracker->assignment, tracker->gain, rows, tracker->n_boxes, tracker->pairs);
   for (guint row = 0; row < rows; row++) {
