@@ -8,8 +8,10 @@
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
+#include <string.h>
 
 #include "core/base/fail.h"
+#include "core/base/redact.h"
 #include "pipelines/gallery/book.h"
 #include "plugins/base/describe.h"
 #include "plugins/base/properties.h"
@@ -31,7 +33,8 @@ typedef struct
 {
   GstBaseTransform parent;
   char *location, *keep, *key_file, *camera, *paths; /* object lock */
-  gint most;                                         /* object lock */
+  char *share, *ca_file;                             /* object lock */
+  gint most, machine;                                /* object lock */
   gdouble threshold, margin;                         /* object lock */
   SlIdentityCamera *gallery;                         /* object lock (nullable) */
   /* The rest is the streaming thread's. */
@@ -83,6 +86,18 @@ static const SlProperty properties[] = {
   { "margin", "Margin",
     "By how much the cosine of the second person must be lower than that of the best one, 0..1",
     SL_PROPERTY_DOUBLE, AT (margin), 0, 1, SL_IDENTITY_MARGIN },
+  { "share", "Share",
+    "MQTT broker and prefix of topics through which other machines have the gallery, too, such as "
+    "share=mqtts://broker.lan/people; unset = only this machine has it",
+    SL_PROPERTY_STRING, AT (share), 0, 0, 0 },
+  { "machine", "Machine",
+    "With share=: number of this machine, which no other machine there has; numbers of people begin "
+    "with it",
+    SL_PROPERTY_INT, AT (machine), 0, 999, 0 },
+  { "ca-file", "CA file",
+    "With share=mqtts://: file of certificates (PEM) that may sign the broker's; unset = the "
+    "system's",
+    SL_PROPERTY_STRING, AT (ca_file), 0, 0, 0 },
 };
 
 #define PROP_STATS (G_N_ELEMENTS (properties) + 1)
@@ -97,7 +112,9 @@ make_stats (SlGalleryElement *self)
   GST_OBJECT_UNLOCK (self);
   return gst_structure_new ("stats", "people", G_TYPE_UINT64, stats.people, "views", G_TYPE_UINT64,
                             stats.views, "written", G_TYPE_UINT64, stats.written, "lost",
-                            G_TYPE_UINT64, stats.lost, "failed", G_TYPE_UINT64, stats.failed, NULL);
+                            G_TYPE_UINT64, stats.lost, "failed", G_TYPE_UINT64, stats.failed,
+                            "sent", G_TYPE_UINT64, stats.sent, "received", G_TYPE_UINT64,
+                            stats.received, "refused", G_TYPE_UINT64, stats.refused, NULL);
 }
 
 static void
@@ -109,6 +126,8 @@ sl_gallery_element_get_property (GObject *object, guint id, GValue *value, GPara
   }
   GST_OBJECT_LOCK (object);
   sl_property_get (object, &properties[id - 1], value);
+  if (strcmp (spec->name, "share") == 0 && g_value_get_string (value) != NULL)
+    g_value_take_string (value, sl_redact_uri (g_value_get_string (value), NULL));
   GST_OBJECT_UNLOCK (object);
 }
 
@@ -138,7 +157,9 @@ check_settings (SlGalleryElement *self, SlIdentityRules *rules, GError **error)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "keep: missing, and nothing is stored that no rule erases; expected a time "
                     "such as keep=7d");
-  return sl_identity_rules_keep (self->keep, &rules->keep, error);
+  const SlIdentityUse use = { .share = self->share, .machine = (guint) self->machine };
+  return sl_identity_rules_keep (self->keep, &rules->keep, error)
+         && sl_identity_share_check (&use, error);
 }
 
 static gboolean
@@ -149,11 +170,21 @@ open_gallery (SlGalleryElement *self, const char *hash, guint length, GError **e
     return FALSE;
   GST_OBJECT_LOCK (self);
   g_autofree char *path = g_strdup (self->location), *key_file = g_strdup (self->key_file),
-                  *camera = g_strdup (self->camera), *paths = g_strdup (self->paths);
+                  *camera = g_strdup (self->camera), *paths = g_strdup (self->paths),
+                  *share = g_strdup (self->share), *ca_file = g_strdup (self->ca_file);
+  const guint machine = (guint) self->machine;
   GST_OBJECT_UNLOCK (self);
   g_autofree char *name = camera == NULL ? find_name (GST_ELEMENT (self)) : NULL;
-  const SlIdentityUse use = { path,   key_file, camera != NULL ? camera : name, hash, paths,
-                              length, rules };
+  const SlIdentityUse use = { .path = path,
+                              .key_file = key_file,
+                              .camera = camera != NULL ? camera : name,
+                              .model = hash,
+                              .paths = paths,
+                              .share = share,
+                              .ca_file = ca_file,
+                              .length = length,
+                              .machine = machine,
+                              .rules = rules };
   SlIdentityCamera *gallery = sl_identity_camera_new (&use, error);
   GST_OBJECT_LOCK (self);
   self->gallery = gallery;
@@ -215,8 +246,7 @@ warn (SlGalleryElement *self)
     return;
   self->told = now;
   GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
-                       ("%s; people are still recognised, and changes wait in memory", trouble),
-                       (NULL));
+                       ("%s; people are still recognised, and changes wait", trouble), (NULL));
 }
 
 static void
@@ -319,7 +349,8 @@ sl_gallery_element_class_init (SlGalleryElementClass *klass)
     g_param_spec_boxed (
       "stats", "Statistics",
       "Of the gallery, as a structure: people, views (embeddings), written (changes), lost "
-      "(changes for which the disk was too slow) and failed (attempts to write) (uint64)",
+      "(changes for which the disk was too slow), failed (attempts to write); and messages of other "
+      "machines: sent, received and refused (uint64)",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   predictions_signal = sl_prediction_signal_add (object_class);
   sl_element_class_pads (element_class, CAPS, CAPS);

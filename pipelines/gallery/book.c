@@ -180,6 +180,7 @@ work (gpointer data)
 static void
 book_free (SlIdentityBook *book)
 {
+  sl_identity_share_free (book->share);
   sl_identity_store_free (book->store);
   sl_identity_table_free (book->table);
   sl_identity_cameras_clear (&book->cameras);
@@ -190,6 +191,7 @@ book_free (SlIdentityBook *book)
   g_cond_clear (&book->wake);
   g_free (book->path);
   g_free (book->key_file);
+  g_free (book->location);
   g_free (book->trouble);
   g_free (book);
 }
@@ -199,10 +201,13 @@ static gboolean
 read_all (SlIdentityBook *book, const SlIdentityUse *use, GError **error)
 {
   guint gone = 0;
+  SlIdentityHello hello;
   const gint64 now = g_get_real_time ();
   book->store =
     sl_identity_store_new (use->path, use->model, use->length, &use->rules, use->key_file, error);
-  if (book->store == NULL || !sl_identity_store_expire (book->store, now, &gone, error))
+  if (book->store == NULL || !sl_identity_store_expire (book->store, now, &gone, error)
+      || (use->share != NULL
+          && !sl_identity_shared_prepare (book->store, use->machine, &hello, error)))
     return FALSE;
   book->table = sl_identity_store_load (book->store, &book->cameras, now, error);
   if (book->table == NULL
@@ -211,7 +216,9 @@ read_all (SlIdentityBook *book, const SlIdentityUse *use, GError **error)
     return FALSE;
   book->left = NUMBERS;
   book->rows = g_aligned_alloc0 (SL_BOOK_QUEUE, book->table->stride, 64);
-  return TRUE;
+  if (use->share != NULL)
+    book->share = sl_identity_share_new (use, &hello, error);
+  return use->share == NULL || book->share != NULL;
 }
 
 static SlIdentityBook *
@@ -220,6 +227,8 @@ book_new (char *path, const SlIdentityUse *use, GError **error)
   SlIdentityBook *book = g_new0 (SlIdentityBook, 1);
   book->path = path;
   book->key_file = g_strdup (use->key_file);
+  book->location = g_strdup (use->share);
+  book->machine = use->machine;
   book->users = g_ptr_array_new ();
   book->rules = use->rules;
   book->calibration = g_new0 (SlCalibration, 1);
@@ -242,6 +251,11 @@ check_use (const SlIdentityBook *book, const SlIdentityUse *use, GError **error)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "%s: a camera of this process has it open with another key-file; expected the "
                     "same one",
+                    use->path);
+  if (g_strcmp0 (book->location, use->share) != 0 || book->machine != use->machine)
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "%s: a camera of this process has it open with another share or machine; "
+                    "expected the same ones",
                     use->path);
   return (strcmp (book->store->model, use->model) == 0 && book->store->length == use->length)
          || sl_fail (error, SL_ERROR_CONTRACT,

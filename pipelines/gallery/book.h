@@ -24,12 +24,15 @@ typedef struct _SlIdentityCamera SlIdentityCamera;
  * @camera: its name
  * @paths: (nullable): how people go from camera to camera, such as "gate>hall:5-60s"
  * @model: SHA-256 of the model, @length numbers an embedding
+ * @share: (nullable): location of a broker and prefix of topics, through which other machines have
+ * the gallery, too; @machine: this one's number there, 1..999; @ca_file: (nullable): whose
+ * certificates the broker may have
  * @rules: of all cameras that use the file, the strictest count
  */
 typedef struct
 {
-  const char *path, *key_file, *camera, *model, *paths;
-  guint length;
+  const char *path, *key_file, *camera, *model, *paths, *share, *ca_file;
+  guint length, machine;
   SlIdentityRules rules;
 } SlIdentityUse;
 
@@ -52,13 +55,16 @@ typedef struct
 
 /**
  * SlIdentityStats: of the gallery: @people and @views in memory; @written changes; @lost changes
- * that had no place in the queue, or could not be written at the end; @failed attempts to write
+ * that had no place in the queue, or could not be written at the end; @failed attempts to write;
+ * messages that were @sent to and @received from other machines, and those that were @refused
  */
 typedef struct
 {
-  guint64 people, views, written, lost, failed;
+  guint64 people, views, written, lost, failed, sent, received, refused;
 } SlIdentityStats;
 
+/** sl_identity_share_check: whether share and machine of @use are possible. */
+gboolean sl_identity_share_check (const SlIdentityUse *use, GError **error);
 /** sl_identity_camera_new: opens the gallery, where no camera of this process has it open. NULL
  * with @error set. */
 SlIdentityCamera *sl_identity_camera_new (const SlIdentityUse *use, GError **error);
@@ -71,5 +77,6 @@ void sl_identity_camera_frame (SlIdentityCamera *camera, SlIdentityObject *objec
                                gint64 now);
 /** sl_identity_camera_stats: any thread. */
 void sl_identity_camera_stats (SlIdentityCamera *camera, SlIdentityStats *stats);
-/** sl_identity_camera_trouble: (transfer full) (nullable): once: why something was not written. */
+/** sl_identity_camera_trouble: (transfer full) (nullable): once: why something was not written, or
+ * not shared. */
 char *sl_identity_camera_trouble (SlIdentityCamera *camera);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pipelines/gallery/book.h"
+#include "pipelines/gallery/share.h"
 #include "pipelines/gallery/store.h"
 
 /** Changes that wait for the disk. */
@@ -17,8 +18,10 @@
  */
 typedef struct
 {
-  guint refs; /* under the lock of all books */
-  char *path, *key_file;
+  guint refs;                       /* under the lock of all books */
+  char *path, *key_file, *location; /* the latter of the share (nullable) */
+  SlIdentityShare *share;           /* (nullable) */
+  guint machine;
   SlIdentityStore *store;
   SlIdentityCameras cameras;
   GThread *thread;

@@ -82,7 +82,7 @@ SlIdentityCamera *
 sl_identity_camera_new (const SlIdentityUse *use, GError **error)
 {
   g_return_val_if_fail (use->length >= 1 && use->length <= SL_IDENTITY_LONGEST, NULL);
-  if (!sl_identity_camera_check (use->camera, error))
+  if (!sl_identity_camera_check (use->camera, error) || !sl_identity_share_check (use, error))
     return NULL;
   SlIdentityBook *book = sl_identity_book_open (use, error);
   if (book == NULL)
@@ -401,13 +401,22 @@ sl_identity_camera_stats (SlIdentityCamera *camera, SlIdentityStats *stats)
 {
   SlIdentityBook *book = camera->book;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&book->lock);
-  *stats = (SlIdentityStats){ g_hash_table_size (book->table->people), book->table->n,
-                              book->written, book->lost, book->failed };
+  *stats = (SlIdentityStats){ g_hash_table_size (book->table->people),
+                              book->table->n,
+                              book->written,
+                              book->lost,
+                              book->failed,
+                              0,
+                              0,
+                              0 };
+  sl_identity_share_stats (book->share, stats);
 }
 
 char *
 sl_identity_camera_trouble (SlIdentityCamera *camera)
 {
-  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&camera->book->lock);
-  return g_steal_pointer (&camera->book->trouble);
+  SlIdentityBook *book = camera->book;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&book->lock);
+  return book->trouble != NULL ? g_steal_pointer (&book->trouble)
+                               : sl_identity_share_trouble (book->share);
 }

@@ -5,7 +5,7 @@
  * the log beside it, until all of that is in the file and the log is cut to nothing.
  */
 #include "core/base/fail.h"
-#include "pipelines/gallery/store.h"
+#include "pipelines/gallery/shared.h"
 
 /* Sightings for each person that the rules allow, on average. */
 #define SIGHTINGS 20
@@ -22,8 +22,8 @@ count (SlIdentityStore *store, gboolean done, guint *n)
 }
 
 /* People of whom no embedding is left are nobody; their sightings say where somebody was. */
-static gboolean
-drop_empty (SlIdentityStore *store, guint *n, GError **error)
+gboolean
+sl_identity_store_drop_empty (SlIdentityStore *store, guint *n, GError **error)
 {
   return count (store,
                 sl_sql_do (&store->sql, error,
@@ -73,27 +73,34 @@ sl_identity_store_wipe (SlIdentityStore *store, GError **error)
 }
 
 gboolean
+sl_identity_store_forget_rows (SlIdentityStore *store, const SlIdentityChoice *choice, guint *n,
+                               GError **error)
+{
+  const gint64 before = choice->before > 0 ? choice->before : G_MAXINT64;
+  return count (store,
+                sl_sql_do (&store->sql, error,
+                           "DELETE FROM view WHERE ?1 IN (0, person) AND time < ?2 AND "
+                           "coalesce(?3, camera) = camera",
+                           "iis", choice->person, before, choice->camera),
+                n)
+         && count (store,
+                   sl_sql_do (&store->sql, error,
+                              "DELETE FROM sighting WHERE ?1 IN (0, person) AND first < ?2 AND "
+                              "coalesce(?3, camera) = camera",
+                              "iis", choice->person, before, choice->camera),
+                   n);
+}
+
+gboolean
 sl_identity_store_forget (SlIdentityStore *store, const SlIdentityChoice *choice, guint *n,
                           GError **error)
 {
-  const gint64 before = choice->before > 0 ? choice->before : G_MAXINT64;
   *n = 0;
   if (!sl_sql_script (&store->sql, "BEGIN IMMEDIATE", error))
     return FALSE;
-  const gboolean good =
-    count (store,
-           sl_sql_do (&store->sql, error,
-                      "DELETE FROM view WHERE ?1 IN (0, person) AND time < ?2 AND coalesce(?3, "
-                      "camera) = camera",
-                      "iis", choice->person, before, choice->camera),
-           n)
-    && count (store,
-              sl_sql_do (&store->sql, error,
-                         "DELETE FROM sighting WHERE ?1 IN (0, person) AND first < ?2 AND "
-                         "coalesce(?3, camera) = camera",
-                         "iis", choice->person, before, choice->camera),
-              n)
-    && drop_empty (store, n, error);
+  const gboolean good = sl_identity_store_forget_rows (store, choice, n, error)
+                        && sl_identity_shared_forgot (store, choice, error)
+                        && sl_identity_store_drop_empty (store, n, error);
   return finish (store, good, error) && (*n == 0 || sl_identity_store_wipe (store, error));
 }
 
@@ -127,7 +134,7 @@ sl_identity_store_expire (SlIdentityStore *store, gint64 now, guint *n, GError *
                          "last DESC LIMIT -1 OFFSET ?)",
                          "i", most * SIGHTINGS),
               n)
-    && drop_empty (store, n, error);
+    && sl_identity_store_drop_empty (store, n, error);
   if (!finish (store, good, error))
     return FALSE;
   store->has_traces = store->has_traces || *n > 0;
@@ -158,6 +165,27 @@ sl_identity_store_check_person (SlIdentityStore *store, gint64 id, GError **erro
 }
 
 gboolean
+sl_identity_store_merge_rows (SlIdentityStore *store, gint64 from, gint64 into, GError **error)
+{
+  return sl_sql_do (&store->sql, error, "UPDATE OR REPLACE view SET person = ? WHERE person = ?",
+                    "ii", into, from)
+         && sl_sql_do (&store->sql, error,
+                       "UPDATE OR REPLACE sighting SET person = ? WHERE person = ?", "ii", into,
+                       from)
+         && sl_sql_do (&store->sql, error, "DELETE FROM person WHERE id = ?", "i", from)
+         && sl_identity_store_trim_views (store, into, error);
+}
+
+gboolean
+sl_identity_store_trim_views (SlIdentityStore *store, gint64 person, GError **error)
+{
+  return sl_sql_do (&store->sql, error,
+                    "DELETE FROM view WHERE person = ?1 AND rowid NOT IN (SELECT rowid FROM view "
+                    "WHERE person = ?1 ORDER BY time DESC, camera LIMIT ?2)",
+                    "ii", person, (gint64) SL_IDENTITY_VIEWS);
+}
+
+gboolean
 sl_identity_store_merge (SlIdentityStore *store, gint64 from, gint64 into, GError **error)
 {
   if (from == into)
@@ -165,18 +193,9 @@ sl_identity_store_merge (SlIdentityStore *store, gint64 from, gint64 into, GErro
                     "expected two persons, got %" G_GINT64_FORMAT " twice", from);
   if (!sl_sql_script (&store->sql, "BEGIN IMMEDIATE", error))
     return FALSE;
-  const gboolean good =
-    sl_identity_store_check_person (store, from, error)
-    && sl_identity_store_check_person (store, into, error)
-    && sl_sql_do (&store->sql, error, "UPDATE OR REPLACE view SET person = ? WHERE person = ?",
-                  "ii", into, from)
-    && sl_sql_do (&store->sql, error, "UPDATE OR REPLACE sighting SET person = ? WHERE person = ?",
-                  "ii", into, from)
-    && sl_sql_do (&store->sql, error, "DELETE FROM person WHERE id = ?", "i", from)
-    /* The newest views stay. */
-    && sl_sql_do (&store->sql, error,
-                  "DELETE FROM view WHERE person = ?1 AND rowid NOT IN (SELECT rowid FROM view "
-                  "WHERE person = ?1 ORDER BY time DESC LIMIT ?2)",
-                  "ii", into, (gint64) SL_IDENTITY_VIEWS);
+  const gboolean good = sl_identity_store_check_person (store, from, error)
+                        && sl_identity_store_check_person (store, into, error)
+                        && sl_identity_store_merge_rows (store, from, into, error)
+                        && sl_identity_shared_merged (store, from, into, error);
   return finish (store, good, error) && sl_identity_store_wipe (store, error);
 }

@@ -18,7 +18,6 @@
 /* "SLga": a file of another program has another number, and is not touched. */
 #define APPLICATION 0x534c6761
 #define VERSION 1
-#define LOOK "look"
 #define KEY_CHECK "key"
 #define KEY_TEXT "sightline gallery"
 /* Bytes of a value: expressions in a file may make more. */
@@ -209,6 +208,11 @@ open_any (const char *path, SlIdentityStore *store, const char *key_file, gboole
       || (make && !sl_sql_script (&store->sql, schema, error))
       || (make && !begin_about (store, error)) || !read_about (store, make, error))
     return NULL;
+  gint64 shared = 0;
+  if (!ask (&store->sql, "SELECT count(*) FROM sqlite_master WHERE name = 'erased'", &shared,
+            error))
+    return NULL;
+  store->is_shared = shared > 0;
   sl_identity_store_has_changed (store);
   return g_steal_pointer (&opened);
 }
@@ -283,7 +287,8 @@ static gboolean
 write_view (SlIdentityStore *store, const char *camera, const SlIdentityEntry *entry,
             GError **error)
 {
-  g_autoptr (GBytes) look = sl_seal_close (store->seal, LOOK, entry->row, store->length, error);
+  g_autoptr (GBytes) look =
+    sl_seal_close (store->seal, SL_IDENTITY_LOOK, entry->row, store->length, error);
   if (look == NULL)
     return FALSE;
   if (entry->replaces != 0
@@ -405,8 +410,9 @@ load_view (const SlIdentityStore *store, SlIdentityCameras *cameras, SlIdentityT
 {
   const SlIdentityView view = { sqlite3_column_int64 (row, 0), sqlite3_column_int64 (row, 2),
                                 (guint) camera_of (cameras, row, 1) };
-  g_autoptr (GBytes) plain = sl_seal_open (store->seal, LOOK, sqlite3_column_blob (row, 3),
-                                           (gsize) sqlite3_column_bytes (row, 3));
+  g_autoptr (GBytes) plain =
+    sl_seal_open (store->seal, SL_IDENTITY_LOOK, sqlite3_column_blob (row, 3),
+                  (gsize) sqlite3_column_bytes (row, 3));
   if (plain == NULL || g_bytes_get_size (plain) != store->length || view.person < 1)
     return bad_row (store, view.person, error);
   memcpy (numbers, g_bytes_get_data (plain, NULL), store->length);

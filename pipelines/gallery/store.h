@@ -11,10 +11,14 @@
 #include "pipelines/gallery/seal.h"
 #include "pipelines/gallery/table.h"
 
+/** What the embedding of a view is for the seal. */
+#define SL_IDENTITY_LOOK "look"
+
 /**
  * SlIdentityStore:
  * @model: SHA-256 of the model's file, @length numbers an embedding
  * @rules: what the file says is kept: keep and most
+ * @is_shared: with other machines, so what is erased is noted for these
  * @vacuumed: monotonic time at which the file was written anew; @has_traces: rows were deleted
  * since
  */
@@ -26,7 +30,7 @@ typedef struct
   guint length;
   SlIdentityRules rules;
   gint64 version, vacuumed;
-  gboolean has_traces;
+  gboolean has_traces, is_shared;
 } SlIdentityStore;
 
 typedef enum
@@ -109,6 +113,15 @@ gboolean sl_identity_store_expire (SlIdentityStore *store, gint64 now, guint *n,
 gboolean sl_identity_store_merge (SlIdentityStore *store, gint64 from, gint64 into, GError **error);
 /** sl_identity_store_check_person: FALSE with @error set where nobody has the number @id. */
 gboolean sl_identity_store_check_person (SlIdentityStore *store, gint64 id, GError **error);
+/* Parts of these, inside a transaction of the caller's. */
+gboolean sl_identity_store_forget_rows (SlIdentityStore *store, const SlIdentityChoice *choice,
+                                        guint *n, GError **error);
+/** sl_identity_store_drop_empty: people without a view go, and their sightings. */
+gboolean sl_identity_store_drop_empty (SlIdentityStore *store, guint *n, GError **error);
+gboolean sl_identity_store_merge_rows (SlIdentityStore *store, gint64 from, gint64 into,
+                                       GError **error);
+/** sl_identity_store_trim_views: the newest SL_IDENTITY_VIEWS of @person stay. */
+gboolean sl_identity_store_trim_views (SlIdentityStore *store, gint64 person, GError **error);
 /** sl_identity_store_wipe: nothing that was deleted is left in the file, or beside it. */
 gboolean sl_identity_store_wipe (SlIdentityStore *store, GError **error);
 

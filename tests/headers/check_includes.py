@@ -39,7 +39,7 @@ ARROWS = {
     READ: (["preprocess"], [GSTREAMER, XNNPACK]),
     REMOTE: (["core", "models"], [GSTREAMER, XNNPACK]),
     PUSH: ([], [GSTREAMER, XNNPACK]),
-    GALLERY: (["core"], [GSTREAMER, XNNPACK]),
+    GALLERY: (["core", REMOTE], [GSTREAMER, XNNPACK]),
     "plugins": (["preprocess", READ, "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", REPLAY, REMOTE, PUSH, GALLERY], [XNNPACK]),
     "pipelines": (["core", PREDICTIONS, ANALYZE, "predict"], [XNNPACK]),
     "tools": (["preprocess", "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", QUANTIZE, EVALUATE, REPLAY, REMOTE, PUSH, GALLERY, "plugins", "pipelines"], [XNNPACK]),
