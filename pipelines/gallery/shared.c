@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Machines exchange all that is known of a person, and each keeps the newest of it. Whoever has
- * something that was not in a message sends it in turn; so all have the same in the end. What is
+ * Machines exchange all that is known of a person, and each keeps the newest of it. A machine
+ * that has something that was not in a message sends that in turn; so all have the same in the end. What is
  * erased is remembered, so no machine brings it back.
  */
 #include "pipelines/gallery/shared.h"
@@ -427,7 +427,7 @@ static gboolean
 apply (SlIdentityStore *store, const char *token, const SlIdentityErasure *erasure, guint *n,
        GError **error)
 {
-  /* Nobody says what will be erased in the future. */
+  /* What will be seen in the future cannot be erased. */
   const gint64 before = erasure->before < G_MAXINT64
                           ? MIN (erasure->before, g_get_real_time () + AHEAD_US)
                           : G_MAXINT64;

@@ -218,6 +218,14 @@ static const struct
   { TRACK "%s ! slgallery location=/nowhere/a keep=7d camera=a,b",
     "camera: expected a name of 1 to 64 bytes without commas and control characters, got 'a,b'",
     TRUE },
+  { "slgallery location=/nowhere/a keep=7d share=mqtt://me:secret@host/people",
+    "machine: missing; expected a number from 1 to 999 that no other machine of "
+    "mqtt://me:***@host/people has, such as machine=1",
+    FALSE },
+  { "slgallery location=/nowhere/a keep=7d machine=1 share=mqtt://me:secret@host",
+    "share: location=mqtt://me:***@host: expected mqtt://[user[:password]@]host[:port]/topic, such "
+    "as mqtt://localhost/people",
+    FALSE },
 };
 
 static void
@@ -266,6 +274,18 @@ test_other_model (void)
   remove_gallery (gallery);
   test_remove_file (model);
   test_remove_file (other);
+}
+
+/* The password of a broker is not shown. */
+static void
+test_password (void)
+{
+  g_autoptr (GstElement) element = gst_parse_launch (
+    "slgallery location=/nowhere/a keep=7d machine=1 share=mqtt://me:secret@host/people", NULL);
+  g_autofree char *shown = NULL;
+  g_object_get (element, "share", &shown, NULL);
+  g_assert_cmpstr (shown, ==, "mqtt://me:***@host/people");
+  gst_object_ref_sink (element);
 }
 
 /* While the file cannot be written, people are recognised. A warning says why, once. */
@@ -357,6 +377,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slgallery/empty", test_empty);
   g_test_add_func ("/slgallery/refusals", test_refusals);
   g_test_add_func ("/slgallery/other-model", test_other_model);
+  g_test_add_func ("/slgallery/password", test_password);
   g_test_add_func ("/slgallery/trouble", test_trouble);
   g_test_add_func ("/slgallery/hostile", test_hostile);
   return test_elements_run ();

@@ -163,8 +163,8 @@ publish (const Net *net, const char *topic, const char *file, gboolean retain)
   g_assert_no_error (error);
 }
 
-/* Somebody whom one machine saw is known on the other one, by a number that only one has; whoever
- * is forgotten is forgotten on both, and whoever comes later learns both. */
+/* A person whom one machine saw is known on the other one, by a number that only one has. A person
+ * who is forgotten is forgotten on both, and a machine that comes later learns of both. */
 static void
 test_people (void)
 {
