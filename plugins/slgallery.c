@@ -91,8 +91,8 @@ static const SlProperty properties[] = {
     "share=mqtts://broker.lan/people; unset = only this machine has it",
     SL_PROPERTY_STRING, AT (share), 0, 0, 0 },
   { "machine", "Machine",
-    "With share=: number of this machine, which no other machine there has; numbers of people begin "
-    "with it",
+    "With share=: number of this machine, which no other machine there has; numbers of people "
+    "begin with it",
     SL_PROPERTY_INT, AT (machine), 0, 999, 0 },
   { "ca-file", "CA file",
     "With share=mqtts://: file of certificates (PEM) that may sign the broker's; unset = the "
@@ -349,8 +349,8 @@ sl_gallery_element_class_init (SlGalleryElementClass *klass)
     g_param_spec_boxed (
       "stats", "Statistics",
       "Of the gallery, as a structure: people, views (embeddings), written (changes), lost "
-      "(changes for which the disk was too slow), failed (attempts to write); and messages of other "
-      "machines: sent, received and refused (uint64)",
+      "(changes for which the disk was too slow), failed (attempts to write); and messages to and "
+      "from other machines: sent, received and refused (uint64)",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   predictions_signal = sl_prediction_signal_add (object_class);
   sl_element_class_pads (element_class, CAPS, CAPS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Machines exchange all that is known of a person, and each keeps the newest of it. A machine
- * that has something that was not in a message sends that in turn; so all have the same in the end. What is
- * erased is remembered, so no machine brings it back.
+ * Machines exchange all that is known of a person, and each keeps the newest of it. A machine that
+ * has something that was not in a message sends that in turn; so all have the same in the end. What
+ * is erased is remembered, so no machine brings it back.
  */
 #include "pipelines/gallery/shared.h"
 
