@@ -42,6 +42,15 @@ typedef struct
   guint steps;
 } Case;
 
+/* An expanding layer and a window of @dilation, which the session leaves apart. */
+#define SEPARATE(height, width, dilation)                               \
+  {                                                                     \
+    1, height, width, 5,                                                \
+      { { POINTWISE, 16, 1, 1, 1, FALSE, SL_ACTIVATION_NONE },          \
+        { DEPTHWISE, 16, 3, 1, dilation, FALSE, SL_ACTIVATION_NONE } }, \
+      2                                                                 \
+  }
+
 static const Case cases[] = {
   { 1,
     37,
@@ -80,27 +89,9 @@ static const Case cases[] = {
       { DEPTHWISE, 100, 3, 2, 1, FALSE, SL_ACTIVATION_NONE } },
     2 },
   /* One row, rows of one pixel, and a window that reaches over more rows than are worth keeping. */
-  { 1,
-    1,
-    9000,
-    5,
-    { { POINTWISE, 16, 1, 1, 1, FALSE, SL_ACTIVATION_NONE },
-      { DEPTHWISE, 16, 3, 1, 1, FALSE, SL_ACTIVATION_NONE } },
-    2 },
-  { 1,
-    9000,
-    1,
-    5,
-    { { POINTWISE, 16, 1, 1, 1, FALSE, SL_ACTIVATION_NONE },
-      { DEPTHWISE, 16, 3, 1, 1, FALSE, SL_ACTIVATION_NONE } },
-    2 },
-  { 1,
-    9,
-    1000,
-    5,
-    { { POINTWISE, 16, 1, 1, 1, FALSE, SL_ACTIVATION_NONE },
-      { DEPTHWISE, 16, 3, 1, 60, FALSE, SL_ACTIVATION_NONE } },
-    2 },
+  SEPARATE (1, 9000, 1),
+  SEPARATE (9000, 1, 1),
+  SEPARATE (9, 1000, 60),
   /* Tensors that stay in the cache. */
   { 1,
     20,
