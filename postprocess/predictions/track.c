@@ -212,7 +212,8 @@ remember (SlTracker *tracker, SlTrackState *track, const double measured[4], gui
   if (tracker->describe == NULL)
     return;
   memcpy (track->observed.box, measured, sizeof track->observed.box);
-  sl_track_learn (tracker, track, b);
+  if (tracker->look_of[b] != SL_TRACK_NONE)
+    sl_track_learn (tracker, track, b);
 }
 
 void

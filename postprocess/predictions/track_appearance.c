@@ -271,11 +271,7 @@ sl_track_find_again (SlTracker *tracker, const SlTrackBox *boxes)
 void
 sl_track_learn (SlTracker *tracker, SlTrackState *track, guint b)
 {
-  if (tracker->describe == NULL)
-    return;
   const gfloat *look = look_of (tracker, b);
-  if (look == NULL)
-    return;
   const gboolean clear = tracker->look_clear[tracker->look_of[b]];
   if (track->look != SL_APPEARANCE_NONE && clear && track->look_clear) {
     sl_appearance_learn (&tracker->appearance, track->look, look);

@@ -105,7 +105,7 @@ void sl_track_look (SlTracker *tracker, const SlTrackBox *boxes);
 /** sl_track_find_again: matches objects that no box overlaps, and remembered ones, with the
  * remaining boxes that look like them and are within their reach. */
 void sl_track_find_again (SlTracker *tracker, const SlTrackBox *boxes);
-/** sl_track_learn: @track looks as its box @b does, if that was described. */
+/** sl_track_learn: @track looks as its box @b does, which was described. */
 void sl_track_learn (SlTracker *tracker, SlTrackState *track, guint b);
 /** sl_track_forget: @track is predicted no longer; remembers it where appearance can find it. */
 void sl_track_forget (SlTracker *tracker, const SlTrackState *track);
