@@ -9,32 +9,13 @@
 
 #include <glib.h>
 
-#include "pipelines/gallery/rules.h"
+#include "pipelines/gallery/use.h"
 
 /** Objects of a frame. */
 #define SL_IDENTITY_OBJECTS 256
 
 /** SlIdentityCamera: a camera that uses a gallery. */
 typedef struct _SlIdentityCamera SlIdentityCamera;
-
-/**
- * SlIdentityUse: how a camera uses a gallery.
- * @path: of the file
- * @key_file: (nullable): of its key; NULL = it is not encrypted
- * @camera: its name
- * @paths: (nullable): how people go from camera to camera, such as "gate>hall:5-60s"
- * @model: SHA-256 of the model, @length numbers an embedding
- * @share: (nullable): location of a broker and prefix of topics, through which other machines have
- * the gallery, too; @machine: this one's number there, 1..999; @ca_file: (nullable): whose
- * certificates the broker may have
- * @rules: of all cameras that use the file, the strictest count
- */
-typedef struct
-{
-  const char *path, *key_file, *camera, *model, *paths, *share, *ca_file;
-  guint length, machine;
-  SlIdentityRules rules;
-} SlIdentityUse;
 
 /**
  * SlIdentityObject: an object of a frame.
@@ -53,18 +34,6 @@ typedef struct
   const char *cameras;
 } SlIdentityObject;
 
-/**
- * SlIdentityStats: of the gallery: @people and @views in memory; @written changes; @lost changes
- * that had no place in the queue, or could not be written at the end; @failed attempts to write;
- * messages that were @sent to and @received from other machines, and those that were @refused
- */
-typedef struct
-{
-  guint64 people, views, written, lost, failed, sent, received, refused;
-} SlIdentityStats;
-
-/** sl_identity_share_check: whether share and machine of @use are possible. */
-gboolean sl_identity_share_check (const SlIdentityUse *use, GError **error);
 /** sl_identity_camera_new: opens the gallery, where no camera of this process has it open. NULL
  * with @error set. */
 SlIdentityCamera *sl_identity_camera_new (const SlIdentityUse *use, GError **error);

@@ -40,8 +40,8 @@ sl_identity_store_drop_empty (SlIdentityStore *store, guint *n, GError **error)
                    n);
 }
 
-static gboolean
-finish (SlIdentityStore *store, gboolean good, GError **error)
+gboolean
+sl_identity_store_finish (SlIdentityStore *store, gboolean good, GError **error)
 {
   if (good && sl_sql_script (&store->sql, "COMMIT", error))
     return TRUE;
@@ -101,7 +101,8 @@ sl_identity_store_forget (SlIdentityStore *store, const SlIdentityChoice *choice
   const gboolean good = sl_identity_store_forget_rows (store, choice, n, error)
                         && sl_identity_shared_forgot (store, choice, error)
                         && sl_identity_store_drop_empty (store, n, error);
-  return finish (store, good, error) && (*n == 0 || sl_identity_store_wipe (store, error));
+  return sl_identity_store_finish (store, good, error)
+         && (*n == 0 || sl_identity_store_wipe (store, error));
 }
 
 gboolean
@@ -135,7 +136,7 @@ sl_identity_store_expire (SlIdentityStore *store, gint64 now, guint *n, GError *
                          "i", most * SIGHTINGS),
               n)
     && sl_identity_store_drop_empty (store, n, error);
-  if (!finish (store, good, error))
+  if (!sl_identity_store_finish (store, good, error))
     return FALSE;
   store->has_traces = store->has_traces || *n > 0;
   if (!store->has_traces
@@ -197,5 +198,5 @@ sl_identity_store_merge (SlIdentityStore *store, gint64 from, gint64 into, GErro
                         && sl_identity_store_check_person (store, into, error)
                         && sl_identity_store_merge_rows (store, from, into, error)
                         && sl_identity_shared_merged (store, from, into, error);
-  return finish (store, good, error) && sl_identity_store_wipe (store, error);
+  return sl_identity_store_finish (store, good, error) && sl_identity_store_wipe (store, error);
 }

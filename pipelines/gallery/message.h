@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * What galleries of several machines tell each other, as bytes: who a person is, what was erased or
  * merged, and which machine has which number. No disk, no network. Bytes may come from anybody.

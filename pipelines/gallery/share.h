@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "pipelines/gallery/book.h"
 #include "pipelines/gallery/shared.h"
+#include "pipelines/gallery/use.h"
 
 typedef struct _SlIdentityShare SlIdentityShare;
 

@@ -33,15 +33,6 @@ ask (SlIdentityStore *store, const char *text, gint64 id, gint64 other)
 }
 
 static gboolean
-finish (SlIdentityStore *store, gboolean good, GError **error)
-{
-  if (good && sl_sql_script (&store->sql, "COMMIT", error))
-    return TRUE;
-  sl_sql_script (&store->sql, "ROLLBACK", NULL);
-  return FALSE;
-}
-
-static gboolean
 renumber (SlIdentityStore *store, gint64 by, GError **error)
 {
   SlSql *sql = &store->sql;
@@ -96,7 +87,7 @@ sl_identity_shared_prepare (SlIdentityStore *store, guint machine, SlIdentityHel
   const gboolean good =
     (there > 0 || begin (store, machine, error)) && read_share (store, machine, hello, error);
   store->is_shared = good;
-  return finish (store, good, error);
+  return sl_identity_store_finish (store, good, error);
 }
 
 static gboolean
@@ -407,7 +398,7 @@ sl_identity_shared_take (SlIdentityStore *store, gint64 person, const SlIdentity
   const gint64 who = resolve (store, person);
   *is_gone = who != person;
   const gboolean good = who == 0 || take (store, who, state, now, print, error);
-  return finish (store, good, error) && keep_rules (store, now, error);
+  return sl_identity_store_finish (store, good, error) && keep_rules (store, now, error);
 }
 
 static gboolean
@@ -462,7 +453,7 @@ sl_identity_shared_erase (SlIdentityStore *store, const char *token,
     return FALSE;
   const gboolean good = apply (store, token, erasure, &n, error);
   store->has_traces = store->has_traces || n > 0 || erasure->same != 0;
-  return finish (store, good, error);
+  return sl_identity_store_finish (store, good, error);
 }
 
 gboolean

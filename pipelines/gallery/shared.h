@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * The file of a gallery that several machines share: what other machines say goes into it, and what
  * is in it is compared with what they know. No network. Functions return FALSE with @error set.

@@ -251,16 +251,6 @@ sl_identity_store_free (SlIdentityStore *store)
   g_free (store);
 }
 
-/* Nothing of a change is left where a part of it fails. */
-static gboolean
-end_change (SlSql *sql, gboolean good, GError **error)
-{
-  if (good && sl_sql_script (sql, "COMMIT", error))
-    return TRUE;
-  sl_sql_script (sql, "ROLLBACK", NULL);
-  return FALSE;
-}
-
 gboolean
 sl_identity_store_reserve (SlIdentityStore *store, guint n, gint64 *first, GError **error)
 {
@@ -274,7 +264,7 @@ sl_identity_store_reserve (SlIdentityStore *store, guint n, gint64 *first, GErro
                     store->sql.path, *first);
   good =
     good && sl_sql_do (&store->sql, error, "UPDATE about SET next = ?", "i", *first + (gint64) n);
-  return end_change (&store->sql, good, error);
+  return sl_identity_store_finish (store, good, error);
 }
 
 void
@@ -327,7 +317,7 @@ sl_identity_store_write (SlIdentityStore *store, SlIdentityCameras *cameras,
   for (guint i = 0; i < n && good; i++)
     good = write_entry (store, sl_identity_cameras_name (cameras, entries[i].camera), &entries[i],
                         error);
-  return end_change (&store->sql, good, error);
+  return sl_identity_store_finish (store, good, error);
 }
 
 static gboolean
@@ -354,7 +344,7 @@ sl_identity_store_write_evidence (SlIdentityStore *store, SlIdentityCameras *cam
       good = write_cosines (store, name, sl_identity_cameras_name (cameras, b), FALSE,
                             &calibration->others[a][b], error);
   }
-  return end_change (&store->sql, good, error);
+  return sl_identity_store_finish (store, good, error);
 }
 
 /* The number of the camera that column @i names; -1 for what is not such a name. */
