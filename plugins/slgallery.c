@@ -48,9 +48,11 @@ typedef struct
   SlIdentityObject objects[SL_IDENTITY_OBJECTS];
 } SlGalleryElement;
 
-typedef GstBaseTransformClass SlGalleryElementClass;
+/* Elements without a name are called by the type: slgallery0. */
+typedef SlGalleryElement SlGallery;
+typedef GstBaseTransformClass SlGalleryClass;
 
-G_DEFINE_TYPE (SlGalleryElement, sl_gallery_element, GST_TYPE_BASE_TRANSFORM)
+G_DEFINE_TYPE (SlGallery, sl_gallery_element, GST_TYPE_BASE_TRANSFORM)
 
 static guint predictions_signal;
 
@@ -336,7 +338,7 @@ sl_gallery_element_finalize (GObject *object)
 }
 
 static void
-sl_gallery_element_class_init (SlGalleryElementClass *klass)
+sl_gallery_element_class_init (SlGalleryClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);

@@ -7,4 +7,4 @@
 #include "plugins/elements.h"
 
 SL_DEFINE_ELEMENT_PLUGIN (sightlinegallery, "Remembers people across cameras", "slgallery",
-                          "SlGalleryElement", sl_gallery_element_get_type)
+                          "SlGallery", sl_gallery_element_get_type)

@@ -370,7 +370,7 @@ test_hostile (void)
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  g_assert_true (sl_plugin_register_element (NULL, "slgallery", "SlGalleryElement", GST_RANK_NONE,
+  g_assert_true (sl_plugin_register_element (NULL, "slgallery", "SlGallery", GST_RANK_NONE,
                                              sl_gallery_element_get_type));
   g_test_add_func ("/slgallery/cameras", test_cameras);
   g_test_add_func ("/slgallery/alike", test_alike);

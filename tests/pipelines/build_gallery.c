@@ -93,7 +93,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   sl_elements_init (&argc, &argv);
   g_assert_true (sl_elements_register_static ());
-  g_assert_true (sl_plugin_register_element (NULL, "slgallery", "SlGalleryElement", GST_RANK_NONE,
+  g_assert_true (sl_plugin_register_element (NULL, "slgallery", "SlGallery", GST_RANK_NONE,
                                              sl_gallery_element_get_type));
   g_test_add_func ("/build-gallery/place", test_place);
   g_test_add_func ("/build-gallery/refused", test_refused);
