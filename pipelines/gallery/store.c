@@ -18,6 +18,7 @@
 /* "SLga": a file of another program has another number, and is not touched. */
 #define APPLICATION 0x534c6761
 #define VERSION 1
+#define EXPECTED "expected a gallery that sightline has made, or a name without a file"
 #define KEY_CHECK "key"
 #define KEY_TEXT "sightline gallery"
 /* Bytes of a value: expressions in a file may make more. */
@@ -69,6 +70,16 @@ ask (SlSql *sql, const char *text, gint64 *number, GError **error)
   return TRUE;
 }
 
+/* As sl_sql_open(), for a file that may be anything. */
+static gboolean
+open_file (SlSql *sql, const char *path, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  return sl_sql_open (sql, path, &cause)
+         || sl_fail (error, (SlError) cause->code, "%s%s", cause->message,
+                     cause->code == SL_ERROR_FORMAT ? "; " EXPECTED : "");
+}
+
 /* A view or a trigger in the place of a table could do anything. */
 static gboolean
 check_kind (SlSql *sql, GError **error)
@@ -84,9 +95,7 @@ check_kind (SlSql *sql, GError **error)
       || !ask (sql, "PRAGMA user_version", &version, error))
     return FALSE;
   if (tables > 0 && (application != APPLICATION || odd > 0))
-    return sl_fail (error, SL_ERROR_FORMAT,
-                    "%s: it is the database of something else; expected a gallery that sightline "
-                    "has made, or a name without a file",
+    return sl_fail (error, SL_ERROR_FORMAT, "%s: it is the database of something else; " EXPECTED,
                     sql->path);
   return tables == 0 || version == VERSION
          || sl_fail (error, SL_ERROR_UNSUPPORTED,
@@ -200,7 +209,7 @@ open_any (const char *path, SlIdentityStore *store, const char *key_file, gboole
   g_autoptr (SlIdentityStore) opened = store;
   if (key_file != NULL && (store->seal = sl_seal_new (key_file, error)) == NULL)
     return NULL;
-  if (!make_private (path, make, error) || !sl_sql_open (&store->sql, path, error))
+  if (!make_private (path, make, error) || !open_file (&store->sql, path, error))
     return NULL;
   sqlite3_limit (store->sql.db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
   if (!sl_sql_script (&store->sql, "PRAGMA secure_delete=ON;", error)

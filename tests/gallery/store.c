@@ -231,7 +231,8 @@ test_refused (void)
   g_assert_true (
     g_file_set_contents (text, "this is text of some length, and no database", -1, NULL));
   g_assert_null (try_open (text, TEST_MODEL, TEST_LENGTH, NULL, &error));
-  expect (g_steal_pointer (&error), SL_ERROR_FORMAT, "file is not a database");
+  expect (g_steal_pointer (&error), SL_ERROR_FORMAT,
+          "file is not a database; expected a gallery that sightline has made");
   sqlite3 *db;
   g_assert_cmpint (sqlite3_open (foreign, &db), ==, SQLITE_OK);
   sqlite3_exec (db, "CREATE TABLE t (a)", NULL, NULL, NULL);
