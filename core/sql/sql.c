@@ -81,6 +81,15 @@ sl_sql_script (SlSql *sql, const char *text, GError **error)
   return sqlite3_exec (sql->db, text, NULL, NULL, NULL) == SQLITE_OK || fail (sql, error);
 }
 
+gboolean
+sl_sql_end (SlSql *sql, gboolean good, GError **error)
+{
+  if (good && sl_sql_script (sql, "COMMIT", error))
+    return TRUE;
+  sl_sql_script (sql, "ROLLBACK", NULL);
+  return FALSE;
+}
+
 void
 sl_sql_bind (sqlite3_stmt *statement, gint i, const char *text)
 {

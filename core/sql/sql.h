@@ -30,6 +30,9 @@ void sl_sql_add_function (SlSql *sql, const char *name, gint n, SlSqlFunction fu
 gpointer sl_sql_pointer (sqlite3_value *value);
 /** sl_sql_script: runs statements without results. */
 gboolean sl_sql_script (SlSql *sql, const char *text, GError **error);
+/** sl_sql_end: ends a transaction, where all of it went well by COMMIT: @good. Else by ROLLBACK,
+ * and it is FALSE. */
+gboolean sl_sql_end (SlSql *sql, gboolean good, GError **error);
 /**
  * sl_sql_do: runs one statement without results.
  * @text: static

@@ -40,15 +40,6 @@ sl_identity_store_drop_empty (SlIdentityStore *store, guint *n, GError **error)
                    n);
 }
 
-gboolean
-sl_identity_store_finish (SlIdentityStore *store, gboolean good, GError **error)
-{
-  if (good && sl_sql_script (&store->sql, "COMMIT", error))
-    return TRUE;
-  sl_sql_script (&store->sql, "ROLLBACK", NULL);
-  return FALSE;
-}
-
 /* The log is cut to nothing. */
 static gboolean
 cut_log (SlIdentityStore *store, GError **error)
@@ -101,7 +92,7 @@ sl_identity_store_forget (SlIdentityStore *store, const SlIdentityChoice *choice
   const gboolean good = sl_identity_store_forget_rows (store, choice, n, error)
                         && sl_identity_shared_forgot (store, choice, error)
                         && sl_identity_store_drop_empty (store, n, error);
-  return sl_identity_store_finish (store, good, error)
+  return sl_sql_end (&store->sql, good, error)
          && (*n == 0 || sl_identity_store_wipe (store, error));
 }
 
@@ -136,7 +127,7 @@ sl_identity_store_expire (SlIdentityStore *store, gint64 now, guint *n, GError *
                          "i", most * SIGHTINGS),
               n)
     && sl_identity_store_drop_empty (store, n, error);
-  if (!sl_identity_store_finish (store, good, error))
+  if (!sl_sql_end (&store->sql, good, error))
     return FALSE;
   store->has_traces = store->has_traces || *n > 0;
   if (!store->has_traces
@@ -198,5 +189,5 @@ sl_identity_store_merge (SlIdentityStore *store, gint64 from, gint64 into, GErro
                         && sl_identity_store_check_person (store, into, error)
                         && sl_identity_store_merge_rows (store, from, into, error)
                         && sl_identity_shared_merged (store, from, into, error);
-  return sl_identity_store_finish (store, good, error) && sl_identity_store_wipe (store, error);
+  return sl_sql_end (&store->sql, good, error) && sl_identity_store_wipe (store, error);
 }

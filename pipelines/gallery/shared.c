@@ -87,7 +87,7 @@ sl_identity_shared_prepare (SlIdentityStore *store, guint machine, SlIdentityHel
   const gboolean good =
     (there > 0 || begin (store, machine, error)) && read_share (store, machine, hello, error);
   store->is_shared = good;
-  return sl_identity_store_finish (store, good, error);
+  return sl_sql_end (&store->sql, good, error);
 }
 
 static gboolean
@@ -398,7 +398,7 @@ sl_identity_shared_take (SlIdentityStore *store, gint64 person, const SlIdentity
   const gint64 who = resolve (store, person);
   *is_gone = who != person;
   const gboolean good = who == 0 || take (store, who, state, now, print, error);
-  return sl_identity_store_finish (store, good, error) && keep_rules (store, now, error);
+  return sl_sql_end (&store->sql, good, error) && keep_rules (store, now, error);
 }
 
 static gboolean
@@ -453,7 +453,7 @@ sl_identity_shared_erase (SlIdentityStore *store, const char *token,
     return FALSE;
   const gboolean good = apply (store, token, erasure, &n, error);
   store->has_traces = store->has_traces || n > 0 || erasure->same != 0;
-  return sl_identity_store_finish (store, good, error);
+  return sl_sql_end (&store->sql, good, error);
 }
 
 gboolean

@@ -273,7 +273,7 @@ sl_identity_store_reserve (SlIdentityStore *store, guint n, gint64 *first, GErro
                     store->sql.path, *first);
   good =
     good && sl_sql_do (&store->sql, error, "UPDATE about SET next = ?", "i", *first + (gint64) n);
-  return sl_identity_store_finish (store, good, error);
+  return sl_sql_end (&store->sql, good, error);
 }
 
 void
@@ -326,7 +326,7 @@ sl_identity_store_write (SlIdentityStore *store, SlIdentityCameras *cameras,
   for (guint i = 0; i < n && good; i++)
     good = write_entry (store, sl_identity_cameras_name (cameras, entries[i].camera), &entries[i],
                         error);
-  return sl_identity_store_finish (store, good, error);
+  return sl_sql_end (&store->sql, good, error);
 }
 
 static gboolean
@@ -353,7 +353,7 @@ sl_identity_store_write_evidence (SlIdentityStore *store, SlIdentityCameras *cam
       good = write_cosines (store, name, sl_identity_cameras_name (cameras, b), FALSE,
                             &calibration->others[a][b], error);
   }
-  return sl_identity_store_finish (store, good, error);
+  return sl_sql_end (&store->sql, good, error);
 }
 
 /* The number of the camera that column @i names; -1 for what is not such a name. */

@@ -113,8 +113,6 @@ gboolean sl_identity_store_expire (SlIdentityStore *store, gint64 now, guint *n,
 gboolean sl_identity_store_merge (SlIdentityStore *store, gint64 from, gint64 into, GError **error);
 /** sl_identity_store_check_person: FALSE with @error set where nobody has the number @id. */
 gboolean sl_identity_store_check_person (SlIdentityStore *store, gint64 id, GError **error);
-/** sl_identity_store_finish: ends a transaction: nothing of it is left where it was not @good. */
-gboolean sl_identity_store_finish (SlIdentityStore *store, gboolean good, GError **error);
 /* Parts of these, inside a transaction of the caller's. */
 gboolean sl_identity_store_forget_rows (SlIdentityStore *store, const SlIdentityChoice *choice,
                                         guint *n, GError **error);

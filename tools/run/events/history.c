@@ -349,9 +349,6 @@ gboolean
 sl_history_write (SlStore *store, const SlHistoryRows *rows, GError **error)
 {
   SlSql *sql = &store->write;
-  const gboolean done = sl_sql_script (sql, "BEGIN IMMEDIATE", error)
-                        && write_all (sql, rows, error) && sl_sql_script (sql, "COMMIT", error);
-  if (!done)
-    sl_sql_script (sql, "ROLLBACK", NULL);
-  return done;
+  return sl_sql_end (
+    sql, sl_sql_script (sql, "BEGIN IMMEDIATE", error) && write_all (sql, rows, error), error);
 }

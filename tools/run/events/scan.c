@@ -191,10 +191,7 @@ add_some (const SlScan *scan, SlStore *store, GHashTable *files, const GPtrArray
   for (guint i = from; done && i < end; i++)
     done = add (scan, store, stems->pdata[i], g_hash_table_lookup (files, stems->pdata[i]), FALSE,
                 error);
-  if (done && sl_sql_script (&store->write, "COMMIT", error))
-    return TRUE;
-  sl_sql_script (&store->write, "ROLLBACK", NULL);
-  return FALSE;
+  return sl_sql_end (&store->write, done, error);
 }
 
 /* The newest first, as they are what people ask for. */

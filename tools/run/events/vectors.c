@@ -79,16 +79,6 @@ sl_vectors_get_model (SlStore *store, SlVectorModel *model, GError **error)
   return FALSE;
 }
 
-/* Ends a transaction. */
-static gboolean
-finish (SlSql *sql, gboolean good, GError **error)
-{
-  if (good && sl_sql_script (sql, "COMMIT", error))
-    return TRUE;
-  sl_sql_script (sql, "ROLLBACK", NULL);
-  return FALSE;
-}
-
 static gboolean
 replace_model (SlStore *store, SlVectorModel *model, GError **error)
 {
@@ -140,7 +130,7 @@ sl_vectors_begin (SlStore *store, SlVectorModel *model, gboolean *lost, GError *
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
   *lost = FALSE;
   return sl_sql_script (sql, "BEGIN IMMEDIATE", error)
-         && finish (sql, begin (store, model, lost, error), error);
+         && sl_sql_end (sql, begin (store, model, lost, error), error);
 }
 
 /* Whether @model is still that of the folder. Under the lock of @sql. */
@@ -281,7 +271,7 @@ sl_vectors_add (SlStore *store, const SlVectorModel *model, const char *stem, co
   SlSql *sql = &store->write;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
   return sl_sql_script (sql, "BEGIN IMMEDIATE", error)
-         && finish (sql, add (store, model, stem, parts, error), error);
+         && sl_sql_end (sql, add (store, model, stem, parts, error), error);
 }
 
 /* In a transaction. */
@@ -327,7 +317,7 @@ sl_vectors_wipe (SlStore *store, const SlVectorModel *model, guint most, GError 
   }
   return places->len == 0
          || (sl_sql_script (sql, "BEGIN IMMEDIATE", error)
-             && finish (sql, wipe (store, model, places, error), error));
+             && sl_sql_end (sql, wipe (store, model, places, error), error));
 }
 
 /* Where the numbers of a row are. */
@@ -402,7 +392,7 @@ sl_vectors_check (SlStore *store, const SlVectorModel *model, guint most, gint64
   if (found == NULL || found->len == 0)
     return found != NULL;
   return sl_sql_script (sql, "BEGIN IMMEDIATE", error)
-         && finish (sql, drop_damaged (store, model, found, damaged, error), error);
+         && sl_sql_end (sql, drop_damaged (store, model, found, damaged, error), error);
 }
 
 void
