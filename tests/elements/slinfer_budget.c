@@ -277,7 +277,7 @@ wait_for_need (Camera *camera, gboolean need)
     g_usleep (1000);
   }
   const gint at = frames_of (camera);
-  wait_for (camera, at + 5);
+  wait_for (camera, at + 2);
   g_assert_cmpint (has_need (camera->infer), ==, need);
 }
 
@@ -338,7 +338,7 @@ test_zone_shares (void)
   wait_for (&cameras[1], 1);
   for (guint i = 0; i < 2; i++)
     ran[i] = frames_of (&cameras[i]);
-  wait_for (&cameras[0], ran[0] + 25);
+  wait_for (&cameras[0], ran[0] + 20);
   for (guint i = 0; i < 2; i++)
     ran[i] = frames_of (&cameras[i]) - ran[i];
   g_test_message ("%d %d", ran[0], ran[1]);
