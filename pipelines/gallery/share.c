@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Topics: PREFIX/person/NUMBER has all that is known of a person, PREFIX/erased/TOKEN what was
- * erased or merged, PREFIX/machine/NUMBER which file has that number; all are retained, until rules
- * would have erased it. Nothing is sent before all that is retained was heard: a message to oneself
- * comes behind it.
+ * Topics: PREFIX/person/PART/NUMBER has all that is known of a person, PREFIX/erased/PART/TOKEN
+ * what was erased or merged, PREFIX/machine/NUMBER which file has that number; all are retained,
+ * until rules would have erased it. Nothing is sent before all that is retained was heard: a
+ * message to oneself comes behind it.
  *
  * All but statistics and trouble is the thread's of the broker.
  */
@@ -20,8 +20,12 @@
 #define KEEP_ALIVE_S 20
 #define RETRY_MIN_MS 500
 #define RETRY_MAX_MS 30000
-/* Messages that the broker has not confirmed. */
-#define WINDOW 64
+/* Messages that the broker has not confirmed, and those of it that are not confirmed. */
+#define WINDOW 512
+#define RECEIVE 64
+/* Parts of all people and erasures. Brokers lose what does not fit into their queue for a client,
+ * so a part is asked for when the one before it was heard. */
+#define PARTS 16
 /* How often the file is looked at. Comparing it with what others know takes at most a tenth of the
  * time. */
 #define LOOK_MS 200
@@ -40,7 +44,7 @@ struct _SlIdentityShare
   SlBroker *owned;  /* the owner's */
   SlBroker *broker; /* the same, once there was a connection */
   SlIdentityHello hello;
-  guint machine;
+  guint machine, part;
   char *prefix, *place; /* what is told where trouble is */
   char sync[16];
   GHashTable *known;  /* prints that others have, by id */
@@ -137,11 +141,35 @@ ask_for_sync (SlIdentityShare *self)
   publish (self, topic, bytes, 0);
 }
 
+static char *
+person_topic (gint64 person)
+{
+  return g_strdup_printf ("person/%u/%" G_GINT64_FORMAT, (guint) (person % PARTS), person);
+}
+
+static char *
+erased_topic (const char *token)
+{
+  return g_strdup_printf ("erased/%u/%s", g_str_hash (token) % PARTS, token);
+}
+
+/* The next part of what others have; behind the last one all was heard. */
+static void
+ask_for_part (SlIdentityShare *self)
+{
+  if (self->part == PARTS) {
+    self->synced = self->dirty = TRUE;
+    return;
+  }
+  g_autofree char *topic = g_strdup_printf ("%s/+/%u/+", self->prefix, self->part++);
+  sl_broker_subscribe (self->broker, topic);
+  ask_for_sync (self);
+}
+
 static void
 on_connected (SlBroker *broker, gpointer user)
 {
   SlIdentityShare *self = user;
-  static const char *const topics[] = { "machine/+", "erased/+", "person/+" };
   g_mutex_lock (&self->lock);
   self->told_lost = FALSE;
   g_mutex_unlock (&self->lock);
@@ -149,14 +177,13 @@ on_connected (SlBroker *broker, gpointer user)
   g_hash_table_remove_all (self->known);
   g_hash_table_remove_all (self->tokens);
   self->next_erased = 0;
+  self->part = 0;
   self->synced = self->greeted = FALSE;
-  for (guint i = 0; i < G_N_ELEMENTS (topics); i++) {
-    g_autofree char *topic = g_strdup_printf ("%s/%s", self->prefix, topics[i]);
-    sl_broker_subscribe (broker, topic);
-  }
-  g_autofree char *own = g_strdup_printf ("%s/sync/%s", self->prefix, self->sync);
+  g_autofree char *machines = g_strdup_printf ("%s/machine/+", self->prefix),
+                  *own = g_strdup_printf ("%s/sync/%s", self->prefix, self->sync);
+  sl_broker_subscribe (broker, machines);
   sl_broker_subscribe (broker, own);
-  ask_for_sync (self);
+  ask_for_part (self);
 }
 
 static void
@@ -288,7 +315,7 @@ on_heard (gpointer user, const SlBrokerMessage *message)
   SlIdentityShare *self = user;
   g_autoptr (GError) error = NULL;
   const char *topic = message->topic + MIN (strlen (self->prefix) + 1, strlen (message->topic));
-  const char *name = strchr (topic, '/');
+  const char *name = strrchr (topic, '/');
   gboolean good = TRUE;
   if (self->stopped || name == NULL)
     return;
@@ -299,8 +326,8 @@ on_heard (gpointer user, const SlBrokerMessage *message)
     good = hear_erased (self, topic, name, message->data, message->size, &error);
   else if (g_str_has_prefix (topic, "machine/"))
     good = hear_machine (self, topic, name, message->data, message->size, &error);
-  else
-    self->synced = self->dirty = TRUE;
+  else if (g_str_has_prefix (topic, "sync/") && !self->synced)
+    ask_for_part (self);
   if (!good) {
     refuse (self, topic, error);
     return;
@@ -330,7 +357,7 @@ send_erased (SlIdentityShare *self, GError **error)
     if (number == 0)
       return TRUE;
     if (!g_hash_table_contains (self->tokens, token)) {
-      g_autofree char *topic = g_strdup_printf ("erased/%s", token);
+      g_autofree char *topic = erased_topic (token);
       g_autoptr (GBytes) bytes =
         sl_identity_erasure_write (&mine, &erasure, self->store->seal, topic, error);
       if (bytes == NULL || !publish (self, topic, bytes, ERASED_S))
@@ -345,7 +372,7 @@ static gboolean
 send_person (SlIdentityShare *self, gint64 person, GError **error)
 {
   const SlIdentityWho mine = who (self);
-  g_autofree char *topic = g_strdup_printf ("person/%" G_GINT64_FORMAT, person);
+  g_autofree char *topic = person_topic (person);
   if (!sl_identity_shared_read (self->store, person, &self->state, error))
     return FALSE;
   if (self->state.n_views == 0)
@@ -370,7 +397,7 @@ send_gone (SlIdentityShare *self, GHashTable *prints)
     if (!has_room (self))
       return FALSE;
     if (sl_identity_shared_is_gone (self->store, person)) {
-      g_autofree char *topic = g_strdup_printf ("person/%" G_GINT64_FORMAT, person);
+      g_autofree char *topic = person_topic (person);
       if (!publish (self, topic, NULL, 0))
         return FALSE;
     }
@@ -487,7 +514,7 @@ sl_identity_share_new (const SlIdentityUse *use, const SlIdentityHello *hello, G
     .access = { .location = use->share, .ca_file = use->ca_file },
     .example = EXAMPLE,
     .client_id = client,
-    .receive_maximum = WINDOW,
+    .receive_maximum = RECEIVE,
     .keep_alive = KEEP_ALIVE_S,
     .retry_min_ms = RETRY_MIN_MS,
     .retry_max_ms = RETRY_MAX_MS,

@@ -274,9 +274,9 @@ test_refused (void)
   g_assert_cmpstr (trouble, ==, sentence);
   close_machine (&other);
   const guint64 before = stats_of (&one).refused;
-  static const char *const topics[] = { "people/person/1000000009", "people/person/1",
-                                        "people/person/x",          "people/erased/x",
-                                        "people/machine/9",         "people/machine/1" };
+  static const char *const topics[] = { "people/person/5/1000000009", "people/person/5/1",
+                                        "people/person/5/x",          "people/erased/5/x",
+                                        "people/machine/9",           "people/machine/1" };
   g_assert_true (g_file_set_contents (bytes, "SLg\x10garbage", -1, NULL));
   for (guint i = 0; i < G_N_ELEMENTS (topics); i++)
     publish (&net, topics[i], bytes, TRUE);
