@@ -90,6 +90,7 @@ BACKEND = ["core/graph", "core/ops", "core/backends"]
 # The only room of core that knows XNNPACK and its thread pool.
 XNNPACK_ROOM = "core/backends/xnnpack"
 NEEDS_GSTREAMER = {"plugins", "pipelines", "tools"}
+PROTOTYPE = re.compile(r"^([A-Za-z][^;{}#()]*?)\b(sl_\w+) \(", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -283,6 +284,17 @@ def not_installed(root, build):
             yield "%s is installed as %s, where it cannot be included by its name" % (path, target)
 
 
+def twice_declared(root):
+    """Sentences, one for each function that two headers declare: a program with both could call either."""
+    first = {}
+    for path in (path for folder in ARROWS for path in sources(root, folder, ".h")):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.DOTALL)
+        for start, name in PROTOTYPE.findall(text):
+            if not start.startswith("static") and first.setdefault(name, path) != path:
+                yield "%s and %s declare %s: name one of them differently" % (first[name], path, name)
+
+
 def main():
     root, build = sys.argv[1:3]
     compiler = sys.argv[3:]
@@ -302,6 +314,8 @@ def main():
     good = report(not missing, "installed", missing)
     wrong = list(wrong_doors(root))
     good &= report(not wrong, "doors", wrong)
+    wrong = list(twice_declared(root))
+    good &= report(not wrong, "declared-once", wrong)
     wrong = list(circles(root))
     good &= report(not wrong, "circles", wrong)
     for folder in ARROWS:

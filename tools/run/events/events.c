@@ -285,7 +285,7 @@ sl_events_posted (SlEvents *events, SlWorker *worker, GstMessage *message)
 }
 
 void
-sl_events_take (SlEvents *events, const SlReportPipeline *report, const SlPredictions *predictions,
+sl_events_note (SlEvents *events, const SlReportPipeline *report, const SlPredictions *predictions,
                 guint ms)
 {
   if (events == NULL)

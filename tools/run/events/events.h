@@ -41,9 +41,9 @@ void sl_events_free (SlEvents *events);
 void sl_events_adopt (SlEvents *events, SlWorker *worker, GstElement *pipeline);
 /** sl_events_posted: an element of @worker's pipeline posted @message. */
 void sl_events_posted (SlEvents *events, SlWorker *worker, GstMessage *message);
-/** sl_events_take: the figures of @pipeline now, and what it sees. @predictions: (nullable): new
+/** sl_events_note: the figures of @pipeline now, and what it sees. @predictions: (nullable): new
  * since the last call, @ms ago */
-void sl_events_take (SlEvents *events, const SlReportPipeline *pipeline,
+void sl_events_note (SlEvents *events, const SlReportPipeline *pipeline,
                      const SlPredictions *predictions, guint ms);
 /** sl_events_append_newest: the newest event of @pipeline as an object of JSON; null without one.
  * Any thread. */

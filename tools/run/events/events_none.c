@@ -51,7 +51,7 @@ sl_events_append_newest (SlEvents *events, const char *pipeline, GString *json)
 }
 
 void
-sl_events_take (SlEvents *events, const SlReportPipeline *pipeline,
+sl_events_note (SlEvents *events, const SlReportPipeline *pipeline,
                 const SlPredictions *predictions, guint ms)
 {
 }

@@ -165,7 +165,7 @@ take_events (SlRunHttp *http, const SlReport *report, guint ms)
       sl_feed_newest (sl_channel_feed (http->channels->pdata[i]), http->settings.stall, &serial);
     const gboolean fresh = newest != NULL && serial != http->serials[i];
     http->serials[i] = serial;
-    sl_events_take (http->events, report->pipelines->pdata[i], fresh ? newest : NULL, ms);
+    sl_events_note (http->events, report->pipelines->pdata[i], fresh ? newest : NULL, ms);
   }
 }
 
