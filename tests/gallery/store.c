@@ -232,7 +232,8 @@ test_refused (void)
     g_file_set_contents (text, "this is text of some length, and no database", -1, NULL));
   g_assert_null (try_open (text, TEST_MODEL, TEST_LENGTH, NULL, &error));
   expect (g_steal_pointer (&error), SL_ERROR_FORMAT,
-          "file is not a database; expected a gallery that sightline has made");
+          "file is not a database; expected a gallery that sightline has made, or a name without "
+          "a file");
   sqlite3 *db;
   g_assert_cmpint (sqlite3_open (foreign, &db), ==, SQLITE_OK);
   sqlite3_exec (db, "CREATE TABLE t (a)", NULL, NULL, NULL);
