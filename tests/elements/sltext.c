@@ -395,6 +395,7 @@ test_refused (void)
                      GST_STATE_CHANGE_FAILURE);
     test_assert_error (bus, "formats: ", rows[i].message, NULL);
     gst_element_set_state (element, GST_STATE_NULL);
+    gst_bus_set_flushing (bus, TRUE); /* messages that nobody took hold the element */
     gst_object_unref (bus);
     gst_object_unref (element);
   }
