@@ -132,8 +132,9 @@ place_shares (SlObjectResults *nested)
   const gfloat *shares = (const gfloat *) (gconstpointer) nested->shares->data;
   for (guint i = 0; i < nested->labels->len; i++) {
     SlLabelled *label = &g_array_index (nested->labels, SlLabelled, i);
-    label->shares = shares;
-    shares += label->n_shares;
+    label->shares = label->n_shares > 0 ? shares : NULL;
+    if (label->n_shares > 0)
+      shares += label->n_shares;
   }
 }
 
