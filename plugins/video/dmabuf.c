@@ -6,6 +6,8 @@
  */
 #include "plugins/video/dmabuf.h"
 
+#include <gst/video/video.h>
+
 #include <string.h>
 
 #include "plugins/video/caps.h"
