@@ -90,6 +90,19 @@ sl_sql_end (SlSql *sql, gboolean good, GError **error)
   return FALSE;
 }
 
+gboolean
+sl_sql_check_pages (SlSql *sql, char **damage, GError **error)
+{
+  g_autoptr (sqlite3_stmt) row = sl_sql_query (sql, error, "PRAGMA quick_check(1)", "");
+  *damage = NULL;
+  if (row == NULL || !sl_sql_next (sql, row, error))
+    return FALSE;
+  const char *result = sl_sql_text (row, 0);
+  if (g_strcmp0 (result, "ok") != 0)
+    *damage = g_strdup (result != NULL ? result : "(null)");
+  return TRUE;
+}
+
 void
 sl_sql_bind (sqlite3_stmt *statement, gint i, const char *text)
 {

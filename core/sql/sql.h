@@ -45,6 +45,9 @@ gboolean sl_sql_do (SlSql *sql, GError **error, const char *text, const char *ty
 sqlite3_stmt *sl_sql_query (SlSql *sql, GError **error, const char *text, const char *types, ...);
 /** sl_sql_next: TRUE: there is a row. FALSE: the end, or @error is set. */
 gboolean sl_sql_next (SlSql *sql, sqlite3_stmt *statement, GError **error);
+/** sl_sql_check_pages: reads every page of the file. *@damage: (out) (transfer full) (nullable):
+ * what SQLite says of the first damaged one, NULL = none. FALSE where the file cannot be read. */
+gboolean sl_sql_check_pages (SlSql *sql, char **damage, GError **error);
 /** sl_sql_bind: argument @i, from 1, is @text (nullable), which is copied. */
 void sl_sql_bind (sqlite3_stmt *statement, gint i, const char *text);
 /** sl_sql_text: (transfer none) (nullable): of column @i, from 0. */

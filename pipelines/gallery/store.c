@@ -107,15 +107,13 @@ check_kind (SlSql *sql, GError **error)
 static gboolean
 check_pages (SlSql *sql, GError **error)
 {
-  g_autoptr (sqlite3_stmt) row = sl_sql_query (sql, error, "PRAGMA quick_check(1)", "");
-  if (row == NULL || !sl_sql_next (sql, row, error))
-    return FALSE;
-  const char *result = sl_sql_text (row, 0);
-  return g_strcmp0 (result, "ok") == 0
-         || sl_fail (error, SL_ERROR_FORMAT,
-                     "%s: it is damaged: %s; expected a whole gallery: put "
-                     "a copy back, or remove the file",
-                     sql->path, result);
+  g_autofree char *damage = NULL;
+  return sl_sql_check_pages (sql, &damage, error)
+         && (damage == NULL
+             || sl_fail (error, SL_ERROR_FORMAT,
+                         "%s: it is damaged: %s; expected a whole gallery: put "
+                         "a copy back, or remove the file",
+                         sql->path, damage));
 }
 
 /* Whether the key that is stated is the one of the file. @sealed: the file's check of it. */

@@ -97,12 +97,9 @@ check_version (SlSql *sql, GError **error)
 static gboolean
 check_pages (SlSql *sql, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement = sl_sql_query (sql, error, "PRAGMA quick_check(1)", "");
-  if (statement == NULL || !sl_sql_next (sql, statement, error))
-    return FALSE;
-  const char *result = sl_sql_text (statement, 0);
-  return g_strcmp0 (result, "ok") == 0
-         || sl_fail (error, SL_ERROR_FORMAT, "%s: %s", sql->path, result);
+  g_autofree char *damage = NULL;
+  return sl_sql_check_pages (sql, &damage, error)
+         && (damage == NULL || sl_fail (error, SL_ERROR_FORMAT, "%s: %s", sql->path, damage));
 }
 
 /* What is in it is for those who may see clips. A link would lead out of the folder. */
@@ -282,7 +279,7 @@ add_row (SlStore *store, const SlStoreClip *clip, const SlNotes *notes, gboolean
   "NOT clip AND time BETWEEN ? AND ? AND pipeline = ? AND event IN (SELECT text " \
   "FROM word WHERE kind = 0 AND event = ?)"
 
-/* Who has looked at one of them has looked at the clip's event: the last one counts. */
+/* A review of one of them is a review of the clip's event: the newest one counts. */
 gboolean
 sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes, GError **error)
 {
