@@ -8,8 +8,6 @@
 #include <math.h>
 
 #define N 4
-/* No picture is as far away, or as large, as this many pixels: points may be anyone's. */
-#define MAX_PIXELS 1e7
 /* Parts with less area are no picture. */
 #define LEAST_AREA 1.0
 /* A part is a line from top to bottom if it is so many times as high as wide. */
@@ -92,7 +90,7 @@ sl_corners_order (const double points[N][2], SlCorners *corners)
   int first = 0;
   for (int i = 0; i < N; i++)
     for (int k = 0; k < 2; k++) {
-      if (!(fabs (points[i][k]) <= MAX_PIXELS))
+      if (!(fabs (points[i][k]) <= SL_CORNERS_MOST_PIXELS))
         return false;
       sorted[i][k] = points[i][k];
     }

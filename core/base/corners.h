@@ -7,6 +7,10 @@
 
 #include <stdbool.h>
 
+/** No picture is as far away, or as large, as this many pixels: points of a model or another
+ * element may be any numbers. */
+#define SL_CORNERS_MOST_PIXELS 1e7
+
 /** Corners in pixels of the frame, clockwise as the frame is seen: upper left, upper right, lower
  * right, lower left. */
 typedef struct

@@ -13,8 +13,6 @@
 
 #define MAX_SCALE 10.0
 #define MAX_SHIFT 10.0
-/* No picture is as far away, or as large, as this many pixels: keypoints may be anyone's. */
-#define MAX_PIXELS 1e7
 
 static const struct
 {
@@ -173,8 +171,9 @@ make_square (SlTurnedRect *part, double x, double y, double w, double h, double 
                           .width = side * MAX (aspect, 1),
                           .height = side * MAX (1 / aspect, 1),
                           .angle = angle };
-  return side >= 1 && fabs (part->x) <= MAX_PIXELS && fabs (part->y) <= MAX_PIXELS
-         && part->width <= MAX_PIXELS && part->height <= MAX_PIXELS;
+  return side >= 1 && fabs (part->x) <= SL_CORNERS_MOST_PIXELS
+         && fabs (part->y) <= SL_CORNERS_MOST_PIXELS && part->width <= SL_CORNERS_MOST_PIXELS
+         && part->height <= SL_CORNERS_MOST_PIXELS;
 }
 
 /* By how much a frame is turned where a line of so many pixels across and down points @degrees. */
