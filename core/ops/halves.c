@@ -28,9 +28,8 @@ layer_halves (const SlGraph *graph, const SlNode *node)
   const SlTensor *weights = sl_node_input (graph, node, 1),
                  *bias = sl_node_input (graph, node, sl_op_bias_at (node->op));
   SlFewBits few_bits; /* their loops read floats */
-  if (is_weights (weights) && sl_graph_few_bits_of (graph, weights->data, &few_bits))
-    return SL_HALVES_NONE;
-  if (!is_weights (weights) || (bias != NULL && !is_weights (bias)))
+  if (!is_weights (weights) || (bias != NULL && !is_weights (bias))
+      || sl_graph_few_bits_of (graph, weights->data, &few_bits))
     return SL_HALVES_NONE;
   if (node->op == SL_OP_FULLY_CONNECTED)
     return node->params.fully_connected.dynamic ? SL_HALVES_NONE : SL_HALVES_ANY;

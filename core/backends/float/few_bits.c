@@ -35,12 +35,10 @@ sl_float_few_bits_tiles (SlFloatLayer *layer, SlHost *host)
   const gsize row = (gsize) layer->depth * sizeof (gfloat);
   const gint32 share = (layer->rows + (gint32) host->threads - 1) / (gint32) host->threads;
   const gint32 rows = (gint32) CLAMP (ROWS_BYTES / row, 64, G_MAXINT32 / 2) / most * most;
-  layer->threads = (gint32) host->threads;
   layer->n_panels = (layer->channels + width - 1) / width;
   layer->chunks = layer->n_panels;
   layer->tile_rows = MAX (MIN (rows, (share + most - 1) / most * most), most);
-  layer->scratch = &host->scratch;
-  sl_host_need_scratch (host, (gsize) (layer->depth + 1) * (gsize) width * sizeof (gfloat));
+  sl_float_need_scratch (layer, host, (gsize) (layer->depth + 1) * (gsize) width * sizeof (gfloat));
 }
 
 static gsize
