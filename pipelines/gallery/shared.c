@@ -194,7 +194,7 @@ sl_identity_shared_read (SlIdentityStore *store, gint64 person, SlIdentityState 
   return row != NULL && (error == NULL || *error == NULL);
 }
 
-/* Who has the number @person now; 0 = nobody. */
+/* The person that @person is after merges; 0 = none. */
 static gint64
 resolve (SlIdentityStore *store, gint64 person)
 {

@@ -295,7 +295,7 @@ test_refused (void)
   close_net (&net);
 }
 
-/* With a key embeddings are in no message; and only who has the key is believed. */
+/* With a key, no message shows embeddings, and messages without it are refused. */
 static void
 test_key_needed (void)
 {
