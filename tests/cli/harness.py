@@ -27,6 +27,7 @@ ROOT = os.environ.get("SIGHTLINE_SOURCE_ROOT", ".")
 DATA = os.environ.get("SIGHTLINE_TEST_DATA", os.path.join(ROOT, "..", "shared"))
 WORK = tempfile.TemporaryDirectory(prefix="sightline-cli-")
 HELD = []  # sockets of reserved ports
+evidence = []  # functions of the running test; the lines that they return follow its traceback, where it fails
 os.environ.setdefault("SIGHTLINE_SYS", os.path.join(WORK.name, "no-sys"))  # what this machine's processor does is no matter of tests
 SANITIZED = "ASAN_OPTIONS" in os.environ  # the program is several times slower and keeps what it freed
 
@@ -203,6 +204,7 @@ def main(names):
     print("1..%d" % len(tests), flush=True)
     for number, (name, test) in enumerate(tests, 1):
         started = time.monotonic()
+        evidence.clear()
         try:
             test()
             print("ok %d %s\n# %.1f s" % (number, name, time.monotonic() - started), flush=True)
@@ -211,7 +213,7 @@ def main(names):
         except Exception:
             failed += 1
             print("not ok %d %s" % (number, name))
-            for line in traceback.format_exc().splitlines():
+            for line in traceback.format_exc().splitlines() + [line for words in evidence for line in words()]:
                 print("# " + re.sub("[\0-\x1f]", lambda found: "\\x%02x" % ord(found[0]), line))
             sys.stdout.flush()
     kill_children()

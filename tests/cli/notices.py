@@ -37,8 +37,7 @@ def test_webhook():
         assert len({one[2] for one in hook.got[:5]}) == 1 and "picture" not in told, told
         log = log_of(running)
         assert "SECRET" not in log and "a long secret" not in log and "http://127.0.0.1:%d/***" % hook.port in log, log
-        running.child.send_signal(signal.SIGTERM)
-        assert running.child.wait(STOPPED) == 0
+        assert running.stop() < STOPPED and running.status == 0
     assert len(hook.got) == 5
 
 
@@ -87,8 +86,7 @@ def test_filters():
         hook.got.clear()
         with watching(describe("filter%d" % i, "webhook=http://127.0.0.1:%d/x\n%s\n" % (hook.port, notify), "abcd", more="[http]\nlisten=127.0.0.1:0\n")) as running:
             eventually(lambda: '"event":"running"' in log_of(running) and len(hook.got) >= len(zones))
-            running.child.send_signal(signal.SIGTERM)
-            assert running.child.wait(STOPPED) == 0
+            assert running.stop() < STOPPED and running.status == 0
         assert [told["event"]["zone"] for told in hook.notices()] == zones, hook.got
 
 
@@ -99,8 +97,7 @@ def test_queue():
     with watching(describe("queue", "webhook=http://127.0.0.1:%d/x\nmax-queue-bytes=1024\ntimeout=60\n" % hook.port, ["z%d" % i for i in range(30)])) as running:
         eventually(lambda: hook.got)
         eventually(lambda: "the queue (max-queue-bytes) is full" in log_of(running))
-        running.child.send_signal(signal.SIGTERM)
-        assert running.child.wait(STOPPED) == 0
+        assert running.stop() < STOPPED and running.status == 0
     blocked.set()
 
 
@@ -109,9 +106,7 @@ def test_retry_stop():
     hook = Hook(503)
     with watching(describe("retry", "webhook=http://127.0.0.1:%d/x\nretry-min=60000\nretry-max=60000\n" % hook.port)) as running:
         eventually(lambda: "the status 503" in log_of(running))
-        begun = time.monotonic()
-        running.child.send_signal(signal.SIGTERM)
-        assert running.child.wait(STOPPED) == 0 and time.monotonic() - begun < STOPPED
+        assert running.stop() < STOPPED and running.status == 0
 
 
 def test_dripping():
@@ -133,8 +128,7 @@ def test_dripping():
             with watching(describe("drip", "webhook=http://127.0.0.1:%d/SECRET\ntimeout=1\n" % listening.getsockname()[1])) as running:
                 eventually(lambda: "/***: no whole answer within 1 s (timeout)" in log_of(running))
                 assert "SECRET" not in log_of(running)
-                running.child.send_signal(signal.SIGTERM)
-                assert running.child.wait(STOPPED) == 0
+                assert running.stop() < STOPPED and running.status == 0
 
 
 def test_ntfy():
@@ -186,8 +180,7 @@ def test_command():
     path = program("stays", "echo $$ >%s.new; mv %s.new %s; sleep 1000\n" % (mark, mark, mark))
     with watching(describe("stays", "command=%s\ntimeout=300\n" % path)) as running:
         eventually(lambda: os.path.exists(mark))
-        running.child.send_signal(signal.SIGTERM)
-        assert running.child.wait(STOPPED) == 0
+        assert running.stop() < STOPPED and running.status == 0
     with open(mark, encoding="ascii") as file:
         pid = int(file.read())
     eventually(lambda: not os.path.exists("/proc/%d" % pid))

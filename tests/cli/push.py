@@ -106,8 +106,7 @@ def test_message():
         key = check_signature(headers["Authorization"], endpoint)
         log = log_of(running)
         assert "SECRET" not in log and "http://127.0.0.1:%d/***: the status 500" % hook.port in log, log
-        running.child.send_signal(signal.SIGTERM)
-        assert running.child.wait(STOPPED) == 0
+        assert running.stop() < STOPPED and running.status == 0
     assert len(hook.got) == 4 and left(file) == ["SECRET"]
     told = decrypt(body)
     assert {k: told[k] for k in ("text", "camera", "event", "zone", "label")} == {"text": "blue entered way", "camera": "door", "event": "entered", "zone": "way", "label": "blue"}, told
@@ -153,8 +152,7 @@ def test_dripping():
         more = group(file, port, "timeout=1\n").replace(":%d\n" % port, ":%d,127.0.0.1:%d\n" % (port, good.port))
         with watching(describe("drip", "", ["a", "b", "c", "d"], more=more)) as running:
             eventually(lambda: len(good.got) == 4)
-            running.child.send_signal(signal.SIGTERM)
-            assert running.child.wait(STOPPED) == 0
+            assert running.stop() < STOPPED and running.status == 0
 
 
 def test_private():
