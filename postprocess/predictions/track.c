@@ -249,12 +249,51 @@ sl_track_drop_matched (SlTracker *tracker)
   tracker->n_boxes = n_left;
 }
 
-/* Matches waiting tracks with boxes by the gains, and takes those found out of both lists. */
+/* Waiting tracks and their boxes by the gains, to @pairs. */
 static void
-match_by_gains (SlTracker *tracker, const SlTrackBox *boxes)
+solve (SlTracker *tracker)
 {
   sl_assignment_solve (&tracker->assignment, tracker->gain, tracker->n_waiting, tracker->n_boxes,
                        tracker->pairs);
+}
+
+/* The same where @overlaps are known: an object and a box that overlap nothing else are a pair, and
+ * only the gains of the others are solved. */
+static void
+solve_doubtful (SlTracker *tracker)
+{
+  SlTrackOverlaps *overlaps = &tracker->overlaps;
+  guint rows[SL_TRACK_OBJECTS], columns[SL_TRACK_MOST], n_rows = 0, n_columns = 0;
+  gint32 found[SL_TRACK_OBJECTS];
+  const gsize n_boxes = tracker->n_boxes;
+  for (guint t = 0; t < tracker->n_waiting; t++)
+    tracker->pairs[t] = -1;
+  for (gsize i = 0; i < tracker->n_touching; i++) {
+    const SlTrackTouch *pair = &tracker->touching[i];
+    if (overlaps->of_object[pair->object] != 1 || overlaps->of_box[pair->box] != 1)
+      continue;
+    tracker->pairs[pair->object] =
+      tracker->gain[pair->object * n_boxes + pair->box] > 0 ? pair->box : -1;
+    overlaps->of_object[pair->object] = overlaps->of_box[pair->box] = 0;
+  }
+  for (guint t = 0; t < tracker->n_waiting; t++)
+    if (overlaps->of_object[t] > 0)
+      rows[n_rows++] = t;
+  for (guint i = 0; i < tracker->n_boxes; i++)
+    if (overlaps->of_box[i] > 0)
+      columns[n_columns++] = i;
+  for (guint r = 0; r < n_rows; r++)
+    for (guint c = 0; c < n_columns; c++)
+      tracker->gain[(gsize) r * n_columns + c] = tracker->gain[rows[r] * n_boxes + columns[c]];
+  sl_assignment_solve (&tracker->assignment, tracker->gain, n_rows, n_columns, found);
+  for (guint r = 0; r < n_rows; r++)
+    tracker->pairs[rows[r]] = found[r] >= 0 ? (gint32) columns[found[r]] : -1;
+}
+
+/* Waiting tracks see their boxes by @pairs; takes both out of their lists. */
+static void
+match_pairs (SlTracker *tracker, const SlTrackBox *boxes)
+{
   for (guint t = 0; t < tracker->n_waiting; t++) {
     if (tracker->pairs[t] < 0)
       continue;
@@ -274,7 +313,8 @@ match_round (SlTracker *tracker, const SlTrackBox *boxes, double iou)
   fill_gains (tracker, boxes, iou);
   if (tracker->settings.observed)
     add_directions (tracker, boxes);
-  match_by_gains (tracker, boxes);
+  solve (tracker);
+  match_pairs (tracker, boxes);
 }
 
 /* The first round: all confirmed objects and confident boxes. */
@@ -290,7 +330,8 @@ match_first (SlTracker *tracker, const SlTrackBox *boxes)
   if (tracker->settings.observed)
     add_directions (tracker, boxes);
   sl_track_look (tracker, boxes);
-  match_by_gains (tracker, boxes);
+  solve_doubtful (tracker);
+  match_pairs (tracker, boxes);
 }
 
 void

@@ -51,16 +51,10 @@ look_of (const SlTracker *tracker, guint b)
            : NULL;
 }
 
-/* What overlaps what, by the gains of the first round: how many boxes a waiting object overlaps,
- * how many objects a box, and the last of these. */
-typedef struct
-{
-  guint of_object[SL_TRACK_OBJECTS], of_box[SL_TRACK_MOST], last[SL_TRACK_MOST];
-} Overlaps;
-
 static void
-count (const SlTracker *tracker, Overlaps *overlaps)
+count (SlTracker *tracker)
 {
+  SlTrackOverlaps *overlaps = &tracker->overlaps;
   memset (overlaps->of_box, 0, tracker->n_boxes * sizeof *overlaps->of_box);
   memset (overlaps->of_object, 0, tracker->n_waiting * sizeof *overlaps->of_object);
   for (gsize i = 0; i < tracker->n_touching; i++) {
@@ -73,8 +67,9 @@ count (const SlTracker *tracker, Overlaps *overlaps)
 
 /* Chooses the boxes to describe: those in doubt, then those whose object changes with time. */
 static guint
-choose (const SlTracker *tracker, const Overlaps *overlaps, guint chosen[SL_TRACK_MOST])
+choose (const SlTracker *tracker, guint chosen[SL_TRACK_MOST])
 {
+  const SlTrackOverlaps *overlaps = &tracker->overlaps;
   const guint most = (guint) CLAMP (tracker->settings.most_looks, 1, SL_TRACK_MOST),
               old = (guint) tracker->settings.look_again;
   guint stale[SL_TRACK_MOST], n = 0, n_stale = 0;
@@ -94,14 +89,14 @@ choose (const SlTracker *tracker, const Overlaps *overlaps, guint chosen[SL_TRAC
 }
 
 static void
-describe (SlTracker *tracker, const Overlaps *overlaps, const SlTrackBox *boxes)
+describe (SlTracker *tracker, const SlTrackBox *boxes)
 {
   SlAppearance *appearance = &tracker->appearance;
   const guint *chosen = tracker->described;
   const gfloat *last = NULL;
   for (guint i = 0; i < tracker->n_described; i++)
     tracker->look_of[chosen[i]] = SL_TRACK_NONE;
-  const guint n = tracker->n_described = choose (tracker, overlaps, tracker->described);
+  const guint n = tracker->n_described = choose (tracker, tracker->described);
   if (n == 0)
     return;
   tracker->describe (tracker->describe_data, boxes, chosen, n, tracker->looks);
@@ -124,9 +119,8 @@ describe (SlTracker *tracker, const Overlaps *overlaps, const SlTrackBox *boxes)
 void
 sl_track_look (SlTracker *tracker, const SlTrackBox *boxes)
 {
-  Overlaps overlaps;
-  count (tracker, &overlaps);
-  describe (tracker, &overlaps, boxes);
+  count (tracker);
+  describe (tracker, boxes);
   for (gsize i = 0; i < tracker->n_touching && tracker->n_described > 0; i++) {
     const SlTrackTouch *pair = &tracker->touching[i];
     const gfloat *look = look_of (tracker, tracker->boxes[pair->box]);
@@ -239,6 +233,24 @@ clean_memory (SlTracker *tracker)
       g_array_remove_index (tracker->memory, i - 1);
 }
 
+/* Fills the gains of @rows and all boxes. Whether one of them is above 0: mostly none is. */
+static gboolean
+fill_gains (SlTracker *tracker, const SlTrackBox *boxes, guint rows)
+{
+  gint32 any = 0;
+  sl_track_reserve_gains (tracker, rows);
+  for (guint i = 0; i < tracker->n_boxes; i++) {
+    guint alike = SL_TRACK_NONE;
+    for (guint row = 0; row < rows; row++) {
+      const gint32 gain = gain_of (tracker, row_at (tracker, row), row >= tracker->n_waiting, boxes,
+                                   tracker->boxes[i], &alike);
+      tracker->gain[(gsize) row * tracker->n_boxes + i] = gain;
+      any |= gain;
+    }
+  }
+  return any > 0;
+}
+
 void
 sl_track_find_again (SlTracker *tracker, const SlTrackBox *boxes)
 {
@@ -246,16 +258,8 @@ sl_track_find_again (SlTracker *tracker, const SlTrackBox *boxes)
     return;
   sl_track_wait (tracker, TRUE, TRUE);
   const guint rows = tracker->n_waiting + tracker->memory->len;
-  if (rows == 0)
+  if (rows == 0 || !fill_gains (tracker, boxes, rows))
     return;
-  sl_track_reserve_gains (tracker, rows);
-  for (guint i = 0; i < tracker->n_boxes; i++) {
-    guint alike = SL_TRACK_NONE;
-    for (guint row = 0; row < rows; row++)
-      tracker->gain[(gsize) row * tracker->n_boxes + i] =
-        gain_of (tracker, row_at (tracker, row), row >= tracker->n_waiting, boxes,
-                 tracker->boxes[i], &alike);
-  }
   sl_assignment_solve (&tracker->assignment, tracker->gain, rows, tracker->n_boxes, tracker->pairs);
   for (guint row = 0; row < rows; row++) {
     if (tracker->pairs[row] < 0

@@ -46,6 +46,13 @@ typedef struct
   guint16 object, box;
 } SlTrackTouch;
 
+/** What overlaps what, by the gains of the first round: how many boxes a waiting object overlaps,
+ * how many objects a box, and the last of these. */
+typedef struct
+{
+  guint of_object[SL_TRACK_OBJECTS], of_box[SL_TRACK_MOST], last[SL_TRACK_MOST];
+} SlTrackOverlaps;
+
 /**
  * SlTracker:
  * @boxes, @waiting: of the frame in hand: indices of boxes and tracks that are still to be matched
@@ -73,6 +80,7 @@ struct _SlTracker
   gint32 *gain;
   SlTrackTouch *touching;
   gsize room, n_touching;
+  SlTrackOverlaps overlaps;
   SlTrackDescribe describe; /* (nullable) */
   gpointer describe_data;
   SlAppearance appearance;
@@ -100,7 +108,7 @@ void sl_track_see (SlTracker *tracker, SlTrackState *track, const SlTrackBox *bo
 void sl_track_drop_matched (SlTracker *tracker);
 
 /** sl_track_look: has those boxes described whose objects are in doubt by the gains of the first
- * round, and adds to these gains how alike boxes and objects are. */
+ * round, and adds to these gains how alike boxes and objects are. Sets @overlaps. */
 void sl_track_look (SlTracker *tracker, const SlTrackBox *boxes);
 /** sl_track_find_again: matches objects that no box overlaps, and remembered ones, with the
  * remaining boxes that look like them and are within their reach. */

@@ -250,6 +250,35 @@ test_says_nothing (gconstpointer data)
   g_assert_cmpuint (eye.calls, >, 0);
 }
 
+/* The same in a crowd, where most boxes overlap several objects and some overlap one or none. */
+static void
+test_crowded (void)
+{
+  Eye eye = { .model = ZEROS };
+  g_autoptr (SlTracker) tracker = tracker_new (&eye), blind = tracker_new (NULL);
+  double x[MOST], y[MOST];
+  for (guint frame = 0; frame < 2000; frame++) {
+    SlTrackBox boxes[MOST];
+    SlTrackMatch matches[MOST], expected[MOST];
+    guint n = 0;
+    for (guint i = 0; i < MOST; i++) {
+      x[i] = frame % 100 == 0 ? g_test_rand_double_range (0, 700)
+                              : x[i] + g_test_rand_double_range (-12, 12);
+      y[i] = frame % 100 == 0 ? g_test_rand_double_range (0, 300)
+                              : y[i] + g_test_rand_double_range (-12, 12);
+      boxes[n] = box_at (x[i], y[i]);
+      boxes[n].key = i % 2;
+      boxes[n].confidence = g_test_rand_double_range (0.3, 1);
+      n += g_test_rand_int_range (0, 10) > 0;
+    }
+    sl_tracker_update (tracker, boxes, n, 1, frame, matches);
+    sl_tracker_update (blind, boxes, n, 1, frame, expected);
+    for (guint i = 0; i < n; i++)
+      g_assert_cmpint (matches[i].id, ==, expected[i].id);
+  }
+  g_assert_cmpuint (eye.described, >, 2000);
+}
+
 /* Objects that are alone are described when they come, and then seldom. */
 static void
 test_seldom (void)
@@ -331,6 +360,7 @@ TEST_MAIN (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/track-appearance/says-nothing/%s", broken[i].name);
     g_test_add_data_func (path, &broken[i].model, test_says_nothing);
   }
+  g_test_add_func ("/track-appearance/crowded", test_crowded);
   g_test_add_func ("/track-appearance/seldom", test_seldom);
   g_test_add_func ("/track-appearance/bounded", test_bounded);
   return g_test_run ();
