@@ -201,13 +201,27 @@ gain_of (const SlTracker *tracker, const SlTrackState *track, gboolean remembere
                          SL_ASSIGNMENT_GAIN);
 }
 
+static SlTrackState *
+remembered_at (const SlTracker *tracker, guint i)
+{
+  return &g_array_index (tracker->memory, SlTrackState, i);
+}
+
+/* From now on remembered objects have all frames in @unseen. */
+static void
+settle_memory (SlTracker *tracker)
+{
+  for (guint i = 0; i < tracker->memory->len; i++)
+    remembered_at (tracker, i)->unseen += tracker->memory_steps;
+  tracker->memory_steps = 0;
+}
+
 /* Row @row of the round: waiting objects, then remembered ones. */
 static SlTrackState *
 row_at (const SlTracker *tracker, guint row)
 {
-  return row < tracker->n_waiting
-           ? sl_track_at (tracker, tracker->waiting[row])
-           : &g_array_index (tracker->memory, SlTrackState, row - tracker->n_waiting);
+  return row < tracker->n_waiting ? sl_track_at (tracker, tracker->waiting[row])
+                                  : remembered_at (tracker, row - tracker->n_waiting);
 }
 
 /* The object of row @row is box @b; a remembered one is tracked again. */
@@ -229,7 +243,7 @@ static void
 clean_memory (SlTracker *tracker)
 {
   for (guint i = tracker->memory->len; i > 0; i--)
-    if (g_array_index (tracker->memory, SlTrackState, i - 1).id == 0)
+    if (remembered_at (tracker, i - 1)->id == 0)
       g_array_remove_index (tracker->memory, i - 1);
 }
 
@@ -238,6 +252,7 @@ static gboolean
 fill_gains (SlTracker *tracker, const SlTrackBox *boxes, guint rows)
 {
   gint32 any = 0;
+  settle_memory (tracker);
   sl_track_reserve_gains (tracker, rows);
   for (guint i = 0; i < tracker->n_boxes; i++) {
     guint alike = SL_TRACK_NONE;
@@ -299,10 +314,11 @@ sl_track_forget (SlTracker *tracker, const SlTrackState *track)
     return;
   }
   if (tracker->memory->len == SL_TRACK_REMEMBERED) {
-    sl_appearance_give_back (&tracker->appearance,
-                             g_array_index (tracker->memory, SlTrackState, 0).look);
+    sl_appearance_give_back (&tracker->appearance, remembered_at (tracker, 0)->look);
     g_array_remove_index (tracker->memory, 0);
   }
+  settle_memory (tracker);
+  tracker->memory_unseen = MAX (tracker->memory_unseen, track->unseen);
   g_array_append_vals (tracker->memory, track, 1);
 }
 
@@ -311,15 +327,23 @@ sl_track_age_memory (SlTracker *tracker, guint steps)
 {
   const guint most = (guint) tracker->settings.remember;
   guint kept = 0;
+  if (steps <= most - MIN (tracker->memory_unseen, most)) {
+    tracker->memory_steps += steps;
+    tracker->memory_unseen += steps;
+    return;
+  }
+  settle_memory (tracker);
+  tracker->memory_unseen = 0;
   for (guint i = 0; i < tracker->memory->len; i++) {
-    SlTrackState *track = &g_array_index (tracker->memory, SlTrackState, i);
+    SlTrackState *track = remembered_at (tracker, i);
     if (steps > most - MIN (track->unseen, most)) {
       sl_appearance_give_back (&tracker->appearance, track->look);
       continue;
     }
     track->unseen += steps;
+    tracker->memory_unseen = MAX (tracker->memory_unseen, track->unseen);
     if (kept != i)
-      g_array_index (tracker->memory, SlTrackState, kept) = *track;
+      *remembered_at (tracker, kept) = *track;
     kept++;
   }
   g_array_set_size (tracker->memory, kept);

@@ -57,7 +57,8 @@ typedef struct
  * SlTracker:
  * @boxes, @waiting: of the frame in hand: indices of boxes and tracks that are still to be matched
  * @late: boxes below the high threshold
- * @memory: of SlTrackState: objects that are no longer predicted, the oldest first
+ * @memory: of SlTrackState: objects that are no longer predicted, the oldest first; their @unseen
+ * lacks @memory_steps frames, and with them none is above @memory_unseen
  * @touching: pairs of the round in hand whose gain is not 0, object by object
  * @described: boxes of the frame in hand that were described
  * @look_of: of each box: its place in @looks, or SL_TRACK_NONE; @look_clear: of each place: whether
@@ -85,6 +86,7 @@ struct _SlTracker
   gpointer describe_data;
   SlAppearance appearance;
   GArray *memory;
+  guint memory_steps, memory_unseen;
   gfloat *looks;
   guint described[SL_TRACK_MOST], n_described;
   guint look_of[SL_TRACK_MOST];
