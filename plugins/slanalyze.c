@@ -438,7 +438,7 @@ sl_analyze_start (GstBaseTransform *base)
   SlRegions *regions = sl_regions_parse (text, &error);
   if (regions == NULL) {
     g_prefix_error (&error, "regions: ");
-    return sl_element_report (GST_ELEMENT (self), error);
+    return sl_element_report_settings (GST_ELEMENT (self), error);
   }
   g_mutex_lock (&self->lock);
   self->analyzer = sl_analyzer_new (regions, &settings);

@@ -210,7 +210,7 @@ ask (SlGalleryElement *self)
   else if (open_gallery (self, hash, length, &error))
     self->length = length;
   gst_query_unref (query);
-  return error == NULL || sl_element_report (GST_ELEMENT (self), error);
+  return error == NULL || sl_element_report_settings (GST_ELEMENT (self), error);
 }
 
 /* Objects with an id; returns how many there are. */
@@ -312,7 +312,8 @@ sl_gallery_element_start (GstBaseTransform *base)
   self->length = 0;
   self->told = 0;
   self->frame = 0;
-  return check_settings (self, &rules, &error) || sl_element_report (GST_ELEMENT (self), error);
+  return check_settings (self, &rules, &error)
+         || sl_element_report_settings (GST_ELEMENT (self), error);
 }
 
 static gboolean

@@ -241,7 +241,7 @@ sl_motion_start (GstBaseTransform *base)
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&self->ignored, sl_regions_free);
   if (!sl_regions_parse_zones (text, "ignore", &self->ignored, &error))
-    return sl_element_report (GST_ELEMENT (self), error);
+    return sl_element_report_settings (GST_ELEMENT (self), error);
   forget (self);
   self->moved = self->refused = FALSE;
   return TRUE;

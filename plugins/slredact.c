@@ -627,7 +627,7 @@ sl_redact_start (GstBaseTransform *base)
   SlRedact *self = (SlRedact *) base;
   g_autoptr (GError) error = NULL;
   if (!read_zones (self, &error))
-    return sl_element_report (GST_ELEMENT (self), error);
+    return sl_element_report_settings (GST_ELEMENT (self), error);
   sl_prediction_reader_init (&self->reader);
   forget (self);
   self->offers = 0;

@@ -275,7 +275,7 @@ sl_text_start (GstBaseTransform *base)
   if (self->formats != NULL)
     return TRUE;
   g_prefix_error (&error, "formats: ");
-  return sl_element_report (GST_ELEMENT (self), error);
+  return sl_element_report_settings (GST_ELEMENT (self), error);
 }
 
 static gboolean

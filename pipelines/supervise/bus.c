@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-#include "core/base/printable.h"
+#include "core/base/error_stays.h"
 #include "core/base/fail.h"
+#include "core/base/printable.h"
 
 static GError *
 parse_error (GstMessage *message)
@@ -37,6 +38,14 @@ tell (void (*listener) (gpointer, const char *, const GError *), gpointer owner,
   else
     parse (message, &said, NULL);
   listener (owner, GST_MESSAGE_SRC_NAME (message), said);
+}
+
+static gboolean
+stays (GstMessage *message)
+{
+  const GstStructure *details = NULL;
+  gst_message_parse_error_details (message, &details);
+  return details != NULL && gst_structure_has_name (details, SL_ERROR_STAYS);
 }
 
 static void
@@ -75,6 +84,8 @@ sl_bus_handle (GstElement *pipeline, GstMessage *message, const SlBusEvents *eve
 {
   switch (GST_MESSAGE_TYPE (message)) {
     case GST_MESSAGE_ERROR:
+      if (events->stays != NULL && stays (message))
+        events->stays (owner);
       tell (events->failed, owner, message, NULL);
       break;
     case GST_MESSAGE_WARNING:

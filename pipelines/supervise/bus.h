@@ -24,6 +24,7 @@ typedef struct
                   GstMessage *message); /* an element's or an application's own message */
   void (*reached) (gpointer owner, GstState state); /* the whole pipeline is PAUSED or PLAYING */
   void (*ended) (gpointer owner);
+  void (*stays) (gpointer owner); /* before failed: a start with the same settings fails again */
 } SlBusEvents;
 
 /** sl_bus_handle: calls the callback for @message (transfer none) of the bus of @pipeline. Changed

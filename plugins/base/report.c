@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which GStreamer error each SlError is, as a table, and the two functions that post them. */
+/* Which GStreamer error each SlError is, as a table, and the functions that post them. */
 #include "plugins/base/report.h"
 
 #include <string.h>
 
+#include "core/base/error_stays.h"
 #include "core/base/printable.h"
 #include "sightline/error.h"
 
@@ -14,20 +15,23 @@ typedef enum
   DOMAIN_LIBRARY
 } Domain;
 
+/* @stays: a start with the same settings and the same files fails again. What cannot be opened or
+ * is damaged may be there, or whole, later. */
 static const struct
 {
   Domain domain;
   gint code;
+  gboolean stays;
 } gst_errors[] = {
-  [SL_ERROR_OPEN] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_OPEN_READ },
-  [SL_ERROR_FORMAT] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_READ },
-  [SL_ERROR_UNSUPPORTED] = { DOMAIN_STREAM, GST_STREAM_ERROR_NOT_IMPLEMENTED },
-  [SL_ERROR_SHAPE] = { DOMAIN_STREAM, GST_STREAM_ERROR_FORMAT },
-  [SL_ERROR_LIMIT] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_NO_SPACE_LEFT },
-  [SL_ERROR_CONTRACT] = { DOMAIN_STREAM, GST_STREAM_ERROR_FORMAT },
-  [SL_ERROR_LABELS] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_SETTINGS },
-  [SL_ERROR_ARGUMENT] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_SETTINGS },
-  [SL_ERROR_BACKEND] = { DOMAIN_LIBRARY, GST_LIBRARY_ERROR_FAILED },
+  [SL_ERROR_OPEN] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_OPEN_READ, FALSE },
+  [SL_ERROR_FORMAT] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_READ, FALSE },
+  [SL_ERROR_UNSUPPORTED] = { DOMAIN_STREAM, GST_STREAM_ERROR_NOT_IMPLEMENTED, TRUE },
+  [SL_ERROR_SHAPE] = { DOMAIN_STREAM, GST_STREAM_ERROR_FORMAT, FALSE },
+  [SL_ERROR_LIMIT] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_NO_SPACE_LEFT, FALSE },
+  [SL_ERROR_CONTRACT] = { DOMAIN_STREAM, GST_STREAM_ERROR_FORMAT, TRUE },
+  [SL_ERROR_LABELS] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_SETTINGS, TRUE },
+  [SL_ERROR_ARGUMENT] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_SETTINGS, TRUE },
+  [SL_ERROR_BACKEND] = { DOMAIN_LIBRARY, GST_LIBRARY_ERROR_FAILED, FALSE },
 };
 
 static GQuark
@@ -43,20 +47,35 @@ domain_quark (Domain domain)
   }
 }
 
-gboolean
-sl_element_report (GstElement *element, const GError *error)
+static gboolean
+report (GstElement *element, const GError *error, gboolean settings)
 {
   Domain domain = DOMAIN_LIBRARY;
   gint code = GST_LIBRARY_ERROR_FAILED;
+  gboolean stays = FALSE;
   if (error->domain == SL_ERROR && error->code >= 0
       && (gsize) error->code < G_N_ELEMENTS (gst_errors)) {
     domain = gst_errors[error->code].domain;
     code = gst_errors[error->code].code;
+    stays = settings && gst_errors[error->code].stays;
   }
-  gst_element_message_full (element, GST_MESSAGE_ERROR, domain_quark (domain), code,
-                            sl_printable_message (error->message), NULL, __FILE__, GST_FUNCTION,
-                            __LINE__);
+  gst_element_message_full_with_details (element, GST_MESSAGE_ERROR, domain_quark (domain), code,
+                                         sl_printable_message (error->message), NULL, __FILE__,
+                                         GST_FUNCTION, __LINE__,
+                                         stays ? gst_structure_new_empty (SL_ERROR_STAYS) : NULL);
   return FALSE;
+}
+
+gboolean
+sl_element_report (GstElement *element, const GError *error)
+{
+  return report (element, error, FALSE);
+}
+
+gboolean
+sl_element_report_settings (GstElement *element, const GError *error)
+{
+  return report (element, error, TRUE);
 }
 
 void

@@ -8,6 +8,9 @@
 /** sl_element_report: posts @error as an error message of @element, in the GStreamer domain that
  * fits its code. Returns FALSE. */
 gboolean sl_element_report (GstElement *element, const GError *error);
+/** sl_element_report_settings: likewise, for an error that settings and files cause, and no stream:
+ * where a start with the same ones fails again, the message says so. Returns FALSE. */
+gboolean sl_element_report_settings (GstElement *element, const GError *error);
 /** sl_element_post: posts @structure (transfer full) as a message of @element. */
 void sl_element_post (GstElement *element, GstStructure *structure);
 /** sl_element_is_inside: whether the parent of @element is a bin whose type has the name @type. The

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "plugins/base/report.h"
 #include "sightline/error.h"
 #include "tests/support/program.h"
 
@@ -55,9 +56,14 @@ on_ended (gpointer owner)
   g_string_append (((Owner *) owner)->told, "ended\n");
 }
 
-static const SlBusEvents all = {
-  on_failed, on_warned, on_informed, on_posted, on_reached, on_ended
-};
+static void
+on_stays (gpointer owner)
+{
+  g_string_append (((Owner *) owner)->told, "for good: ");
+}
+
+static const SlBusEvents all = { on_failed,  on_warned, on_informed, on_posted,
+                                 on_reached, on_ended,  on_stays };
 
 static GstElement *
 build (const char *launch)
@@ -107,6 +113,34 @@ test_kinds (void)
     g_assert_cmpstr (
       owner.told->str, ==,
       "s warned: so so\ns informed: so so\ns posted: word\ns posted: own\ns failed: broken\n");
+  }
+  g_string_free (owner.told, TRUE);
+  drop (pipeline);
+}
+
+/* Errors of settings are for good, those of the world are not. */
+static void
+test_for_good (void)
+{
+  GstElement *pipeline = build ("fakesrc name=s ! fakesink");
+  g_autoptr (GstElement) s = gst_bin_get_by_name (GST_BIN (pipeline), "s");
+  Owner owner = { .told = g_string_new (NULL) };
+  for (gint code = SL_ERROR_OPEN; code <= SL_ERROR_BACKEND; code++) {
+    g_autofree char *text = g_strdup_printf ("%d", code);
+    g_autoptr (GError) error = g_error_new_literal (SL_ERROR, code, text);
+    g_assert_false (sl_element_report_settings (s, error));
+    g_assert_false (sl_element_report (s, error));
+  }
+  while (sl_bus_read (pipeline, &all, &owner))
+    ;
+  for (gint code = SL_ERROR_OPEN; code <= SL_ERROR_BACKEND; code++) {
+    const gboolean good = code == SL_ERROR_UNSUPPORTED || code == SL_ERROR_CONTRACT
+                          || code == SL_ERROR_LABELS || code == SL_ERROR_ARGUMENT;
+    g_autofree char *lines =
+      g_strdup_printf ("%ss failed: %d\ns failed: %d\n", good ? "for good: " : "", code, code);
+    g_assert_nonnull (strstr (owner.told->str, lines));
+    g_assert_true (good || strstr (owner.told->str, lines) == owner.told->str
+                   || strstr (owner.told->str, lines)[-1] == '\n');
   }
   g_string_free (owner.told, TRUE);
   drop (pipeline);
@@ -235,6 +269,7 @@ TEST_MAIN (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bus/kinds", test_kinds);
+  g_test_add_func ("/bus/for-good", test_for_good);
   g_test_add_func ("/bus/states", test_states);
   g_test_add_func ("/bus/errors", test_errors);
   g_test_add_func ("/bus/refusal", test_refusal);

@@ -61,7 +61,7 @@ struct _SlWorker
   SlWorkerState state;
   End end;
   gboolean stop_asked, draining, settled, stuck;
-  gboolean unread;          /* nobody reads standard output any more, which no second start mends */
+  gboolean for_good;        /* what failed, no second start mends */
   guint restarts, failures; /* failures in a row, for the back-off */
   gint64 started, running_since, stop_since, next_start;
   gint64 failed_since;     /* the last frame before the failure; 0 = since then it came back */
@@ -115,10 +115,16 @@ tear_down (SlWorker *worker)
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_NULL);
 }
 
+static gboolean
+is_up (const SlWorker *worker)
+{
+  return worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING;
+}
+
 static void
 finish (SlWorker *worker, End end)
 {
-  if (worker->state != SL_WORKER_STARTING && worker->state != SL_WORKER_RUNNING)
+  if (!is_up (worker))
     return;
   worker->end = end;
   set_state (worker, SL_WORKER_STOPPING);
@@ -152,7 +158,7 @@ write_boxes (SlWorker *worker, const char *message)
 
 static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...)
 {
-  if (worker->state != SL_WORKER_STARTING && worker->state != SL_WORKER_RUNNING)
+  if (!is_up (worker))
     return;
   va_list args;
   va_start (args, format);
@@ -239,6 +245,12 @@ is_unread_output (const char *message)
          && (output.revents & POLLERR) != 0;
 }
 
+static void
+take_for_good (gpointer data)
+{
+  ((SlWorker *) data)->for_good = TRUE;
+}
+
 /* @element: (nullable): who says so */
 static void
 take_error (gpointer data, const char *element, const GError *error)
@@ -247,7 +259,7 @@ take_error (gpointer data, const char *element, const GError *error)
   if (worker->draining)
     tear_down (worker);
   note_first_frame (worker);
-  worker->unread = worker->unread || is_unread_output (error->message);
+  worker->for_good = worker->for_good || is_unread_output (error->message);
   fail (worker, "%s%s%s", element != NULL ? element : "", element != NULL ? ": " : "",
         error->message);
 }
@@ -259,7 +271,7 @@ take_end (gpointer data)
   note_first_frame (worker);
   if (worker->draining) {
     tear_down (worker);
-  } else if (worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING) {
+  } else if (is_up (worker)) {
     sl_run_log (SL_LOG_INFO, worker->name, "end-of-stream", "end of stream");
     finish (worker, END_OF_STREAM);
   }
@@ -269,7 +281,8 @@ static const SlBusEvents bus_events = { .failed = take_error,
                                         .warned = log_warning,
                                         .informed = log_info,
                                         .posted = take_posted,
-                                        .ended = take_end };
+                                        .ended = take_end,
+                                        .stays = take_for_good };
 
 static gboolean
 on_message (GstBus *bus, GstMessage *message, gpointer data)
@@ -363,6 +376,7 @@ static void
 begin (SlWorker *worker)
 {
   g_autoptr (GError) error = NULL;
+  worker->for_good = FALSE;
   worker->started = g_get_monotonic_time ();
   if (worker->pipeline == NULL) {
     GstElement *pipeline = sl_description_build (worker->description, &error);
@@ -411,7 +425,7 @@ on_stopped (SlWorker *worker)
     begin (worker);
   else if (worker->end == END_FAILED && worker->fallback != NULL)
     fall_back (worker);
-  else if (worker->unread)
+  else if (worker->for_good)
     set_state (worker, SL_WORKER_FAILED);
   else if (restart == SL_RESTART_ALWAYS
            || (restart == SL_RESTART_ON_FAILURE && worker->end == END_FAILED))
@@ -435,10 +449,10 @@ on_job (GstState state, gboolean good, gpointer data)
   }
   if (good || worker->pipeline == NULL)
     return;
-  g_autoptr (GError) error = NULL;
-  g_autofree char *element = NULL;
-  sl_bus_take_refusal (worker->pipeline, "the pipeline", &element, &error);
-  take_error (worker, element, error);
+  while (is_up (worker) && sl_bus_read (worker->pipeline, &bus_events, worker))
+    continue;
+  if (is_up (worker)) /* no element said why */
+    fail (worker, SL_BUS_REFUSAL_UNSAID, "the pipeline");
 }
 
 static void
@@ -513,7 +527,7 @@ sl_worker_stop (SlWorker *worker)
   worker->stop_asked = TRUE;
   if (worker->state == SL_WORKER_WAITING)
     set_state (worker, SL_WORKER_ENDED);
-  if (worker->state != SL_WORKER_STARTING && worker->state != SL_WORKER_RUNNING)
+  if (!is_up (worker))
     return;
   worker->end = END_STOPPED;
   worker->stop_since = g_get_monotonic_time ();
@@ -604,7 +618,7 @@ sl_worker_reload (SlWorker *worker)
 void
 sl_worker_dump (SlWorker *worker, const char *reason)
 {
-  const gboolean alive = worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING;
+  const gboolean alive = is_up (worker);
   guint recording = 0;
   const guint n = alive ? sl_run_boxes_dump (worker->pipeline, reason, &recording) : 0;
   if (!alive)
@@ -659,7 +673,7 @@ sl_worker_tick (SlWorker *worker)
   if (worker->state == SL_WORKER_WAITING && now >= worker->next_start) {
     worker->restarts++; /* a reload is no restart, nor is a start that is only waited for */
     begin (worker);
-  } else if (worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING)
+  } else if (is_up (worker))
     tick_alive (worker, now);
   else if (worker->state == SL_WORKER_STOPPING && worker->draining
            && now - worker->stop_since > END_TIMEOUT)
