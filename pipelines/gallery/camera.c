@@ -81,7 +81,11 @@ find_place (SlIdentityCamera *camera, const SlIdentityUse *use, GError **error)
 SlIdentityCamera *
 sl_identity_camera_new (const SlIdentityUse *use, GError **error)
 {
-  g_return_val_if_fail (use->length >= 1 && use->length <= SL_IDENTITY_LONGEST, NULL);
+  if (use->length < 1 || use->length > SL_IDENTITY_LONGEST)
+    return sl_fail_null (error, SL_ERROR_CONTRACT,
+                         "%s: expected embeddings of 1 to %d numbers, got %u: take another model "
+                         "of appearance",
+                         use->path, SL_IDENTITY_LONGEST, use->length);
   if (!sl_identity_camera_check (use->camera, error) || !sl_identity_share_check (use, error))
     return NULL;
   SlIdentityBook *book = sl_identity_book_open (use, error);

@@ -254,6 +254,26 @@ test_refusals (void)
   test_remove_file (model);
 }
 
+/* Answers as an element of others might. */
+static gboolean
+answer_much (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  if (!sl_looks_is_asked (query))
+    return gst_pad_query_default (pad, parent, query);
+  sl_looks_answer (query, "of others", 5000);
+  return TRUE;
+}
+
+static void
+test_too_long (void)
+{
+  TestLine line = test_line_open ("slgallery location=/nowhere/a keep=7d", NULL, TEST_PEOPLE_CAPS);
+  gst_pad_set_query_function (line.harness->srcpad, answer_much);
+  g_assert_cmpint (gst_harness_push (line.harness, test_people_frame (0)), ==, GST_FLOW_ERROR);
+  test_assert_error (line.bus, "expected embeddings of 1 to 4096 numbers, got 5000", NULL);
+  test_line_close (line.harness, line.bus);
+}
+
 /* The file of one model is not that of another one. */
 static void
 test_other_model (void)
@@ -376,6 +396,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slgallery/alike", test_alike);
   g_test_add_func ("/slgallery/empty", test_empty);
   g_test_add_func ("/slgallery/refusals", test_refusals);
+  g_test_add_func ("/slgallery/too-long", test_too_long);
   g_test_add_func ("/slgallery/other-model", test_other_model);
   g_test_add_func ("/slgallery/password", test_password);
   g_test_add_func ("/slgallery/trouble", test_trouble);

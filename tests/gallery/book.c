@@ -238,6 +238,13 @@ test_refused (void)
   use.key_file = key;
   g_assert_null (sl_identity_camera_new (&use, &error));
   expect (g_steal_pointer (&error), SL_ERROR_ARGUMENT, "has it open with another key-file");
+  for (use.length = 0; use.length <= 4097; use.length += 4097) {
+    g_assert_null (sl_identity_camera_new (&use, &error));
+    g_assert_error (error, SL_ERROR, SL_ERROR_CONTRACT);
+    g_assert_nonnull (strstr (error->message, ": expected embeddings of 1 to 4096 numbers, got "));
+    g_assert_nonnull (strstr (error->message, ": take another model of appearance"));
+    g_clear_error (&error);
+  }
   use = test_use (path, "a,b");
   g_assert_null (sl_identity_camera_new (&use, &error));
   expect (g_steal_pointer (&error), SL_ERROR_ARGUMENT, "without commas and control characters");
