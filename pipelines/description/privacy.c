@@ -241,6 +241,17 @@ check_switch (const GValue *item, gpointer text)
                             GST_OBJECT_NAME (element));
 }
 
+/* Embeddings identify people: without a key the broker, and anybody who reads there, has them. */
+static void
+check_share (const GValue *item, gpointer text)
+{
+  GstElement *element = g_value_get_object (item);
+  if (strcmp (factory_of (element), "slgallery") == 0 && is_filled (element, "share")
+      && !is_filled (element, "key-file"))
+    g_string_append_printf (text, "%s%s", ((GString *) text)->len > 0 ? ", " : "",
+                            GST_OBJECT_NAME (element));
+}
+
 static void
 check_each (GstElement *pipeline, GstIteratorForeachFunction check, GString *text)
 {
@@ -283,6 +294,13 @@ sl_privacy_prove (GstElement *pipeline, GError **error)
       error, SL_ERROR_ARGUMENT,
       "privacy=strict: expected an slredact that always hides, got switch=true at %s: "
       "remove it",
+      idle->str);
+  check_each (pipeline, check_share, idle);
+  if (idle->len > 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "privacy=strict: expected embeddings of people that leave the machine encrypted, got share= "
+      "without key-file= at %s (slgallery): state key-file=, or remove share=",
       idle->str);
   check_each (pipeline, check_element, text);
   check_each (pipeline, check_redactor, losers);

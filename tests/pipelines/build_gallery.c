@@ -74,6 +74,11 @@ test_refused (void)
       "gate.pipeline:6: [gallery] kept: " },
     { "launch=fakesrc ! sltrack ! fakesink\n[gallery]\nkeep=7d\nlocation=a\nmost=0\n",
       "gate.pipeline:6: [gallery] most: " },
+    { "privacy=strict\nlaunch=fakesrc ! slpredict ! sltrack ! slgallery name=g ! slredact ! "
+      "fakesink\n[gallery]\nkeep=7d\nlocation=a\nshare=mqtt://b/c\nmachine=1\n",
+      "gate.pipeline:3: [pipeline] privacy=strict: expected embeddings of people that leave the "
+      "machine encrypted, got share= without key-file= at g (slgallery): state key-file=, or "
+      "remove share=" },
     { "launch=fakesrc ! fakesink\n[gallery]\nkeep=7d\nlocation=a\n",
       "[gallery]: the launch line has no slgallery, and no slanalyze" },
   };
