@@ -122,9 +122,7 @@ check_key (SlIdentityStore *store, const void *sealed, gsize n, gboolean must, G
 {
   const char *path = store->sql.path;
   if (store->seal == NULL)
-    return n == 0 || !must
-           || sl_fail (error, SL_ERROR_ARGUMENT,
-                       "%s: it is encrypted; expected the file of its key: state key-file=", path);
+    return n == 0 || !must || sl_fail (error, SL_ERROR_ARGUMENT, SL_IDENTITY_NEEDS_KEY, path);
   if (n == 0)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "%s: it is not encrypted, but a key file is stated: leave that out, or take "
@@ -150,8 +148,9 @@ begin_about (SlIdentityStore *store, GError **error)
            store->model, (gint64) store->length, rules->keep, (gint64) rules->most, sealed);
 }
 
-static gboolean
-check_model (const SlIdentityStore *store, const char *model, gint64 length, GError **error)
+gboolean
+sl_identity_store_check_model (const SlIdentityStore *store, const char *model, gint64 length,
+                               GError **error)
 {
   if (g_strcmp0 (model, store->model) == 0 && length == store->length)
     return TRUE;
@@ -183,7 +182,7 @@ read_about (SlIdentityStore *store, gboolean must, GError **error)
   const char *model = sl_sql_text (row, 0);
   const gint64 length = sqlite3_column_int64 (row, 1), keep = sqlite3_column_int64 (row, 2),
                most = sqlite3_column_int64 (row, 3);
-  if (store->model != NULL && !check_model (store, model, length, error))
+  if (store->model != NULL && !sl_identity_store_check_model (store, model, length, error))
     return FALSE;
   if (model == NULL || length < 1 || length > SL_IDENTITY_LONGEST || keep < 1 || most < 1
       || most > SL_IDENTITY_MOST)
@@ -205,6 +204,11 @@ open_any (const char *path, SlIdentityStore *store, const char *key_file, gboole
           GError **error)
 {
   g_autoptr (SlIdentityStore) opened = store;
+  if (strcmp (path, ":memory:") == 0) /* SQLite keeps it nowhere */
+    return sl_fail_null (error, SL_ERROR_ARGUMENT,
+                         "%s: expected the path of a file, since a gallery is kept: take another "
+                         "name, such as people.gallery",
+                         path);
   if (key_file != NULL && (store->seal = sl_seal_new (key_file, error)) == NULL)
     return NULL;
   if (!make_private (path, make, error) || !open_file (&store->sql, path, error))
@@ -245,6 +249,13 @@ SlIdentityStore *
 sl_identity_store_open (const char *path, const char *key_file, GError **error)
 {
   return open_any (path, g_new0 (SlIdentityStore, 1), key_file, FALSE, error);
+}
+
+gboolean
+sl_identity_store_is_sealed (SlIdentityStore *store)
+{
+  gint64 n = 0;
+  return ask (&store->sql, "SELECT length(sealed) FROM about", &n, NULL) && n > 0;
 }
 
 void

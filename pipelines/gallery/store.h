@@ -11,6 +11,9 @@
 #include "pipelines/gallery/seal.h"
 #include "pipelines/gallery/table.h"
 
+/** What is wrong without a key, of a path. */
+#define SL_IDENTITY_NEEDS_KEY "%s: it is encrypted; expected the file of its key: state key-file="
+
 /** What the embedding of a view is for the seal. */
 #define SL_IDENTITY_LOOK "look"
 
@@ -65,6 +68,12 @@ SlIdentityStore *sl_identity_store_new (const char *path, const char *model, gui
  * @key_file: (nullable): where it is NULL, embeddings and pictures of an encrypted file stay
  * closed */
 SlIdentityStore *sl_identity_store_open (const char *path, const char *key_file, GError **error);
+/** sl_identity_store_is_sealed: whether embeddings in the file are encrypted. */
+gboolean sl_identity_store_is_sealed (SlIdentityStore *store);
+/** sl_identity_store_check_model: FALSE with SL_ERROR_CONTRACT where embeddings in the file are not
+ * of @model (nullable) with @length numbers. */
+gboolean sl_identity_store_check_model (const SlIdentityStore *store, const char *model,
+                                        gint64 length, GError **error);
 /** sl_identity_store_free: NULL is legal. */
 void sl_identity_store_free (SlIdentityStore *store);
 /** sl_identity_store_reserve: @n numbers for people, which no other program gets: from @first on.

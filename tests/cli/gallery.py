@@ -124,6 +124,74 @@ def test_key():
     assert "it is encrypted; expected the file of its key: state key-file=" in run("run", describe("gate", GREEN, gallery)).err
 
 
+def test_for_good():
+    """A start that would fail again is not repeated: a wrong key, a newer version, another model, no keep=. A file that is away may come."""
+    gallery, key, wrong = work("e.gallery"), write("key", b"5" * 64 + b"\n"), write("wrong", b"6" * 64 + b"\n")
+    for file in (key, wrong):
+        os.chmod(file, 0o600)
+    watch(describe("gate", GREEN, gallery, "key-file=%s\n" % key))
+
+    def fails(extra, message, text=lambda text: text):
+        path = describe("gate", GREEN, gallery, extra)
+        with open(path, encoding="utf-8") as file:
+            write("gate.pipeline", text(file.read().replace("[pipeline]\n", "[pipeline]\nrestart=on-failure\nbackoff-min=300s\nbackoff-max=300s\n")).encode())
+        running = Running(path)
+        running.ended()
+        assert running.status == 1 and message in running.events()[-1]["message"] and running.events()[-1]["event"] == "failed", running.lines
+
+    fails("key-file=%s\n" % wrong, "it is encrypted with another key")
+    fails("", "it is encrypted; expected the file of its key")
+    launched = lambda text: text.split("[gallery]")[0].replace("! slpublish", "! slgallery location=%s ! slpublish" % gallery)
+    fails("", "keep: missing, and nothing is stored", launched)
+    with sqlite3.connect(gallery) as database:
+        database.execute("UPDATE about SET model = 'another'")
+    fails("key-file=%s\n" % key, "its embeddings are of another model")
+    with sqlite3.connect(gallery) as database:
+        database.execute("PRAGMA user_version = 9")
+    fails("key-file=%s\n" % key, "a gallery of version 9, expected version ")
+    os.remove(key)
+    running = Running(write("gate.pipeline", open(describe("gate", GREEN, gallery, "key-file=%s\n" % key), encoding="utf-8").read().replace(
+        "[pipeline]\n", "[pipeline]\nrestart=on-failure\n").encode()))
+    running.wait_for("waiting")
+    running.stop()
+
+
+def test_check():
+    """check says which file, for how long, of which model, encrypted or not, who writes; and what is wrong with it."""
+    gallery, key = new_gallery("f.gallery"), write("key", b"5" * 64 + b"\n")
+    os.chmod(key, 0o600)
+    (digest,), = rows(gallery, "SELECT model FROM about")
+
+    def findings(path, status=0):
+        done = run("check", "--json", path)
+        assert done.status == status, done
+        return [(f["kind"], f["text"]) for f in json.loads(done.out)["findings"] if f["about"].startswith("slgallery")]
+
+    (kind, text), = findings(describe("gate", GREEN, gallery))
+    assert kind == "fact" and text == ("%s: 2 people in it, written by gate,hall,yard; embeddings of 24 numbers of model %s; kept for 7d, at most 10000 people; not encrypted; "
+                                       "camera gate writes it" % (gallery, digest)), text
+    (_, text), (_, leaves) = findings(describe("gate", GREEN, work("new.gallery"), "key-file=%s\nshare=mqtt://me:secret@127.0.0.1/people\nmachine=1\n" % key))
+    assert text == "%s: made at the start; embeddings of model %s; kept for 7d, at most 10000 people; encrypted; camera gate writes it" % (work("new.gallery"), digest), text
+    assert leaves == "embeddings of people leave this machine, encrypted, to mqtt://me:***@127.0.0.1/people", leaves
+    assert not os.path.exists(work("new.gallery"))
+    launched = lambda properties: write("gate.pipeline", ("[pipeline]\nlaunch=videotestsrc ! slpredict model=%s ! sltrack ! slgallery %s ! fakesink\n" % (model("one_box.tflite"), properties)).encode())
+    for make, words, sentence in (
+            (launched, "keep=7d", "no file: set location=FILE, such as location=people.gallery"),
+            (launched, "location=a", "keep: missing, and nothing is stored that no rule erases; set keep=7d"),
+            (launched, "location=a keep=ever", "keep: expected a time after which people are erased"),
+            (launched, "location=%s keep=7d" % work("none/a"), "No such file or directory; expected a folder in which the file of a gallery can be made"),
+            (launched, "location=a keep=7d key-file=%s" % work("none"), "none: No such file or directory"),
+            (lambda words: describe("gate", GREEN, gallery, words), "key-file=%s\n" % key, "it is not encrypted, but a key file is stated")):
+        found = findings(make(words), 1)
+        assert any(kind == "problem" and sentence in text for kind, text in found), (sentence, found)
+    with sqlite3.connect(gallery) as database:
+        database.execute("UPDATE about SET model = 'another'")
+    assert any("its embeddings are of another model" in text for _, text in findings(describe("gate", GREEN, gallery), 1))
+    sealed = work("g.gallery")
+    watch(describe("gate", GREEN, sealed, "key-file=%s\n" % key))
+    assert [text for _, text in findings(describe("gate", GREEN, sealed), 1)] == [sealed + ": it is encrypted; expected the file of its key: state key-file="]
+
+
 def test_reload():
     """keep= changes with SIGHUP while a camera runs: what it does not allow any more goes."""
     gallery = new_gallery("d.gallery")

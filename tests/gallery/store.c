@@ -221,6 +221,10 @@ test_refused (void)
   expect (g_steal_pointer (&error), SL_ERROR_CONTRACT, "64 numbers), expected those of");
   g_assert_null (try_open (missing, TEST_MODEL, TEST_LENGTH, NULL, &error));
   expect (g_steal_pointer (&error), SL_ERROR_OPEN, "No such file or directory; expected the file");
+  g_assert_null (try_open (":memory:", TEST_MODEL, TEST_LENGTH, NULL, &error));
+  expect (g_steal_pointer (&error), SL_ERROR_ARGUMENT,
+          ":memory:: expected the path of a file, since a gallery is kept: take another name");
+  g_assert_false (g_file_test (":memory:", G_FILE_TEST_EXISTS));
   g_assert_null (try_open (folder, TEST_MODEL, TEST_LENGTH, NULL, &error));
   expect (g_steal_pointer (&error), SL_ERROR_OPEN,
           "Is a directory; expected the file of a gallery");

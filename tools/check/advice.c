@@ -138,7 +138,9 @@ check_appearance (GstElement *element, GArray *findings)
   if (model == NULL || *model == '\0')
     return;
   g_autoptr (SlEmbedder) embedder = sl_embedder_new (model, settings, 1, &error);
-  if (embedder == NULL)
+  char *hash = embedder != NULL ? sl_embedder_hash (embedder, &error) : NULL;
+  g_object_set_data_full (G_OBJECT (element), SL_CHECK_LOOKS, hash, g_free);
+  if (hash == NULL)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "appearance: %s",
                      error->message);
   else
@@ -408,7 +410,7 @@ static const struct
   { "v4l2src", check_device },         { "slcamera", check_camera },
   { "filesrc", check_read },           { "filesink", check_written },
   { "slpublish", check_published },    { "slrecord", check_recorded },
-  { "sltrack", check_appearance },
+  { "sltrack", check_appearance },     { "slgallery", sl_check_gallery },
 };
 
 void

@@ -204,14 +204,6 @@ append_alike (GString *out, SlIdentityStore *store, gint64 person, gboolean json
   return good;
 }
 
-static gboolean
-is_sealed (SlIdentityStore *store)
-{
-  g_autoptr (sqlite3_stmt) row =
-    sl_sql_query (&store->sql, NULL, "SELECT length(sealed) FROM about", "");
-  return row != NULL && sl_sql_next (&store->sql, row, NULL) && sqlite3_column_int (row, 0) > 0;
-}
-
 gboolean
 sl_gallery_print_person (SlIdentityStore *store, gint64 person, gboolean json, GError **error)
 {
@@ -227,7 +219,7 @@ sl_gallery_print_person (SlIdentityStore *store, gint64 person, gboolean json, G
     return FALSE;
   if (json)
     g_string_append_c (out, ']');
-  if ((store->seal != NULL || !is_sealed (store))
+  if ((store->seal != NULL || !sl_identity_store_is_sealed (store))
       && !append_alike (out, store, person, json, error))
     return FALSE;
   fputs (out->str, stdout);
