@@ -276,6 +276,8 @@ print_text (const SlModelReport *report)
   print_backends (report);
   printf ("  work      %.3f million multiply-adds a frame\n",
           (double) sl_graph_multiply_adds (graph) / 1e6);
+  if (sl_graph_precision (graph) != SL_PRECISION_FLOAT)
+    printf ("  precision %s\n", sl_precision_name (sl_graph_precision (graph)));
   printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed\n",
           stats->weight_bytes, stats->packed_bytes);
   printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n",
@@ -354,7 +356,10 @@ run_inspect (int argc, char **argv)
     g_memdup2 (argv, (gsize) argc * sizeof *argv); /* which parsing takes options from */
   const gint n_given = argc;
   gboolean json = FALSE, passes = FALSE, operators = FALSE, nodes = FALSE, needs = FALSE;
+  const SlSetting *precision = sl_setting_find ("precision");
   const GOptionEntry entries[] = {
+    { precision->name, 0, 0, G_OPTION_ARG_STRING, &options.settings.precision,
+      precision->option_help, precision->value_name },
     { "operators", 0, 0, G_OPTION_ARG_NONE, &operators,
       "List the supported operators, without a MODEL", NULL },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },

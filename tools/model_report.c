@@ -45,7 +45,9 @@ sl_model_report_fill (SlModelReport *report, const SlModelOptions *options, GErr
 {
   g_autoptr (GError) range = NULL;
   g_autoptr (GError) outputs = NULL;
-  const SlModelLoadOptions how = sl_model_options_load (options, TRUE);
+  SlModelLoadOptions how = sl_model_options_load (options, TRUE);
+  how.any_backend = TRUE; /* for the key file's precision */
+  how.backend.backend = SL_BACKEND_OURS;
   report->model = sl_model_load_with (options->settings.model, &options->settings, &how, error);
   if (report->model == NULL)
     return FALSE;
@@ -219,4 +221,5 @@ sl_model_report_append_json (const SlModelReport *report, GString *out)
                           ",\"arena_lower_bound\":%" G_GSIZE_FORMAT,
                           stats->steps, stats->weight_bytes, stats->packed_bytes,
                           stats->arena_bytes, stats->arena_lower_bound);
+  sl_json_append_text (out, "precision", sl_precision_name (sl_graph_precision (graph)));
 }

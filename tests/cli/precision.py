@@ -67,6 +67,33 @@ def test_key_file():
     write("convolution.onnx.modelinfo", b"[modelinfo]\nversion=1.0\ngroup-id=x\n")
 
 
+def five_layers():
+    """Convolutions of one by one in a row, whose tensors between them are most of the memory."""
+    def edge(name):
+        shape = b"".join(field(1, varint(1, size)) for size in (1, IN, 8, 8))
+        return field(1, name) + field(2, field(1, varint(1, 1) + field(2, shape)))
+    weights = struct.pack(f"<{IN * IN}f", *(((i * 7919) % 1009 - 504) / 5000 for i in range(IN * IN)))
+    tensor = b"".join(varint(1, size) for size in (IN, IN, 1, 1)) + varint(2, 1) + field(8, b"w") + field(9, weights)
+    names = [b"x", b"a", b"b", b"c", b"d", b"y"]
+    nodes = b"".join(field(1, field(1, x) + field(1, b"w") + field(2, y) + field(4, b"Conv")) for x, y in zip(names, names[1:]))
+    graph = nodes + field(2, b"g") + field(5, tensor) + field(11, edge(b"x")) + field(12, edge(b"y"))
+    return write("five.onnx", varint(1, 8) + field(7, graph) + field(8, varint(2, 13)))
+
+
+def test_inspect():
+    """The arena is that of the precision which predict uses: of the option, else of the key file."""
+    path = five_layers()
+    plain, narrow = (json.loads(run("inspect", "--json", *more, path).expect(0).out) for more in ((), ("--precision", "fp16")))
+    assert (plain["precision"], narrow["precision"]) == ("float", "fp16")
+    assert plain["arena_bytes"] == 2 * narrow["arena_bytes"] == 2 * 4 * IN * 64, (plain["arena_bytes"], narrow["arena_bytes"])
+    assert "precision" not in run("inspect", path).expect(0).out
+    write("five.onnx.modelinfo", b"[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nprecision=fp16\nbackend=onnxruntime\n")
+    shown = run("inspect", path).expect(0).out
+    assert "\n  precision fp16\n" in shown and f"\n  arena     {narrow['arena_bytes']} bytes" in shown, shown
+    assert json.loads(run("inspect", "--json", "--precision", "float", path).expect(0).out)["arena_bytes"] == plain["arena_bytes"]
+    run("inspect", "--precision", "half", path).expect(2, "precision=half: expected float, bf16 or fp16")
+
+
 def test_nothing():
     """A model of 8 bits."""
     said = "precision=bf16 changes nothing: none of its convolutions and fully connected layers computes in floats"
