@@ -93,6 +93,59 @@ test_rest (void)
   sl_pool_free (pool);
 }
 
+/** Two threads, of which one takes as long for a piece as the other for @slower. The unit of time
+ * is a piece of the fast thread, so nothing depends on real time. */
+typedef struct
+{
+  gint items, slower;
+  gint claimed; /* atomic: pieces begun */
+  gint now;     /* atomic: pieces that the fast thread has done */
+  gint slow;    /* atomic: pieces that the slow thread has begun */
+  gint end;     /* atomic: when its last one is done */
+} Race;
+
+static void
+race_piece (const void *data, guint item, guint thread)
+{
+  Race *race = (Race *) data;
+  if (thread == 1) {
+    g_atomic_int_set (&race->end, g_atomic_int_get (&race->now) + race->slower);
+    g_atomic_int_inc (&race->slow);
+  }
+  g_atomic_int_inc (&race->claimed);
+  const gint *const now = &race->now, *const end = &race->end;
+  /* The slow thread is within a piece until it is done, and then takes another one at once. */
+  while (g_atomic_int_get (&race->claimed) < race->items
+         && (thread == 1 ? g_atomic_int_get (now) < g_atomic_int_get (end)
+                         : g_atomic_int_get (end) <= g_atomic_int_get (now)))
+    g_thread_yield ();
+  if (thread == 0)
+    g_atomic_int_inc (&race->now);
+}
+
+/* A slow processor does not hold up a fast one: together they take no longer than the fast one
+ * takes alone, though each begins with half of the pieces. */
+static void
+test_slow (void)
+{
+  static const gint items[] = { 8, 16, 32, 100 }, slower[] = { 2, 4, 8 };
+  g_autoptr (GError) error = NULL;
+  SlPool *pool = sl_pool_new (2, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < G_N_ELEMENTS (items); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (slower); k++) {
+      Race race = { .items = items[i], .slower = slower[k] };
+      sl_pool_run (pool, race_piece, &race, (guint) items[i], 1000);
+      g_assert_cmpint (race.now + race.slow, ==, items[i]);
+      g_assert_cmpint (race.slow, >, 0);
+      g_assert_cmpint (MAX (race.now, race.end), <=, items[i]);
+      /* The pieces of both at their rates, and one of the slow thread's at the end. */
+      g_assert_cmpint (MAX (race.now, race.end) * (slower[k] + 1), <=,
+                       items[i] * slower[k] + slower[k] * (slower[k] + 1));
+    }
+  sl_pool_free (pool);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   static const guint threads[] = { 1, 2, 3, 8, 64 };
@@ -103,5 +156,6 @@ TEST_MAIN (int argc, char **argv)
   }
   g_test_add_func ("/base/thread_pool/rest", test_rest);
   g_test_add_func ("/base/thread_pool/free", test_free);
+  g_test_add_func ("/base/thread_pool/slow", test_slow);
   return g_test_run ();
 }
