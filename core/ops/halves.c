@@ -6,6 +6,8 @@
 
 /* Most pixels of a window: more are not read line by line. */
 #define MOST_TAPS 64
+/* Most elements of a vector that is repeated: a thread has it in its first cache. */
+#define MOST_REPEATED 4096
 /* Bytes as floats of the operands of a node that converts them as a whole. */
 #define MOST_CONVERTED ((gsize) 256 << 10)
 
@@ -37,6 +39,10 @@ layer_halves (const SlGraph *graph, const SlNode *node)
   if ((gint64) weights->dims[1] * weights->dims[2] > MOST_TAPS || window->dilation_h > 2
       || window->dilation_w > 2)
     return SL_HALVES_NONE;
+  if (node->op == SL_OP_TRANSPOSE_CONV)
+    return window->stride_h <= weights->dims[1] && window->stride_w <= weights->dims[2]
+             ? SL_HALVES_ANY
+             : SL_HALVES_NONE;
   if (node->op == SL_OP_DEPTHWISE_CONV_2D)
     return window->depth_multiplier == 1 && weights->dims[3] > 1 ? SL_HALVES_ANY : SL_HALVES_NONE;
   return SL_HALVES_ANY;
@@ -56,6 +62,33 @@ converted (const SlGraph *graph, const SlNode *node)
   return bytes <= MOST_CONVERTED ? SL_HALVES_ANY : SL_HALVES_NONE;
 }
 
+static gboolean
+repeats (const SlTensor *x, const SlTensor *vector)
+{
+  const guint rank = vector->rank, apart = x->rank - MIN (rank, x->rank);
+  if (x->data != NULL || rank == 0 || rank > x->rank || vector->dims[rank - 1] > MOST_REPEATED
+      || (vector->dims[rank - 1] != 1 && vector->dims[rank - 1] != x->dims[x->rank - 1]))
+    return FALSE;
+  for (guint d = 0; d + 1 < rank; d++)
+    if (vector->dims[d] != 1 && (d + apart > 0 || vector->dims[d] != x->dims[d]))
+      return FALSE;
+  return TRUE;
+}
+
+gint
+sl_node_repeated (const SlGraph *graph, const SlNode *node)
+{
+  if (node->op != SL_OP_ADD && node->op != SL_OP_MUL)
+    return -1;
+  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1),
+                 *y = sl_node_output (graph, node, 0);
+  if (!is_float (a) || !is_float (b) || !is_float (y) || sl_tensor_same_shape (a, b))
+    return -1;
+  return sl_tensor_same_shape (a, y) && repeats (a, b)   ? 1
+         : sl_tensor_same_shape (b, y) && repeats (b, a) ? 0
+                                                         : -1;
+}
+
 static SlHalves
 binary_halves (const SlGraph *graph, const SlNode *node)
 {
@@ -63,6 +96,8 @@ binary_halves (const SlGraph *graph, const SlNode *node)
   const gboolean simple = node->op == SL_OP_ADD || node->op == SL_OP_MUL;
   if (!is_float (a) || !is_float (b) || !is_float (sl_node_output (graph, node, 0)))
     return SL_HALVES_NONE;
+  if (sl_node_repeated (graph, node) >= 0)
+    return SL_HALVES_ANY;
   return simple && a->data == NULL && b->data == NULL && sl_tensor_same_shape (a, b)
            ? SL_HALVES_ANY
            : converted (graph, node);
@@ -75,6 +110,7 @@ sl_node_halves (const SlGraph *graph, const SlNode *node)
   switch (node->op) {
     case SL_OP_CONV_2D:
     case SL_OP_DEPTHWISE_CONV_2D:
+    case SL_OP_TRANSPOSE_CONV:
     case SL_OP_FULLY_CONNECTED:
       return layer_halves (graph, node);
     case SL_OP_ADD:

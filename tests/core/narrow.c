@@ -9,10 +9,20 @@
 
 #include "core/base/half.h"
 #include "core/backends/float/float_layers.h"
+#include "core/ops/ops.h"
 #include "tests/core/opcheck.h"
 #include "tests/support/program.h"
 
 #define MOST_WEIGHTS 40000
+
+/* Second operands of sums and products, in place of @filter. */
+enum
+{
+  VECTOR = 1,   /* the first pixel of each image */
+  VECTOR_FIRST, /* the same as the first operand */
+  CONSTANTS,
+  NUMBER
+};
 
 /* @op between a RESIZE_NEAREST_NEIGHBOR of a picture of @size and @in channels and a MAX_POOL_2D;
  * @out 0: without weights. @after: an operator behind it, which a pass fuses. */
@@ -41,6 +51,15 @@ static const Case cases[] = {
   { "depthwise, dilated", SL_OP_DEPTHWISE_CONV_2D, 9, 5, 5, 3, 1, 2, 1, 0, SL_OP_INVALID },
   { "add", SL_OP_ADD, 23, 7, 0, 0, 0, 0, 0, 0, SL_OP_RELU },
   { "mul", SL_OP_MUL, 23, 7, 0, 0, 0, 0, 0, 0, SL_OP_INVALID },
+  { "add a vector", SL_OP_ADD, 23, 7, 0, VECTOR, 0, 0, 0, 0, SL_OP_RELU },
+  { "mul by a vector", SL_OP_MUL, 47, 33, 0, VECTOR, 0, 0, 0, 0, SL_OP_INVALID },
+  { "vector by mul", SL_OP_MUL, 3, 3000, 0, VECTOR_FIRST, 0, 0, 0, 0, SL_OP_INVALID },
+  { "vector by mul, few", SL_OP_MUL, 23, 7, 0, VECTOR_FIRST, 0, 0, 0, 0, SL_OP_INVALID },
+  { "mul by constants", SL_OP_MUL, 23, 40, 0, CONSTANTS, 0, 0, 0, 0, SL_OP_INVALID },
+  { "add a number", SL_OP_ADD, 23, 40, 0, NUMBER, 0, 0, 0, 0, SL_OP_INVALID },
+  { "transposed", SL_OP_TRANSPOSE_CONV, 5, 9, 11, 2, 2, 1, 1, 0, SL_OP_RELU },
+  { "transposed, 3x3", SL_OP_TRANSPOSE_CONV, 5, 16, 5, 3, 2, 1, 1, 0, SL_OP_INVALID },
+  { "transposed, wide", SL_OP_TRANSPOSE_CONV, 3, 20, 70, 4, 2, 1, 1, 0, SL_OP_INVALID },
   { "logistic", SL_OP_LOGISTIC, 13, 7, 0, 0, 0, 0, 0, 0, SL_OP_INVALID },
   { "silu", SL_OP_SILU, 13, 7, 0, 0, 0, 0, 0, 0, SL_OP_INVALID },
   { "hard swish", SL_OP_HARD_SWISH, 13, 7, 0, 0, 0, 0, 0, 0, SL_OP_INVALID },
@@ -85,9 +104,17 @@ rounded (Check *check, gboolean narrow, gint32 x)
 }
 
 static gint32
+first_pixel (Check *check, gint32 x)
+{
+  const gint32 begin = check_ints (check, 4, (gint32[]){ 0, 0, 0, 0 }),
+               size = check_ints (check, 4, (gint32[]){ -1, 1, 1, -1 });
+  return node (check, SL_OP_SLICE, (gint32[]){ x, begin, size }, 3, &(SlOpParams){ 0 });
+}
+
+static gint32
 add_op (Check *check, const Case *c, gint32 x, gfloat *weights)
 {
-  gint32 inputs[3] = { x, -1, -1 };
+  gint32 inputs[4] = { x, -1, -1, -1 };
   guint n = 1;
   SlOpParams params = { 0 };
   const gboolean depthwise = c->op == SL_OP_DEPTHWISE_CONV_2D;
@@ -95,6 +122,17 @@ add_op (Check *check, const Case *c, gint32 x, gfloat *weights)
     params = window_params (c->filter, c->stride, c->dilation);
   if (c->op == SL_OP_ADD || c->op == SL_OP_MUL || c->op == SL_OP_CONCATENATION)
     inputs[n++] = x;
+  if ((c->op == SL_OP_ADD || c->op == SL_OP_MUL) && c->filter > 0) {
+    const gint32 elements = c->filter == NUMBER ? 1 : c->in;
+    params = (SlOpParams){ 0 };
+    inputs[1] = c->filter >= CONSTANTS
+                  ? check_constant (check, SL_DTYPE_F32, 1, &elements, NULL, 0, 0, 0, weights)
+                  : first_pixel (check, x);
+    if (c->filter == VECTOR_FIRST) {
+      inputs[0] = inputs[1];
+      inputs[1] = x;
+    }
+  }
   if (c->op == SL_OP_CONCATENATION)
     params.concat.axis = 3;
   if (c->op == SL_OP_DEPTH_TO_SPACE)
@@ -110,6 +148,13 @@ add_op (Check *check, const Case *c, gint32 x, gfloat *weights)
                             depthwise ? c->in : c->in / c->groups };
     inputs[n++] = check_constant (check, SL_DTYPE_F32, 4, dims, NULL, 0, 0, 0, weights);
     inputs[n++] = check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, weights);
+  }
+  if (c->op == SL_OP_TRANSPOSE_CONV) {
+    const gint32 twice = 4 * c->size; /* each side of @x is twice that of the input */
+    inputs[0] = check_ints (check, 4, (gint32[]){ 2, twice, twice + 4, c->out });
+    inputs[3] = inputs[2];
+    inputs[2] = x;
+    n = 4;
   }
   const gint32 y = node (check, c->op, inputs, n, &params);
   return c->after == SL_OP_INVALID ? y : node (check, c->after, &y, 1, NULL);
@@ -171,7 +216,8 @@ test_operators (void)
     build (&narrow, c, TRUE, weights);
     const SlNode *op = find_op (&narrow, c->op);
     g_assert_nonnull (op);
-    if (sl_node_input (narrow.graph, op, 0)->dtype != SL_DTYPE_F16
+    const guint data = c->op == SL_OP_MUL && c->filter == VECTOR_FIRST ? 1 : sl_op_data_at (c->op);
+    if (sl_node_input (narrow.graph, op, data)->dtype != SL_DTYPE_F16
         || sl_node_output (narrow.graph, op, 0)->dtype != SL_DTYPE_F16)
       g_error ("%s: its data is not in binary16", c->name);
     for (guint k = 0; k < n_isas; k++)

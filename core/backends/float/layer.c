@@ -138,6 +138,14 @@ supports_norm (const SlGraph *graph, const SlNode *node)
   return TRUE;
 }
 
+/* Whether a sum or a product has binary16, which XNNPACK does not take. */
+static gboolean
+has_halves (const SlGraph *graph, const SlNode *node)
+{
+  return !is_float (sl_node_input (graph, node, 0)) || !is_float (sl_node_input (graph, node, 1))
+         || !is_float (sl_node_output (graph, node, 0));
+}
+
 gboolean
 sl_float_supports (const SlGraph *graph, const SlNode *node)
 {
@@ -153,6 +161,8 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
   const SlTensor *second = sl_node_input (graph, node, 1), *bias = sl_float_bias (graph, node);
   if (node->op == SL_OP_PRELU)
     return supports_slopes (sl_node_input (graph, node, 0), second);
+  if (sl_node_repeated (graph, node) >= 0)
+    return is_data (graph, node, second) && has_halves (graph, node);
   if (is_element_wise (node))
     return is_data (graph, node, second) && sl_node_input (graph, node, 0)->data == NULL
            && second->data == NULL && sl_tensor_same_shape (sl_node_input (graph, node, 0), second);
@@ -175,7 +185,8 @@ activation_of (const SlNode *node)
 gboolean
 sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node)
 {
-  if (!is_float (sl_node_input (graph, node, sl_op_data_at (node->op)))
+  if (sl_node_repeated (graph, node) >= 0
+      || !is_float (sl_node_input (graph, node, sl_op_data_at (node->op)))
       || !is_float (sl_node_output (graph, node, 0)))
     return TRUE;
   if (node->op == SL_OP_PRELU) {
@@ -559,6 +570,7 @@ set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     MIN (PIECE, ((layer->elements.total + host->threads - 1) / host->threads + WHOLE_PIECE - 1)
                   / WHOLE_PIECE * WHOLE_PIECE);
   layer->elements.chunk = CHUNK;
+  sl_float_repeated_set (layer, host->graph, node);
   layer->cost_us = cost_of (layer);
   if (layer->mode == SL_FLOAT_SOFTMAX) {
     const SlTensor *y = sl_node_output (host->graph, node, 0);
@@ -612,6 +624,7 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     part->zeros = zeros_new (part, host->arena);
     sl_float_need_scratch (part, host,
                            (gsize) part->isa->max_rows * (gsize) part->channels * sizeof (gfloat));
+    sl_float_narrow_room (part, host);
     layer->cost_us += part->cost_us;
   }
   const SlFloatGemm *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack_parts,

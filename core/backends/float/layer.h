@@ -99,8 +99,20 @@ typedef struct
 } SlFloatElements;
 
 /**
+ * SlFloatRepeated: the operand of a sum or a product that each pixel takes
+ * @period: its elements for an image; 0: both operands have as many elements
+ * @image: elements of the other operand that take the same ones
+ * @first: it is the first input
+ */
+typedef struct
+{
+  gsize period, image;
+  gboolean first;
+} SlFloatRepeated;
+
+/**
  * SlFloatNarrow: which operands are binary16
- * @x, @second: inputs; @y: the output
+ * @x, @second: inputs, of which a repeated one is the second; @y: the output
  * @in, @out: bytes of a thread's scratch memory before the floats that it reads, and writes
  */
 typedef struct
@@ -162,6 +174,7 @@ struct _SlFloatLayer
   SlFloatStrips depthwise;
   SlFloatTransposed transposed;
   SlFloatElements elements;
+  SlFloatRepeated repeated;
   SlFloatSoftmax softmax;
   SlFloatPrelu prelu;
   SlFloatNorm norm;
@@ -226,17 +239,17 @@ void sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const
 gfloat *sl_float_transposed_weights (const SlFloatLayer *part, const SlTensor *weights);
 guint sl_float_transposed_items (const SlFloatLayer *layer);
 SlFloatPiece sl_float_transposed_piece (const SlFloatLayer *layer, guint item);
-/** sl_float_transposed_row: (nullable): the row of the output @y that line @line of places makes.
- */
-gfloat *sl_float_transposed_row (const SlFloatLayer *part, gfloat *y, gint32 line);
+/** sl_float_transposed_row: elements of the output before the row that line @line of places makes;
+ * -1: none. */
+gssize sl_float_transposed_row (const SlFloatLayer *part, gint32 line);
 /** sl_float_transposed_offset: from the beginning of such a row to what @place of a line makes. */
 gssize sl_float_transposed_offset (const SlFloatLayer *part, gint32 place);
 /** sl_float_transposed_inside: whether all that @rows places from @place on make is output. */
 gboolean sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gint32 rows);
 /** sl_float_transposed_copy: what is output of the products at @from of @rows places from @place
- * on, to row @line of the output. */
+ * on, to the row of the output @y that begins at element @row. */
 void sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place,
-                               gint32 rows, gfloat *line);
+                               gint32 rows, gfloat *y, gssize row);
 /** sl_float_pack: weights and bias of a layer whose mode and geometry are set, by all threads of
  * @pool (nullable). */
 void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
@@ -275,6 +288,12 @@ gfloat *sl_float_narrow_out (const SlFloatLayer *layer, guint thread);
 void sl_float_widen (const void *x, gsize first, gfloat *to, gsize n);
 /** sl_float_narrow: @n floats to element @first of @y on. */
 void sl_float_narrow (const gfloat *from, void *y, gsize first, gsize n);
+
+/** sl_float_repeated_set: whether an operand of @node, the sum or product of @layer, repeats; its
+ * work items, which are set, are whole pixels then. */
+void sl_float_repeated_set (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node);
+/** sl_float_repeat: the vector of @image, one of @vectors, over and over to a chunk of elements. */
+void sl_float_repeat (const SlFloatLayer *layer, const gfloat *vectors, gsize image, gfloat *to);
 
 /**
  * sl_float_widen_lines:

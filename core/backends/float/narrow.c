@@ -44,7 +44,8 @@ read_at_once (const SlFloatLayer *layer)
     case SL_FLOAT_WINOGRAD:
       return 4 * line;
     default:
-      return layer->narrow.second ? 2 * layer->elements.chunk : layer->elements.chunk;
+      return layer->narrow.second || layer->repeated.period > 0 ? 2 * layer->elements.chunk
+                                                                : layer->elements.chunk;
   }
 }
 
@@ -75,7 +76,8 @@ sl_float_narrow_room (SlFloatLayer *layer, SlHost *host)
   if (!narrow->x && !narrow->second && !narrow->y)
     return;
   narrow->in = (layer->scratch_bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
-  narrow->out = narrow->in + (narrow->x || narrow->second ? room_for (read_at_once (layer)) : 0);
+  const gboolean reads = narrow->x || narrow->second || layer->repeated.period > 0;
+  narrow->out = narrow->in + (reads ? room_for (read_at_once (layer)) : 0);
   sl_float_need_scratch (layer, host,
                          narrow->out + (narrow->y ? room_for (written_at_once (layer)) : 0));
 }

@@ -431,24 +431,24 @@ run_gemm (const void *data, guint item, guint thread)
     run_tiles (run, &piece, piece.first, piece.rows, thread);
 }
 
-/* Products of @rows places from @at on: to row @line of the output, or, where some are no output,
- * by way of the scratch. */
+/* Products of @rows places from @at on: to the row of the output that begins at @line. They go by
+ * way of the scratch where some are no output, or are rounded. */
 static void
-run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, gfloat *line,
+run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, gssize line,
             gfloat *scratch)
 {
   const SlFloatLayer *part = piece->part;
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
   gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
-  const gboolean inside = sl_float_transposed_inside (part, at.x, rows);
+  const gboolean inside = !part->narrow.y && sl_float_transposed_inside (part, at.x, rows);
   const gsize stride =
     (gsize) (inside ? part->transposed.place.stride_w * part->transposed.place.channels
                     : part->channels);
-  gfloat *to = inside ? line + sl_float_transposed_offset (part, at.x) : scratch;
+  gfloat *to = inside ? run->y + line + sl_float_transposed_offset (part, at.x) : scratch;
   const SlFloatRows found = find_runs (run, at, rows, runs, copies);
   part->tiles.multiply (&part->tiles.gemm, piece->panel, piece->end, &found, to, stride);
   if (!inside)
-    sl_float_transposed_copy (piece, scratch, at.x, rows, line);
+    sl_float_transposed_copy (piece, scratch, at.x, rows, run->y, line);
 }
 
 static void
@@ -457,13 +457,17 @@ run_transposed (const void *data, guint item, guint thread)
   const Run *whole = data;
   const SlFloatPiece piece = sl_float_transposed_piece (whole->layer, item);
   const SlFloatLayer *part = piece.part;
-  const Run run = { part, whole->x, NULL, whole->y };
+  const SlWindowShape *w = &part->window;
+  Run run = { part, whole->x, NULL, whole->y };
   const gint32 places = part->window.out_w, most = part->isa->max_rows;
   gfloat *scratch = (gfloat *) (gpointer) (part->scratch->memory + part->scratch->bytes * thread);
   for (gint32 line = piece.line; line < piece.end_line; line++) {
-    gfloat *row = sl_float_transposed_row (part, run.y, line);
-    Output at = output_of (&part->window, line * places);
-    gint32 left = row != NULL ? places : 0;
+    const gssize row = sl_float_transposed_row (part, line);
+    Output at = output_of (w, line * places);
+    gint32 left = row >= 0 ? places : 0;
+    if (part->narrow.x && left > 0)
+      run.x = sl_float_widen_lines (part, whole->x, at.image, at.y - w->top, w->filter_h, 1,
+                                    -w->left, places - 1 - w->left + w->filter_w, thread);
     for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
       const gint32 rows = (left + pieces - 1) / pieces;
       run_places (&run, &piece, at, rows, row, scratch);
@@ -647,21 +651,38 @@ run_chunks (const Run *run, gsize first, gsize n, guint thread)
   const SlFloatLayer *layer = run->layer;
   const SlFloatNarrow *narrow = &layer->narrow;
   const gsize chunk = layer->elements.chunk;
-  gfloat *in = sl_float_narrow_in (layer, thread), *in_second = narrow->second ? in + chunk : NULL;
+  const gboolean repeated = layer->repeated.period > 0;
+  gfloat *in = sl_float_narrow_in (layer, thread),
+         *in_second = narrow->second || repeated ? in + chunk : NULL;
   for (const gsize end = first + n; first < end; first += chunk) {
     const gsize some = MIN (chunk, end - first);
     gfloat *y = narrow->y ? sl_float_narrow_out (layer, thread) : run->y + first;
     if (narrow->x)
       sl_float_widen (run->x, first, in, some);
-    if (narrow->second)
+    if (narrow->second && !repeated)
       sl_float_widen (run->second, first, in_second, some);
     run_floats (layer, narrow->x ? in : run->x + first,
-                narrow->second        ? in_second
+                in_second != NULL     ? in_second
                 : run->second != NULL ? run->second + first
                                       : NULL,
                 y, some);
     if (narrow->y)
       sl_float_narrow (y, run->y, first, some);
+  }
+}
+
+/* The second operand repeats: the work item's part of an image after the other. */
+static void
+run_repeated (const Run *run, gsize first, gsize n, guint thread)
+{
+  const SlFloatLayer *layer = run->layer;
+  gsize some;
+  for (const gsize end = first + n; first < end; first += some) {
+    const gsize image = first / layer->repeated.image;
+    some = MIN (end, (image + 1) * layer->repeated.image) - first;
+    sl_float_repeat (layer, run->second, image,
+                     sl_float_narrow_in (layer, thread) + layer->elements.chunk);
+    run_chunks (run, first, some, thread);
   }
 }
 
@@ -672,7 +693,9 @@ run_elements (const void *data, guint item, guint thread)
   const SlFloatLayer *layer = run->layer;
   const gsize first = item * layer->elements.piece,
               n = MIN (layer->elements.piece, layer->elements.total - first);
-  if (layer->narrow.x || layer->narrow.second || layer->narrow.y)
+  if (layer->repeated.period > 0)
+    run_repeated (run, first, n, thread);
+  else if (layer->narrow.x || layer->narrow.second || layer->narrow.y)
     run_chunks (run, first, n, thread);
   else
     run_floats (layer, run->x + first, run->second != NULL ? run->second + first : NULL,
@@ -683,10 +706,10 @@ void
 sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs,
                     void *output)
 {
-  const Run run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : 0],
-                    layer->mode == SL_FLOAT_ADD || layer->mode == SL_FLOAT_MULTIPLY ? inputs[1]
-                                                                                    : NULL,
-                    output };
+  const gboolean turned = layer->repeated.first,
+                 two = layer->mode == SL_FLOAT_ADD || layer->mode == SL_FLOAT_MULTIPLY;
+  const Run run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : turned],
+                    two ? inputs[!turned] : NULL, output };
   const gint32 tiles =
     layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
   switch (layer->mode) {

@@ -154,15 +154,15 @@ sl_float_transposed_piece (const SlFloatLayer *layer, guint item)
                            MIN (line + item_lines (part), part->images * part->window.out_h) };
 }
 
-gfloat *
-sl_float_transposed_row (const SlFloatLayer *part, gfloat *y, gint32 line)
+gssize
+sl_float_transposed_row (const SlFloatLayer *part, gint32 line)
 {
   const SlFloatPlace *t = &part->transposed.place;
   const gint32 image = line / part->window.out_h,
                row = line % part->window.out_h * t->stride_h + t->first_y - t->skip_h;
   if (row < 0 || row >= t->h)
-    return NULL;
-  return y + (gsize) (image * t->h + row) * (gsize) t->w * (gsize) t->channels;
+    return -1;
+  return (gssize) (image * t->h + row) * t->w * t->channels;
 }
 
 gssize
@@ -183,7 +183,7 @@ sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gint32 rows)
 
 void
 sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place, gint32 rows,
-                          gfloat *line)
+                          gfloat *y, gssize row)
 {
   const SlFloatLayer *part = piece->part;
   const SlFloatPanel *panels = part->tiles.gemm.panels, *last = &panels[piece->end - 1];
@@ -192,7 +192,9 @@ sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 
     const gssize start = sl_float_transposed_offset (part, place + r);
     const gssize lo = MAX (panels[piece->panel].channel, -start),
                  hi = MIN (last->channel + last->channels, width - start);
-    if (lo < hi)
-      memcpy (line + start + lo, from + lo, (gsize) (hi - lo) * sizeof line[0]);
+    if (lo < hi && part->narrow.y)
+      sl_float_narrow (from + lo, y, (gsize) (row + start + lo), (gsize) (hi - lo));
+    else if (lo < hi)
+      memcpy (y + row + start + lo, from + lo, (gsize) (hi - lo) * sizeof y[0]);
   }
 }

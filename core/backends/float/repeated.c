@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums and products of a tensor and a vector that each of its pixels takes: a work item has the
+ * vector over and over in its scratch memory. */
+#include <string.h>
+
+#include "core/backends/float/layer.h"
+#include "core/ops/halves.h"
+
+void
+sl_float_repeated_set (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
+{
+  const gint which = sl_node_repeated (graph, node);
+  if (which < 0)
+    return;
+  const SlTensor *vector = sl_node_input (graph, node, (guint) which);
+  SlFloatElements *elements = &layer->elements;
+  const gsize period = (gsize) vector->dims[vector->rank - 1];
+  layer->repeated =
+    (SlFloatRepeated){ .first = which == 0,
+                       .period = period,
+                       .image = elements->total / (sl_tensor_count (vector) / period) };
+  elements->chunk = MAX (elements->chunk / period, 1) * period;
+  elements->piece = (elements->piece + period - 1) / period * period;
+  if (which > 0)
+    return;
+  const gboolean x = layer->narrow.x;
+  layer->narrow.x = layer->narrow.second;
+  layer->narrow.second = x;
+}
+
+void
+sl_float_repeat (const SlFloatLayer *layer, const gfloat *vectors, gsize image, gfloat *to)
+{
+  const gsize period = layer->repeated.period, chunk = layer->elements.chunk;
+  if (layer->narrow.second)
+    sl_float_widen (vectors, image * period, to, period);
+  else
+    memcpy (to, vectors + image * period, period * sizeof to[0]);
+  for (gsize n = period; n < chunk; n *= 2)
+    memcpy (to + n, to, MIN (n, chunk - n) * sizeof to[0]);
+}
