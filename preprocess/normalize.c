@@ -247,14 +247,21 @@ has_content (const SlNormalizer *self, int y)
          && self->source.grid[0].columns.count > 0;
 }
 
+/* At once where nothing lies between the rows. */
 static void
-copy_row (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int y)
+copy_rows (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int first, int count)
 {
   const SlRect *crop = &self->spec.crop;
+  const ptrdiff_t stride = image->stride[0];
   const size_t bytes = (size_t) crop->width * 3;
-  memcpy (tensor + (size_t) y * bytes,
-          image->plane[0] + (ptrdiff_t) (crop->y + y) * image->stride[0] + (ptrdiff_t) crop->x * 3,
-          bytes);
+  const uint8_t *from =
+    image->plane[0] + (ptrdiff_t) (crop->y + first) * stride + (ptrdiff_t) crop->x * 3;
+  uint8_t *to = tensor + (size_t) first * bytes;
+  if (stride == (ptrdiff_t) bytes)
+    memcpy (to, from, bytes * (size_t) count);
+  else
+    for (int i = 0; i < count; i++)
+      memcpy (to + (size_t) i * bytes, from + i * stride, bytes);
 }
 
 static void
@@ -263,10 +270,6 @@ make_row (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int y
   const SlAxis *columns = &self->source.grid[0].columns;
   const int right = columns->first + columns->count;
   int32_t *rows[3];
-  if (self->copies) {
-    copy_row (self, image, tensor, y);
-    return;
-  }
   if (!has_content (self, y)) {
     fill_border (self, tensor, 0, y, self->spec.width);
     return;
@@ -328,6 +331,10 @@ void
 sl_normalizer_run_slices (const SlNormalizer *normalizer, const SlImage *image, void *tensor,
                           int first, int count, void *scratch)
 {
+  if (normalizer->copies) {
+    copy_rows (normalizer, image, tensor, first, count);
+    return;
+  }
   if (!normalizer->turn.transpose) {
     for (int y = first; y < first + count; y++)
       make_row (normalizer, image, tensor, y, scratch);
