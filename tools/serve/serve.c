@@ -4,6 +4,7 @@
  * signal comes, what was taken is answered. Meanwhile the main thread tells the service manager and
  * the page how the worker is.
  */
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -22,7 +23,9 @@
 /* How long Frigate waits unless its configuration says otherwise. */
 #define DEFAULT_PATIENCE_MS 200
 #define DEFAULT_BODY_MIB 16
-#define POLL_US 50000
+/* How often a worker is looked at, until it serves and then. */
+#define POLL_MS 50
+#define SERVING_POLL_MS 250
 #define REPORT_US (G_USEC_PER_SEC / 2)
 #define DRAIN_US (30 * G_USEC_PER_SEC)
 /* Without an answer, while requests wait: longer than any model takes for a run, so that a service
@@ -411,13 +414,21 @@ drain (SlServeWorker *worker, const Teller *teller)
   return FALSE;
 }
 
+/* A signal ends it early. The service manager is told in time: its interval has four waits. */
+static void
+wait_a_little (const Teller *teller)
+{
+  const guint64 quarter_ms = teller->watchdog > 0 ? teller->watchdog / 4000 : SERVING_POLL_MS;
+  poll (NULL, 0, teller->ready ? (int) CLAMP (quarter_ms, 1, SERVING_POLL_MS) : POLL_MS);
+}
+
 static int
 work_until_told (SlServeWorker *worker, Teller *teller)
 {
   const char *failed;
   while (!sl_interrupted () && sl_serve_worker_failed (worker) == NULL) {
     tell (teller, worker);
-    g_usleep (POLL_US);
+    wait_a_little (teller);
   }
   failed = sl_serve_worker_failed (worker);
   if (failed != NULL)
