@@ -293,7 +293,7 @@ job_thread (gpointer data)
       sl_work_free (works[k]);
     g_mutex_lock (&worker->lock);
     worker->busy--;
-    g_cond_broadcast (&worker->changed);
+    sl_serve_worker_changed (worker);
   }
   g_mutex_unlock (&worker->lock);
   free_job (job);
