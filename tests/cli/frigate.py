@@ -160,6 +160,8 @@ def test_objects():
             header, pixels = picture(width, height)
             row, = camera.detect(header, pixels)
             assert close(row, 1, 200 / 255, 0.25, 0, 0.75, 0.5), row
+            again, = camera.detect(header, pixels[1:] + pixels[:1])  # the same header, and another picture
+            assert close(again, 0, 200 / 255, 0.25, 0, 0.75, 0.5), again
             planes = b"".join(bytes([value]) * (width * height) for value in (0, 0, 200))
             assert camera.detect(dict(header, shape=[1, 3, height, width]), planes) == [row]
             floats = struct.pack("=%df" % (3 * width * height), *([0, 0, 200 / 255] * (width * height)))

@@ -37,12 +37,17 @@
 #define MAX_ENLARGED 4
 #define MIN_MESSAGE (1 << 20)
 /* Pictures and answers of a client that wait in the socket; a client that keeps to the protocol has
- * one. The library wakes the other side each time half of them have been taken, so few are dear. */
-#define WAITING_PICTURES 4
+ * one. The library wakes its own thread when half of them have been taken, and again with each part
+ * of the next message, so few are dear. Pictures are limited by their bytes, too. */
+#define MIN_PICTURES 4
+#define MAX_PICTURES 16
+#define WAITING_BYTES (64 << 20)
 #define WAITING_ANSWERS 64
 /* Parts of a message that are read: route, delimiter, header, picture. */
 #define N_PARTS 4
 #define LINGER_MS 500
+/* A longer header is read anew each time. */
+#define MAX_KNOWN_HEADER 512
 /* Runs at the start that tell the time of a frame. */
 #define N_TIMED 5
 /* Lines about models that clients ask for. */
@@ -73,7 +78,9 @@ struct _SlZmqDoor
   SlNormalizer *normalizer; /* (nullable): for pictures like @image */
   SlImageInfo image;
   GByteArray *scratch;
-  char *told; /* (nullable): the model's name of the last client's request */
+  GByteArray *known_text; /* the header of the last picture: clients send the same one each time */
+  SlZmqHeader known;      /* without a name */
+  char *told;             /* (nullable): the model's name of the last client's request */
   guint n_told;
   /* Under the lock: */
   GMutex lock;
@@ -146,10 +153,14 @@ ensure_normalizer (SlZmqDoor *door, const SlImageInfo *info, GError **error)
 static char *
 client_name (const SlZmqRoute *route)
 {
-  GString *name = g_string_new (NULL);
-  for (guint i = 0; i < route->size; i++)
-    g_string_append_printf (name, "%02x", route->bytes[i]);
-  return g_string_free (name, FALSE);
+  static const char digits[] = "0123456789abcdef";
+  char *name = g_malloc (2 * route->size + 1);
+  for (guint i = 0; i < route->size; i++) {
+    name[2 * i] = digits[route->bytes[i] >> 4];
+    name[2 * i + 1] = digits[route->bytes[i] & 15];
+  }
+  name[2 * route->size] = '\0';
+  return name;
 }
 
 /* (transfer full): the picture of @part as a request; NULL with @error set. */
@@ -221,6 +232,25 @@ answer_about_model (SlZmqDoor *door, const SlZmqHeader *header, const SlZmqRoute
   send_reply (door, route, text, NULL);
 }
 
+static gboolean
+read_header (SlZmqDoor *door, zmq_msg_t *part, SlZmqHeader *header, GError **error)
+{
+  GByteArray *text = door->known_text;
+  const gsize size = zmq_msg_size (part);
+  if (size > 0 && size == text->len && memcmp (text->data, zmq_msg_data (part), size) == 0) {
+    *header = door->known;
+    return TRUE;
+  }
+  if (!sl_zmq_header_read (zmq_msg_data (part), size, header, error))
+    return FALSE;
+  if (header->kind == SL_ZMQ_PICTURE && header->name == NULL && size <= MAX_KNOWN_HEADER) {
+    g_byte_array_set_size (text, 0);
+    g_byte_array_append (text, zmq_msg_data (part), (guint) size);
+    door->known = *header;
+  }
+  return TRUE;
+}
+
 /* @parts: route, delimiter, and what is there of header and picture; @n of them. */
 static void
 take_message (SlZmqDoor *door, zmq_msg_t *parts, guint n)
@@ -235,8 +265,7 @@ take_message (SlZmqDoor *door, zmq_msg_t *parts, guint n)
       "request: expected an empty part in front, as sockets of type REQ send it");
   else if (n < 3)
     refuse (door, &route, "request: expected a header and a picture, got neither");
-  else if (!sl_zmq_header_read (zmq_msg_data (&parts[2]), zmq_msg_size (&parts[2]), &header,
-                                &error))
+  else if (!read_header (door, &parts[2], &header, &error))
     refuse (door, &route, error->message);
   else if (header.kind != SL_ZMQ_PICTURE)
     answer_about_model (door, &header, &route);
@@ -402,10 +431,11 @@ check_path (const char *endpoint, const char *path, GError **error)
 static gboolean
 bind_socket (SlZmqDoor *door, const char *endpoint, GError **error)
 {
-  const int pictures = WAITING_PICTURES, answers = WAITING_ANSWERS, linger = LINGER_MS;
   size_t size = sizeof door->signal;
   const gint64 most = MAX (
     (gint64) door->spec.width * door->spec.height * 3 * MAX_ENLARGED * MAX_ENLARGED, MIN_MESSAGE);
+  const int pictures = (int) CLAMP (WAITING_BYTES / most, MIN_PICTURES, MAX_PICTURES);
+  const int answers = WAITING_ANSWERS, linger = LINGER_MS;
   const char *path = sl_zmq_endpoint_path (endpoint);
   if (path != NULL && !check_path (endpoint, path, error))
     return FALSE;
@@ -562,6 +592,7 @@ open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **erro
   door->served = g_ptr_array_index (worker->models, 0);
   door->patience_us = settings->patience_ms * G_TIME_SPAN_MILLISECOND;
   door->scratch = g_byte_array_new ();
+  door->known_text = g_byte_array_new ();
   g_mutex_init (&door->lock);
   g_mutex_init (&door->socket_lock);
   worker->address = g_strdup (settings->endpoint);
@@ -629,6 +660,7 @@ close_door (SlServeWorker *worker)
     if (files[i] >= 0)
       close (files[i]);
   g_byte_array_unref (door->scratch);
+  g_byte_array_unref (door->known_text);
   g_clear_pointer (&door->normalizer, sl_normalizer_free);
   g_clear_pointer (&door->decoding, sl_decoding_free);
   g_clear_pointer (&door->labels, sl_labels_unref);
