@@ -2,8 +2,8 @@
 /*
  * sltrack: gives the objects of video frames ids that stay the same from frame to frame. Objects
  * are regions of interest. Objects that other elements wrote only as relations get a region first.
- * Pixels are not copied, and read only where appearance= names a model, which then runs in the
- * streaming thread. A frame without objects passes unchanged.
+ * Pixels are not copied. They are read only with camera-motion=true, and where appearance= names a
+ * model, which then runs in the streaming thread. A frame without objects passes unchanged.
  *
  * A frame counts as analysed when it has objects, an empty relation meta, or an SlFrameMeta that
  * says so; slpostprocess adds one to every frame that went through a model. In any other frame the
@@ -19,6 +19,8 @@
 
 #include "plugins/base/describe.h"
 #include "plugins/meta/class_names.h"
+#include "plugins/motion/luma.h"
+#include "plugins/motion/shift.h"
 #include "plugins/meta/map/relations.h"
 #include "plugins/meta/regions/choose.h"
 #include "plugins/meta/predictions.h"
@@ -42,6 +44,7 @@ typedef struct
   GstBaseTransform parent;
   SlTrackSettings settings;          /* object lock */
   gboolean interpolate, drop_unsure; /* object lock */
+  gboolean camera_motion;            /* object lock */
   char *classes;                     /* object lock */
   char *appearance, *look_settings;  /* object lock */
   gint batch, next_id;               /* object lock */
@@ -56,12 +59,15 @@ typedef struct
   guint64 frame;
   SlTracked *expected;   /* SL_TRACK_MOST */
   SlObjectView *objects; /* as many */
+  GstVideoInfo video;    /* where pixels are read */
+  /* With camera-motion. */
+  gboolean follows_camera;
+  SlShift shift;
   /* With a model of appearance. */
   SlEmbedder *embedder; /* (nullable) */
-  GstVideoInfo video;
-  GstBuffer *buffer; /* the frame in hand */
-  GError *failure;   /* (nullable): of the frame in hand */
-  gint64 looked;     /* microseconds that the model took for it */
+  GstBuffer *buffer;    /* the frame in hand */
+  GError *failure;      /* (nullable): of the frame in hand */
+  gint64 looked;        /* microseconds that the model took for it */
   SlStageLatency latency;
   gboolean refused, told_blank;
   gint gives_looks; /* atomic: slgallery asked for embeddings */
@@ -74,6 +80,10 @@ G_DEFINE_TYPE (SlTrack, sl_track, GST_TYPE_BASE_TRANSFORM)
 static guint predictions_signal;
 
 #define CAPS "video/x-raw(ANY)"
+/* The model's formats whose luma, or green, has 8 bits. */
+#define CAMERA_FORMATS                                                                          \
+  "{ NV12, NV21, I420, YV12, YUY2, UYVY, Y42B, Y444, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, " \
+  "xRGB, ARGB, xBGR, ABGR, RGBP }"
 
 #define AT(member) G_STRUCT_OFFSET (SlTrack, member)
 
@@ -121,6 +131,10 @@ static const SlProperty properties[] = {
     "new position; also match "
     "objects by the direction of their motion",
     SL_PROPERTY_BOOL, AT (settings.observed), 0, 0, FALSE, NULL, TRUE },
+  { "camera-motion", "Camera motion",
+    "The camera turns or shakes: measure in each frame how far the picture moved, by its pixels, "
+    "and move known objects with it. Frames must be in system memory, with 8 bits",
+    SL_PROPERTY_BOOL, AT (camera_motion), 0, 0, FALSE },
   { "appearance", "Appearance",
     "Path of a model that makes an embedding of an object's picture, such as "
     "appearance=osnet.onnx, or zoo:NAME: objects "
@@ -231,10 +245,14 @@ look (gpointer data, const SlTrackBox *boxes, const guint *chosen, guint n, gflo
   GstVideoFrame frame;
   SlImage image;
   memset (embeddings, 0, (gsize) n * sl_embedder_length (self->embedder) * sizeof *embeddings);
-  if (!sl_video_input_map (&frame, &image, &self->video, self->buffer, &self->failure))
+  if (!sl_video_input_map (&frame, &image, &self->video, self->buffer, &self->failure)) {
+    g_prefix_error (&self->failure, "appearance: ");
     return;
+  }
   if (sl_embedder_run (self->embedder, &image, boxes, chosen, n, embeddings, &self->failure))
     check_blank (self, embeddings, n);
+  else
+    g_prefix_error (&self->failure, "appearance: ");
   gst_video_frame_unmap (&frame);
   self->looked = g_get_monotonic_time () - start;
 }
@@ -329,11 +347,28 @@ tell (SlTrack *self, GstBuffer *buffer)
                                     &prediction);
 }
 
+/* Known objects move with the picture. FALSE: @failure says why not. */
+static gboolean
+follow_camera (SlTrack *self, GstBuffer *buffer)
+{
+  GstVideoFrame frame;
+  SlImage image;
+  gdouble moved[2];
+  if (!sl_video_input_map (&frame, &image, &self->video, buffer, &self->failure)) {
+    g_prefix_error (&self->failure, "camera-motion: ");
+    return FALSE;
+  }
+  const SlLuma luma = sl_frame_luma (&frame);
+  if (sl_shift_see (&self->shift, &luma, moved))
+    sl_tracker_shift (self->tracking.tracker, moved[0], moved[1]);
+  gst_video_frame_unmap (&frame);
+  return TRUE;
+}
+
 /* What went wrong on the frame in hand. */
 static GstFlowReturn
 fail (SlTrack *self)
 {
-  g_prefix_error (&self->failure, "appearance: ");
   sl_element_report (GST_ELEMENT (self), self->failure);
   g_clear_error (&self->failure);
   return GST_FLOW_ERROR;
@@ -355,6 +390,8 @@ sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   self->frame++;
   self->buffer = buffer;
   self->looked = 0;
+  if (self->follows_camera && !follow_camera (self, buffer))
+    return fail (self);
   if (sl_buffer_has_objects (buffer, self->width, self->height)) {
     if (gst_buffer_is_writable (buffer))
       sl_prediction_reader_adopt (&self->reader, &buffer, self->width, self->height);
@@ -390,18 +427,29 @@ sl_track_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer
   return GST_FLOW_OK;
 }
 
-/* The model reads pixels: only formats that it can read are taken. */
+/* Where pixels are read, only formats that can be read are taken. */
 static gboolean
 read_format (SlTrack *self, GstCaps *caps)
 {
   SlImageInfo image;
   GError *error = NULL;
+  if (self->follows_camera
+      && !sl_video_input_read (caps, "sltrack with camera-motion=", CAMERA_FORMATS, &self->video,
+                               &image, &error))
+    return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   if (self->embedder == NULL
       || (sl_video_input_read (caps, "sltrack with appearance=", SL_VIDEO_INPUT_FORMATS,
                                &self->video, &image, &error)
           && sl_embedder_set_image (self->embedder, &image, &error)))
     return TRUE;
   return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+}
+
+static void
+forget (SlTrack *self)
+{
+  sl_tracking_reset (&self->tracking);
+  sl_shift_forget (&self->shift);
 }
 
 static gboolean
@@ -418,7 +466,7 @@ sl_track_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
   /* Boxes of a frame of another size are elsewhere. */
   if (width != self->width || height != self->height)
-    sl_tracking_reset (&self->tracking);
+    forget (self);
   self->width = width;
   self->height = height;
   sl_tracking_set_rate (&self->tracking, fps_n, fps_d);
@@ -430,7 +478,7 @@ sl_track_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP
       || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
-    sl_tracking_reset (&((SlTrack *) base)->tracking);
+    forget ((SlTrack *) base);
   return GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->sink_event (base, event);
 }
 
@@ -501,7 +549,9 @@ sl_track_start (GstBaseTransform *base)
   sl_tracking_init (&self->tracking);
   GST_OBJECT_LOCK (base);
   sl_tracker_set_next_id (self->tracking.tracker, self->next_id);
+  self->follows_camera = self->camera_motion;
   GST_OBJECT_UNLOCK (base);
+  sl_shift_forget (&self->shift);
   sl_class_choice_clear (&self->choice);
   self->frame = 0;
   return open_model (self);
@@ -512,6 +562,7 @@ sl_track_finalize (GObject *object)
 {
   SlTrack *self = (SlTrack *) object;
   sl_tracking_clear (&self->tracking);
+  sl_shift_clear (&self->shift);
   g_ptr_array_unref (self->regions);
   g_ptr_array_unref (self->unsure);
   g_array_unref (self->boxes);

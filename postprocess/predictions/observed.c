@@ -43,6 +43,17 @@ sl_observed_add (SlObserved *self, const double box[4], const SlKalmanBox *filte
 }
 
 void
+sl_observed_shift (SlObserved *self, const double by[2])
+{
+  for (guint k = 0; k < 2; k++) {
+    self->box[k] += by[k];
+    self->filter.axis[k].position += by[k];
+    for (guint i = 0; i < SL_OBSERVED_SPAN; i++)
+      self->centres[i][k] += by[k];
+  }
+}
+
+void
 sl_observed_catch_up (const SlObserved *self, const double box[4], guint gap, SlKalmanBox *filter)
 {
   double between[4];

@@ -27,6 +27,8 @@ void sl_observed_add (SlObserved *self, const double box[4], const SlKalmanBox *
  * it was seen last to @box, @gap frames (at least 1) later. Takes at most 64 steps. */
 void sl_observed_catch_up (const SlObserved *self, const double box[4], guint gap,
                            SlKalmanBox *filter);
+/** sl_observed_shift: the camera moved: all places move @by, x and y. */
+void sl_observed_shift (SlObserved *self, const double by[2]);
 /** sl_observed_agrees: the cosine of the angle between the object's direction and that to a box
  * with its centre at @x, @y; 0 where one of them is not known. */
 double sl_observed_agrees (const SlObserved *self, double x, double y);

@@ -519,6 +519,24 @@ sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint s
   tracker->started = tracker->started || tracker->tracks->len > 0;
 }
 
+static void
+shift (SlTrackState *track, const double by[2])
+{
+  for (guint k = 0; k < 2; k++)
+    track->box.axis[k].position += by[k];
+  sl_observed_shift (&track->observed, by);
+}
+
+void
+sl_tracker_shift (SlTracker *tracker, double x, double y)
+{
+  const double by[2] = { x, y };
+  for (guint t = 0; t < tracker->tracks->len; t++)
+    shift (sl_track_at (tracker, t), by);
+  for (guint i = 0; i < tracker->memory->len; i++)
+    shift (&g_array_index (tracker->memory, SlTrackState, i), by);
+}
+
 void
 sl_tracker_skip (SlTracker *tracker, guint steps)
 {

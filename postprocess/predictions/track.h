@@ -108,6 +108,10 @@ void sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, gu
  * length 1, of the object with an id that is box @box. NULL where there is none that the caller has
  * not got: embeddings of boxes that others cover are not given away. */
 const gfloat *sl_tracker_take_look (SlTracker *tracker, guint box);
+/** sl_tracker_shift: the picture moved by @x and @y pixels since the last frame, because the camera
+ * did: so did the places where objects were seen and are expected. Call it before
+ * sl_tracker_update() or sl_tracker_skip(). */
+void sl_tracker_shift (SlTracker *tracker, double x, double y);
 /** sl_tracker_skip: moves @steps frames on, to a frame on which no model ran. */
 void sl_tracker_skip (SlTracker *tracker, guint steps);
 /** sl_tracker_expect: writes the objects with an id that were seen in the last update to @out, at

@@ -157,6 +157,8 @@ static const Case cases[] = {
     "video/x-raw ! sltrack max-age=5 appearance-memory=10 appearance=@models@/looks.onnx "
     "appearance-settings=\"mean=127.5 std=127.5\" observation-centred=true",
     24, "objects=true" },
+  { "objects/camera", "brightest_channel.tflite",
+    "video/x-raw ! sltrack max-age=5 camera-motion=true", 24, "objects=true", "snow" },
   /* The class that wins everywhere is a letter here. */
   { "objects/letters", "letters.onnx std=255 decoder=text,end=1,transposed=yes,alphabet=XBCD",
     "video/x-raw ! sltrack max-age=5 ! sltext formats=@models@/letters.formats", 64,

@@ -5,11 +5,11 @@
 #include "tests/support/walks.h"
 #include "tools/evaluate/tracks.h"
 
-/** FollowHow: what the tracker goes by, beside overlap. @described: (out): boxes that were
- * described so far */
+/** FollowHow: what the tracker goes by, beside overlap. @camera: the motion of the camera, measured
+ * in drawn pictures; @described: (out): boxes that were described so far */
 typedef struct
 {
-  gboolean observed, appearance;
+  gboolean observed, appearance, camera;
   guint64 described;
 } FollowHow;
 

@@ -27,6 +27,7 @@ static const WalkScene scenes[] = {
   { "crowd", 36, 200, 2, 4, 0.02, 0, 0, TRUE, FALSE, FALSE, 0, 0 },
   { "pan", 14, 200, 1, 5, 0.01, 14, 0, TRUE, FALSE, FALSE, 0, 0 },
   { "shake", 14, 200, 1, 5, 0.01, 0, 12, TRUE, FALSE, FALSE, 0, 0 },
+  { "jerk", 14, 200, 1, 5, 0.01, 0, 30, TRUE, FALSE, FALSE, 0, 0 },
   { "about-turn", 16, 200, 0, 6, 0.00, 0, 0, TRUE, FALSE, TRUE, 0, 0 },
   { "look-alikes", 16, 200, 0, 6, 0.00, 0, 0, TRUE, FALSE, FALSE, 2, 0 },
   { "out-and-back", 12, 300, 0, 7, 0.01, 0, 0, TRUE, FALSE, FALSE, 0, 300 },
