@@ -69,7 +69,7 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (keep), 0, 0, 0 },
   { "most", "Most people",
     "Most people in the gallery; more, and those seen least recently are erased", SL_PROPERTY_INT,
-    AT (most), 1, SL_IDENTITY_MOST, 10000 },
+    AT (most), 1, SL_IDENTITY_MOST, SL_IDENTITY_USUAL_MOST },
   { "key-file", "Key file",
     "File with 64 hexadecimal digits, for its owner alone: embeddings are encrypted with this key; "
     "unset = they are not encrypted",
@@ -260,7 +260,8 @@ identify (SlGalleryElement *self, GstBuffer *buffer)
     const SlIdentityObject *object = &self->objects[i];
     const SlObjectView view = { .identity = object->person,
                                 .identity_confidence = object->confidence,
-                                .identity_cameras = object->cameras };
+                                .identity_cameras = object->cameras,
+                                .identity_name = object->name };
     if (object->person != 0)
       sl_region_set_identity (self->regions[i], &view);
     g_clear_pointer (&self->looks[i], g_bytes_unref);

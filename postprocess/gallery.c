@@ -16,15 +16,12 @@
 #define MAX_VECTORS 100000
 #define MAX_NUMBERS (1u << 25)
 #define LANES 8
-/* Digits that read back as the same float. */
-#define DIGITS 9
 /* Below every cosine. */
 #define NONE (-2.f)
 
 struct _SlGallery
 {
   guint length;
-  char *model;      /* (nullable): what the member SL_GALLERY_MODEL says */
   GPtrArray *names; /* owned */
   GPtrArray *told;  /* (nullable): the same, interned, and NULL at the end */
   GArray *ends;     /* guint: one past the last vector of each name */
@@ -75,21 +72,9 @@ read_vector (SlGallery *self, SlJsonReader *reader, const char *name)
 }
 
 static gboolean
-read_model (SlGallery *self, SlJsonReader *reader)
-{
-  if (!sl_json_reader_string (reader))
-    return FALSE;
-  g_free (self->model);
-  self->model = g_strdup (reader->text->str);
-  return TRUE;
-}
-
-static gboolean
 read_name (SlGallery *self, SlJsonReader *reader, GHashTable *seen)
 {
   const guint before = self->n_vectors;
-  if (strcmp (reader->key->str, SL_GALLERY_MODEL) == 0)
-    return read_model (self, reader);
   if (reader->key->len == 0)
     return sl_json_reader_fail (reader,
                                 "expected a name for each list of vectors, got an empty one");
@@ -157,8 +142,8 @@ make (guint length)
   return self;
 }
 
-static SlGallery *
-load (const char *path, guint length, gboolean may_be_empty, GError **error)
+SlGallery *
+sl_gallery_load (const char *path, guint length, GError **error)
 {
   gsize bytes = 0;
   g_autofree char *text = read_file (path, &bytes, error);
@@ -167,29 +152,15 @@ load (const char *path, guint length, gboolean may_be_empty, GError **error)
   g_autoptr (SlGallery) self = make (length);
   SlJsonReader reader;
   sl_json_reader_init (&reader, text, bytes);
-  const gboolean good = read_gallery (self, &reader)
-                        && (may_be_empty || self->n_vectors > 0
-                            || sl_json_reader_fail (&reader, "expected names, got none"));
+  const gboolean good =
+    read_gallery (self, &reader)
+    && (self->n_vectors > 0 || sl_json_reader_fail (&reader, "expected names, got none"));
   if (!good)
     sl_fail (error, SL_ERROR_FORMAT,
              "%s: %s; expected a gallery: {\"NAME\": [[NUMBER, ...], ...], ...}", path,
              reader.error->message);
   sl_json_reader_clear (&reader);
   return good ? g_steal_pointer (&self) : NULL;
-}
-
-SlGallery *
-sl_gallery_load (const char *path, guint length, GError **error)
-{
-  return load (path, length, FALSE, error);
-}
-
-SlGallery *
-sl_gallery_open (const char *path, guint length, GError **error)
-{
-  struct stat info;
-  return stat (path, &info) != 0 && errno == ENOENT ? make (length)
-                                                    : load (path, length, TRUE, error);
 }
 
 void
@@ -201,14 +172,7 @@ sl_gallery_free (SlGallery *gallery)
   g_clear_pointer (&gallery->told, g_ptr_array_unref);
   g_array_unref (gallery->ends);
   g_array_unref (gallery->numbers);
-  g_free (gallery->model);
   g_free (gallery);
-}
-
-const char *
-sl_gallery_model (const SlGallery *gallery)
-{
-  return gallery->model;
 }
 
 const char *const *
@@ -221,87 +185,6 @@ sl_gallery_names (SlGallery *gallery)
     g_ptr_array_add (gallery->told, NULL);
   }
   return (const char *const *) gallery->told->pdata;
-}
-
-guint
-sl_gallery_n_names (const SlGallery *gallery)
-{
-  return gallery->names->len;
-}
-
-const char *
-sl_gallery_name (const SlGallery *gallery, guint i)
-{
-  return gallery->names->pdata[i];
-}
-
-/* The first vector of name number @i. */
-static guint
-first_vector (const SlGallery *self, guint i)
-{
-  return i == 0 ? 0 : g_array_index (self->ends, guint, i - 1);
-}
-
-gboolean
-sl_gallery_remove (SlGallery *gallery, const char *name)
-{
-  guint i;
-  if (!g_ptr_array_find_with_equal_func (gallery->names, name, g_str_equal, &i))
-    return FALSE;
-  const guint first = first_vector (gallery, i),
-              n = g_array_index (gallery->ends, guint, i) - first;
-  g_array_remove_range (gallery->numbers, first * gallery->length, n * gallery->length);
-  g_array_remove_index (gallery->ends, i);
-  for (guint k = i; k < gallery->ends->len; k++)
-    g_array_index (gallery->ends, guint, k) -= n;
-  g_ptr_array_remove_index (gallery->names, i);
-  g_clear_pointer (&gallery->told, g_ptr_array_unref);
-  gallery->n_vectors -= n;
-  return TRUE;
-}
-
-gboolean
-sl_gallery_set (SlGallery *gallery, const char *name, const gfloat *vectors, guint n)
-{
-  const gboolean known = sl_gallery_remove (gallery, name);
-  g_array_append_vals (gallery->numbers, vectors, n * gallery->length);
-  gallery->n_vectors += n;
-  g_array_append_val (gallery->ends, gallery->n_vectors);
-  g_ptr_array_add (gallery->names, g_strdup (name));
-  g_clear_pointer (&gallery->told, g_ptr_array_unref);
-  return known;
-}
-
-static void
-append_vector (GString *text, const gfloat *numbers, guint n)
-{
-  g_string_append_c (text, '[');
-  for (guint i = 0; i < n; i++) {
-    g_string_append (text, i > 0 ? "," : "");
-    sl_json_append_double (text, numbers[i], DIGITS);
-  }
-  g_string_append_c (text, ']');
-}
-
-GString *
-sl_gallery_write (const SlGallery *gallery, const char *model)
-{
-  const gfloat *numbers = (const gfloat *) (gconstpointer) gallery->numbers->data;
-  GString *text = g_string_new ("{\"" SL_GALLERY_MODEL "\": ");
-  sl_json_append_string (text, model);
-  for (guint i = 0; i < gallery->names->len; i++) {
-    const guint first = first_vector (gallery, i), end = g_array_index (gallery->ends, guint, i);
-    g_string_append (text, ",\n ");
-    sl_json_append_string (text, gallery->names->pdata[i]);
-    g_string_append (text, ": [");
-    for (guint v = first; v < end; v++) {
-      g_string_append (text, v > first ? ",\n  " : "");
-      append_vector (text, &numbers[(gsize) v * gallery->length], gallery->length);
-    }
-    g_string_append_c (text, ']');
-  }
-  g_string_append (text, "}\n");
-  return text;
 }
 
 /* Sums side by side, which the compiler puts into a vector register. */

@@ -100,6 +100,7 @@ copy_objects (SlPredictions *self, const SlPredictionView *from)
                         ? sl_arena_memdup (self->arena, object->text, sizeof *object->text)
                         : NULL;
     objects[i].identity_cameras = copy_text (self, object->identity_cameras);
+    objects[i].identity_name = copy_text (self, object->identity_name);
     objects[i].points = copy (self, object->points, object->n_points, sizeof *object->points);
     objects[i].skeleton = copy_own_skeleton (self, from, objects, i);
   }

@@ -24,6 +24,7 @@ typedef struct _SlIdentityCamera SlIdentityCamera;
  * @person: (out): 0 = not known yet
  * @confidence: (out): 0..1
  * @cameras: (out) (nullable): which saw the person, with commas between; until the next frame
+ * @name: (out) (nullable): that the person was registered with; until the next frame
  */
 typedef struct
 {
@@ -31,7 +32,7 @@ typedef struct
   const gfloat *look;
   gint64 person;
   gdouble confidence;
-  const char *cameras;
+  const char *cameras, *name;
 } SlIdentityObject;
 
 /** sl_identity_camera_new: opens the gallery, where no camera of this process has it open. NULL

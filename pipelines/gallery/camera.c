@@ -31,6 +31,7 @@ typedef struct
   gdouble confidence, cosine;
   guint64 mask;
   char *cameras; /* (nullable): of @mask */
+  char *name;    /* (nullable): of @person */
   gfloat scale;  /* of its first look, in the camera's rows; 0 = none */
 } Track;
 
@@ -132,6 +133,7 @@ end_track (SlIdentityCamera *camera, Track *track)
   if (track->person != 0 && track->noted < track->seen)
     note (camera, track);
   g_free (track->cameras);
+  g_free (track->name);
   *track = (Track){ 0 };
 }
 
@@ -344,6 +346,10 @@ answer (SlIdentityCamera *camera, Track *track, SlIdentityObject *object)
     track->mask = person->cameras;
     track->cameras = sl_identity_cameras_list (&book->cameras, track->mask);
   }
+  if (g_strcmp0 (person->name, track->name) != 0) {
+    g_free (track->name);
+    track->name = g_strdup (person->name);
+  }
   if (track->seen - track->noted >= NOTE_US)
     note (camera, track);
   if (track->seen - track->first >= NOTE_MOST_US)
@@ -351,6 +357,7 @@ answer (SlIdentityCamera *camera, Track *track, SlIdentityObject *object)
   object->person = track->person;
   object->confidence = track->confidence;
   object->cameras = track->cameras;
+  object->name = track->name;
 }
 
 /* Tracks that are not seen any longer were seen until when they were. */
@@ -376,7 +383,7 @@ sl_identity_camera_frame (SlIdentityCamera *camera, SlIdentityObject *objects, g
   for (guint i = 0; i < n; i++) {
     objects[i].person = 0;
     objects[i].confidence = 0;
-    objects[i].cameras = NULL;
+    objects[i].cameras = objects[i].name = NULL;
     tracks[i] = objects[i].track > 0 ? find_track (camera, objects[i].track) : NULL;
     if (tracks[i] != NULL)
       tracks[i]->seen = MAX (now, tracks[i]->seen);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/fail.h"
+#include "core/base/plain_name.h"
 #include "core/base/printable.h"
 
 void
@@ -25,11 +26,7 @@ sl_identity_cameras_clear (SlIdentityCameras *cameras)
 gboolean
 sl_identity_camera_check (const char *name, GError **error)
 {
-  gboolean plain = *name != '\0' && strlen (name) <= SL_IDENTITY_CAMERA_NAME
-                   && g_utf8_validate (name, -1, NULL) && strchr (name, ',') == NULL;
-  for (const char *at = name; plain && *at != '\0';)
-    plain = sl_is_plain (sl_utf8_next (&at));
-  if (plain)
+  if (sl_is_plain_name (name, SL_IDENTITY_CAMERA_NAME) && strchr (name, ',') == NULL)
     return TRUE;
   g_autofree char *shown = sl_printable (name, SL_PRINTABLE_NAME);
   return sl_fail (error, SL_ERROR_ARGUMENT,

@@ -37,7 +37,9 @@ sl_identity_store_drop_empty (SlIdentityStore *store, guint *n, GError **error)
          && count (store,
                    sl_sql_do (&store->sql, error,
                               "DELETE FROM view WHERE person NOT IN (SELECT id FROM person)", ""),
-                   n);
+                   n)
+         && sl_sql_do (&store->sql, error,
+                       "DELETE FROM named WHERE person NOT IN (SELECT id FROM person)", "");
 }
 
 /* The log is cut to nothing. */
@@ -164,6 +166,9 @@ sl_identity_store_merge_rows (SlIdentityStore *store, gint64 from, gint64 into, 
          && sl_sql_do (&store->sql, error,
                        "UPDATE OR REPLACE sighting SET person = ? WHERE person = ?", "ii", into,
                        from)
+         && sl_sql_do (&store->sql, error, "UPDATE OR IGNORE named SET person = ? WHERE person = ?",
+                       "ii", into, from)
+         && sl_sql_do (&store->sql, error, "DELETE FROM named WHERE person = ?", "i", from)
          && sl_sql_do (&store->sql, error, "DELETE FROM person WHERE id = ?", "i", from)
          && sl_identity_store_trim_views (store, into, error);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /* How long a gallery keeps what it has, how much that may be, and from when on two embeddings are
  * of one person. */
 #pragma once
@@ -7,6 +8,9 @@
 
 /** Most people of a gallery. */
 #define SL_IDENTITY_MOST 100000
+#define SL_IDENTITY_USUAL_MOST 10000
+/** Bytes of a person's name, for sl_is_plain_name(). */
+#define SL_IDENTITY_NAME 64
 /** Threshold and margin where none are stated. */
 #define SL_IDENTITY_THRESHOLD 0.6
 #define SL_IDENTITY_MARGIN 0.05

@@ -17,7 +17,7 @@
 
 /* "SLga": a file of another program has another number, and is not touched. */
 #define APPLICATION 0x534c6761
-#define VERSION 1
+#define VERSION 2
 #define EXPECTED "expected a gallery that sightline has made, or a name without a file"
 #define KEY_CHECK "key"
 #define KEY_TEXT "sightline gallery"
@@ -37,9 +37,10 @@ static const char schema[] =
   "PRIMARY KEY (person, camera, first));"
   "CREATE TABLE IF NOT EXISTS evidence (a TEXT NOT NULL, b TEXT NOT NULL, same INTEGER NOT NULL, n "
   "REAL NOT NULL, mean REAL NOT NULL, squares REAL NOT NULL, PRIMARY KEY (a, b, same));"
+  "CREATE TABLE IF NOT EXISTS named (person INTEGER PRIMARY KEY, name BLOB NOT NULL);"
   "CREATE INDEX IF NOT EXISTS view_time ON view (time);"
   "CREATE INDEX IF NOT EXISTS sighting_last ON sighting (last);"
-  "PRAGMA application_id=1397516129; PRAGMA user_version=1; COMMIT;";
+  "PRAGMA application_id=1397516129; PRAGMA user_version=2; COMMIT;";
 
 /* What is in it is for its owner. A link would lead elsewhere. */
 static gboolean
@@ -270,19 +271,24 @@ sl_identity_store_free (SlIdentityStore *store)
 }
 
 gboolean
-sl_identity_store_reserve (SlIdentityStore *store, guint n, gint64 *first, GError **error)
+sl_identity_store_take_numbers (SlIdentityStore *store, guint n, gint64 *first, GError **error)
 {
-  if (!sl_sql_script (&store->sql, "BEGIN IMMEDIATE", error))
+  if (!ask (&store->sql, "SELECT next FROM about WHERE id = 1", first, error))
     return FALSE;
-  gboolean good = ask (&store->sql, "SELECT next FROM about WHERE id = 1", first, error);
-  if (good && (*first < 1 || *first > G_MAXINT64 / 2))
-    good = sl_fail (error, SL_ERROR_FORMAT,
+  if (*first < 1 || *first > G_MAXINT64 / 2)
+    return sl_fail (error, SL_ERROR_FORMAT,
                     "%s: its next number of a person is %" G_GINT64_FORMAT
                     ", expected 1 or more: put a copy back, or remove the file",
                     store->sql.path, *first);
-  good =
-    good && sl_sql_do (&store->sql, error, "UPDATE about SET next = ?", "i", *first + (gint64) n);
-  return sl_sql_end (&store->sql, good, error);
+  return sl_sql_do (&store->sql, error, "UPDATE about SET next = ?", "i", *first + (gint64) n);
+}
+
+gboolean
+sl_identity_store_reserve (SlIdentityStore *store, guint n, gint64 *first, GError **error)
+{
+  return sl_sql_script (&store->sql, "BEGIN IMMEDIATE", error)
+         && sl_sql_end (&store->sql, sl_identity_store_take_numbers (store, n, first, error),
+                        error);
 }
 
 void
@@ -472,7 +478,8 @@ sl_identity_store_load (SlIdentityStore *store, SlIdentityCameras *cameras, gint
       break;
   if (cause != NULL)
     g_propagate_error (error, g_steal_pointer (&cause));
-  else if (row != NULL && load_sightings (store, cameras, table, from, error))
+  else if (row != NULL && load_sightings (store, cameras, table, from, error)
+           && sl_identity_store_load_names (store, table, error))
     return g_steal_pointer (&table);
   return NULL;
 }

@@ -98,6 +98,41 @@ SlIdentityTable *sl_identity_store_load (SlIdentityStore *store, SlIdentityCamer
  * last. */
 gboolean sl_identity_store_has_changed (SlIdentityStore *store);
 
+/* People with names, in named.c. */
+
+/** The camera whose views the pictures are that a person was registered with. */
+#define SL_IDENTITY_REGISTERED "registered"
+
+/** SlIdentityLooks: @n embeddings, 1 to SL_IDENTITY_VIEWS, @stride bytes apart. */
+typedef struct
+{
+  const gint8 *rows;
+  gsize stride;
+  guint n;
+} SlIdentityLooks;
+
+/** sl_identity_store_register: @name has these embeddings in place of those that it was registered
+ * with before. @known: (out): whether somebody was called so. */
+gboolean sl_identity_store_register (SlIdentityStore *store, const char *name,
+                                     const SlIdentityLooks *looks, gint64 now, gboolean *known,
+                                     GError **error);
+/** sl_identity_store_unregister: forgets all who are called @name. @known: (out) */
+gboolean sl_identity_store_unregister (SlIdentityStore *store, const char *name, gboolean *known,
+                                       GError **error);
+/** sl_identity_store_names: (transfer full): the first to be registered comes first. NULL with
+ * @error set. */
+GStrv sl_identity_store_names (SlIdentityStore *store, GError **error);
+/** sl_identity_store_name: (transfer full) (nullable): of @person; NULL: there is none, or it is
+ * encrypted and there is no key. */
+char *sl_identity_store_name (SlIdentityStore *store, gint64 person);
+/** sl_identity_store_load_names: of people in @table. */
+gboolean sl_identity_store_load_names (SlIdentityStore *store, SlIdentityTable *table,
+                                       GError **error);
+/** sl_identity_store_take_numbers: as sl_identity_store_reserve(), in a transaction of the
+ * caller's. */
+gboolean sl_identity_store_take_numbers (SlIdentityStore *store, guint n, gint64 *first,
+                                         GError **error);
+
 /* Erasing, in erase.c. */
 
 /**

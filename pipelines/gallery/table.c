@@ -14,6 +14,14 @@
 #define HITS_MOST 512
 #define PEOPLE_MOST 16
 
+static void
+person_free (gpointer data)
+{
+  SlIdentityPerson *person = data;
+  g_free (person->name);
+  g_free (person);
+}
+
 SlIdentityTable *
 sl_identity_table_new (guint length)
 {
@@ -21,7 +29,7 @@ sl_identity_table_new (guint length)
   SlIdentityTable *table = g_new0 (SlIdentityTable, 1);
   table->length = length;
   table->stride = sl_search_stride (length);
-  table->people = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
+  table->people = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, person_free);
   return table;
 }
 
@@ -202,7 +210,38 @@ compare_seen (gconstpointer a, gconstpointer b)
                                   : (one->id > other->id) - (one->id < other->id);
 }
 
-/* Of more than @most people those seen least recently go, then all their views in one pass. */
+/* In one pass. */
+static void
+drop_views_of_nobody (SlIdentityTable *table)
+{
+  for (gsize i = table->n; i > 0; i--)
+    if (sl_identity_table_person (table, table->views[i - 1].person) == NULL)
+      remove_view (table, i - 1);
+}
+
+void
+sl_identity_table_name (SlIdentityTable *table, gint64 id, const char *name)
+{
+  SlIdentityPerson *person = sl_identity_table_person (table, id);
+  if (person == NULL)
+    return;
+  g_free (person->name);
+  person->name = g_strdup (name);
+}
+
+void
+sl_identity_table_keep_named (SlIdentityTable *table)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, table->people);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    if (((SlIdentityPerson *) value)->name == NULL)
+      g_hash_table_iter_remove (&iter);
+  drop_views_of_nobody (table);
+}
+
+/* Of more than @most people those seen least recently go, then all their views. */
 static void
 drop_oldest (SlIdentityTable *table, guint most)
 {
@@ -215,9 +254,7 @@ drop_oldest (SlIdentityTable *table, guint most)
     const gint64 id = ((SlIdentityPerson *) link->data)->id;
     g_hash_table_remove (table->people, &id);
   }
-  for (gsize i = table->n; i > 0; i--)
-    if (sl_identity_table_person (table, table->views[i - 1].person) == NULL)
-      remove_view (table, i - 1);
+  drop_views_of_nobody (table);
 }
 
 void

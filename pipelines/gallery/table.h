@@ -14,9 +14,10 @@
 #define SL_IDENTITY_VIEWS 6
 
 /** SlIdentityPerson: @seen: microseconds since 1970, the last time; @last: which camera that was;
- * @cameras: bits of numbers */
+ * @cameras: bits of numbers; @name: (nullable): who was registered so */
 typedef struct
 {
+  char *name;
   gint64 id, seen;
   guint64 cameras;
   guint n_views, last;
@@ -87,6 +88,10 @@ gdouble sl_identity_table_cosine (const SlIdentityTable *table, const gint8 *a, 
 SlIdentityPerson *sl_identity_table_person (const SlIdentityTable *table, gint64 id);
 /** sl_identity_table_add_person: the person @id, who may be there. */
 SlIdentityPerson *sl_identity_table_add_person (SlIdentityTable *table, gint64 id);
+/** sl_identity_table_name: of the person @id; of nobody: nothing. */
+void sl_identity_table_name (SlIdentityTable *table, gint64 id, const char *name);
+/** sl_identity_table_keep_named: all others go. */
+void sl_identity_table_keep_named (SlIdentityTable *table);
 void sl_identity_table_remove_person (SlIdentityTable *table, gint64 id);
 /** sl_identity_table_saw: person @id was seen by @camera at @time; of nobody: nothing. */
 void sl_identity_table_saw (SlIdentityTable *table, gint64 id, guint camera, gint64 time);

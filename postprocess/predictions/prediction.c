@@ -179,6 +179,8 @@ append_identity (GString *out, const SlObjectView *object)
   const char *at = object->identity_cameras != NULL ? object->identity_cameras : "";
   sl_json_append_printf (out, ",\"identity\":{\"id\":%" G_GINT64_FORMAT, object->identity);
   append_field (out, "confidence", object->identity_confidence);
+  if (object->identity_name != NULL)
+    sl_json_append_text (out, "name", object->identity_name);
   g_string_append (out, ",\"cameras\":[");
   while (*at != '\0') {
     const gsize n = strcspn (at, ",");

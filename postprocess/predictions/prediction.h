@@ -111,6 +111,7 @@ typedef struct
   gint64 identity;            /* who it is, of a gallery; 0 = not known */
   gdouble identity_confidence;
   const char *identity_cameras; /* (nullable): cameras that saw this person, with commas between */
+  const char *identity_name;    /* (nullable): the name that this person was registered with */
 } SlObjectView;
 
 /** A class of the mask, and its share of the cells, 0..1. */

@@ -167,7 +167,7 @@ def test_refused():
                 (404, "/v1/vision/face", blue(), "image/png",
                  "model face: expected one that finds objects, of those that are served: one_box, colour; others are served by sightline serve NAME=MODEL"),
                 (404, "/v1/vision/custom/colour", blue(), "image/png", "model colour: expected one that finds objects"),
-                (404, "/v1/vision/face/register", blue(), "image/png", "this worker knows no faces: start it with face=MODEL --faces MODEL --gallery FILE"),
+                (404, "/v1/vision/face/register", blue(), "image/png", "this worker knows no faces: start it with face=MODEL --faces MODEL --gallery FILE --keep TIME"),
                 (404, "/v1/vision/face/match", blue(), "image/png", "/v1/vision/face/match: there is nothing here; expected /predict, "),
                 (405, "/health", b"", "image/png", "/health: expected GET or HEAD"),
                 (400, "/predict", b"--a\r\n\r\nx", "multipart/form-data; boundary=a", "form: expected the boundary behind each part"),

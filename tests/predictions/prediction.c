@@ -182,12 +182,13 @@ test_identity (void)
 {
   static const struct
   {
-    const char *cameras, *json;
+    const char *cameras, *json, *name;
   } lists[] = {
-    { "gate,hall", "\"cameras\":[\"gate\",\"hall\"]}" },
-    { "the \"gate\"", "\"cameras\":[\"the \\\"gate\\\"\"]}" },
-    { "", "\"cameras\":[]}" },
-    { NULL, "\"cameras\":[]}" },
+    { "gate,hall", "\"name\":\"Anna \\\"B\\\"\",\"cameras\":[\"gate\",\"hall\"]}", "Anna \"B\"" },
+    { "gate,hall", "\"cameras\":[\"gate\",\"hall\"]}", NULL },
+    { "the \"gate\"", "\"cameras\":[\"the \\\"gate\\\"\"]}", NULL },
+    { "", "\"cameras\":[]}", NULL },
+    { NULL, "\"cameras\":[]}", NULL },
   };
   for (guint i = 0; i < G_N_ELEMENTS (lists); i++) {
     const SlObjectView object = { .x = 1,
@@ -199,7 +200,8 @@ test_identity (void)
                                   .object_id = 12,
                                   .identity = G_MAXINT64,
                                   .identity_confidence = 0.75,
-                                  .identity_cameras = lists[i].cameras };
+                                  .identity_cameras = lists[i].cameras,
+                                  .identity_name = lists[i].name };
     const SlPredictionView prediction = {
       .timestamp = 0, .width = 9, .height = 9, .n_objects = 1, .objects = &object
     };

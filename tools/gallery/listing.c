@@ -53,15 +53,24 @@ append_span (GString *out, sqlite3_stmt *row, gboolean json)
   sl_json_append_printf (out, " %.2f ", confidence);
 }
 
+static void
+append_id (GString *out, guint64 id, const char *name)
+{
+  sl_json_append_count (out, "id", id);
+  if (name != NULL)
+    sl_json_append_text (out, "name", name);
+}
+
 /* @row: person, first, last, confidence, cameras, sightings, views */
 static void
-print_person (sqlite3_stmt *row, gboolean json)
+print_person (SlIdentityStore *store, sqlite3_stmt *row, gboolean json)
 {
   g_autoptr (GString) out = g_string_new (json ? "{" : NULL);
   const char *cameras = sl_sql_text (row, 4);
   const guint64 id = (guint64) sqlite3_column_int64 (row, 0);
+  g_autofree char *name = sl_identity_store_name (store, (gint64) id);
   if (json)
-    sl_json_append_count (out, "id", id);
+    append_id (out, id, name);
   else
     sl_json_append_printf (out, "%" G_GUINT64_FORMAT " ", id);
   append_span (out, row, json);
@@ -72,7 +81,8 @@ print_person (sqlite3_stmt *row, gboolean json)
     g_string_append_c (out, '}');
   } else {
     g_autofree char *shown = sl_printable (cameras != NULL ? cameras : "", SL_PRINTABLE_MESSAGE);
-    g_string_append (out, shown);
+    g_string_append_printf (out, "%s%s%s", shown, name != NULL ? " " : "",
+                            name != NULL ? name : "");
   }
   puts (out->str);
 }
@@ -104,7 +114,7 @@ sl_gallery_print_list (SlIdentityStore *store, const SlGalleryFilter *filter, gb
   if (row == NULL)
     return FALSE;
   for (; sl_sql_next (&store->sql, row, &cause); ++*n)
-    print_person (row, json);
+    print_person (store, row, json);
   return is_end (cause, error);
 }
 
@@ -210,10 +220,13 @@ sl_gallery_print_person (SlIdentityStore *store, gint64 person, gboolean json, G
   g_autoptr (GString) out = g_string_new (json ? "{" : NULL);
   if (!sl_identity_store_check_person (store, person, error))
     return FALSE;
+  g_autofree char *name = sl_identity_store_name (store, person);
   if (json) {
-    sl_json_append_count (out, "id", (guint64) person);
+    append_id (out, (guint64) person, name);
     sl_json_append_key (out, "sightings");
     g_string_append_c (out, '[');
+  } else if (name != NULL) {
+    g_string_append_printf (out, "%s\n", name);
   }
   if (!append_sightings (out, store, person, json, error))
     return FALSE;

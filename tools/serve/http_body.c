@@ -5,8 +5,10 @@
  */
 #include <string.h>
 
+#include "core/base/plain_name.h"
 #include "core/base/prefix.h"
 #include "core/base/printable.h"
+#include "pipelines/gallery/rules.h"
 #include "tools/serve/http_request.h"
 
 /* Bytes of a form without files. */
@@ -155,11 +157,17 @@ read_confidence (SlHttpRequest *request, const SlHttpBody *body)
 static gboolean
 read_user (SlHttpRequest *request, const SlHttpBody *body)
 {
-  g_autoptr (GError) error = NULL;
   request->user = sl_http_body_field (request, body, "userid");
-  if (sl_face_name_check (request->user != NULL ? request->user : "", &error))
+  const char *name = request->user != NULL ? request->user : "";
+  if (sl_is_plain_name (name, SL_IDENTITY_NAME) && strpbrk (name, "/\\") == NULL && name[0] != '@'
+      && name[0] != '.' && strcmp (name, "unknown") != 0)
     return TRUE;
-  sl_http_request_refuse (request, SOUP_STATUS_BAD_REQUEST, "%s", error->message);
+  g_autofree char *shown = sl_printable (name, SL_PRINTABLE_LABEL);
+  sl_http_request_refuse (
+    request, SOUP_STATUS_BAD_REQUEST,
+    "userid: expected a name of 1 to %d bytes without control characters, / and \\, that does not "
+    "begin with . or @ and is not 'unknown', got '%s'",
+    SL_IDENTITY_NAME, shown);
   return FALSE;
 }
 

@@ -164,8 +164,7 @@ open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **erro
       return FALSE;
     g_ptr_array_add (door->models, model);
   }
-  if (settings->faces != NULL
-      && !sl_http_faces_open (door, settings->faces, settings->gallery, error))
+  if (settings->faces.model != NULL && !sl_http_faces_open (door, &settings->faces, error))
     return FALSE;
   door->most_waiting = settings->queue;
   door->pool = g_thread_pool_new (pool_thread, door, (gint) settings->jobs, FALSE, error);

@@ -16,6 +16,7 @@
 #include "core/base/json.h"
 #include "core/graph/file_image.h"
 #include "postprocess/predictions/alignment.h"
+#include "tools/serve/face_gallery.h"
 
 #define DETECTOR "face"
 /* Faces of a picture that are looked at, best first. */
@@ -71,7 +72,7 @@ find_model (const SlHttpDoor *door, const char *name)
 }
 
 static gboolean
-set_up (SlHttpFaces *faces, const char *gallery, GError **error)
+set_up (SlHttpFaces *faces, const SlServeFaces *settings, GError **error)
 {
   if (faces->detector == NULL || faces->detector->finds != SL_HTTP_FINDS_OBJECTS)
     return sl_fail (error, SL_ERROR_CONTRACT,
@@ -89,19 +90,19 @@ set_up (SlHttpFaces *faces, const char *gallery, GError **error)
     sl_file_image_checksum (sl_graph_file (graph), G_CHECKSUM_SHA256, &size, error);
   if (hash == NULL)
     return FALSE;
-  faces->gallery = sl_face_gallery_new (gallery, faces->embedder->n_numbers, hash, error);
+  faces->gallery = sl_face_gallery_new (settings, faces->embedder->n_numbers, hash, error);
   return faces->gallery != NULL || sl_fail_prefix (error, "--gallery: ");
 }
 
 gboolean
-sl_http_faces_open (SlHttpDoor *door, const char *name, const char *gallery, GError **error)
+sl_http_faces_open (SlHttpDoor *door, const SlServeFaces *settings, GError **error)
 {
   SlHttpFaces *faces = g_new0 (SlHttpFaces, 1);
   door->faces = faces;
   door->free_faces = faces_free;
   faces->detector = find_model (door, DETECTOR);
-  faces->embedder = find_model (door, name);
-  return set_up (faces, gallery, error);
+  faces->embedder = find_model (door, settings->model);
+  return set_up (faces, settings, error);
 }
 
 static void

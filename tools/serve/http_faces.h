@@ -10,10 +10,9 @@
 #include "tools/serve/http_request.h"
 
 /** sl_http_faces_open: sets @door's faces: they are found by its model "face", and told apart by
- * its model @name. FALSE with @error set where one of these, or the file @gallery, is not what it
+ * the one of @settings. FALSE with @error set where one of these, or the gallery, is not what it
  * has to be. */
-gboolean sl_http_faces_open (SlHttpDoor *door, const char *name, const char *gallery,
-                             GError **error);
+gboolean sl_http_faces_open (SlHttpDoor *door, const SlServeFaces *settings, GError **error);
 /** sl_http_faces_answer: a thread of the pool: does what @request asks for, and answers it. */
 void sl_http_faces_answer (SlHttpDoor *door, SlHttpRequest *request);
 /** sl_http_errand_take: a computing thread: takes what a model found for @request, or @refusal

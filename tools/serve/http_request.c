@@ -516,7 +516,8 @@ hand_on (SlHttpRequest *request, const SlHttpBody *body)
   if (about_faces && door->faces == NULL) {
     sl_http_request_refuse (
       request, SOUP_STATUS_NOT_FOUND,
-      "this worker knows no faces: start it with face=MODEL --faces MODEL --gallery FILE");
+      "this worker knows no faces: start it with face=MODEL --faces MODEL --gallery FILE --keep "
+      "TIME");
     return;
   }
   if (!sl_http_body_fields (request, body) || (!about_faces && !find_model (request)))

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "core/base/secretfile.h"
+#include "pipelines/gallery/rules.h"
 #include "pipelines/remote/topics.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
@@ -37,7 +38,8 @@ typedef struct
   SlModelOptions model;
   SlHttpOptions http;
   char *endpoint, *label_map, *patience_text, *threshold_text, *key_file, *body_text, *faces,
-    *gallery;
+    *gallery, *gallery_key, *keep;
+  gint64 keep_us;
   char *location, *password_file, *ca_file, *certificate, *key, *name, *jobs_text, *queue_text,
     *batch_text;
   char *password;
@@ -69,6 +71,8 @@ options_clear (Options *options)
   g_free (options->key_file);
   g_free (options->faces);
   g_free (options->gallery);
+  g_free (options->gallery_key);
+  g_free (options->keep);
   g_free (options->body_text);
   g_free (options->location);
   g_free (options->password_file);
@@ -137,8 +141,14 @@ parse (Options *o, int argc, char **argv, GStrv *models)
       "tell people apart",
       "MODEL" },
     { "gallery", 0, 0, G_OPTION_ARG_FILENAME, &o->gallery,
-      "With --faces: the file of the people that clients register; one that is missing is made",
+      "With --faces: the file of the people that clients register, as slgallery has it; one that "
+      "is missing is made",
       "FILE" },
+    SL_TEXT_ENTRY ("keep", &o->keep,
+                   "With --gallery: time after which a person is erased, such as 365d or 12h",
+                   "TIME"),
+    { "gallery-key-file", 0, 0, G_OPTION_ARG_FILENAME, &o->gallery_key,
+      "With --gallery: file with the key that embeddings and names are encrypted with", "FILE" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &o->json,
       "Log JSON objects, one a line, to standard error", NULL },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
@@ -188,12 +198,16 @@ check_pictures (Options *o)
     return sl_options_usage (
       "serve",
       "--api-key-file and --http-body go with --http ADDR:PORT, without --location and --zmq");
-  if ((o->faces != NULL || o->gallery != NULL)
-      && (o->faces == NULL || o->gallery == NULL || !takes_pictures (o)))
+  g_autoptr (GError) error = NULL;
+  if (o->keep != NULL && !sl_identity_rules_keep (o->keep, &o->keep_us, &error))
+    return sl_options_usage ("serve", "--%s", error->message);
+  const gboolean any =
+    o->faces != NULL || o->gallery != NULL || o->keep != NULL || o->gallery_key != NULL;
+  if (any && (o->faces == NULL || o->gallery == NULL || o->keep == NULL || !takes_pictures (o)))
     return sl_options_usage (
       "serve",
-      "--faces MODEL and --gallery FILE go together, with --http ADDR:PORT, without --location and "
-      "--zmq");
+      "--faces MODEL, --gallery FILE and --keep TIME go together, with --http ADDR:PORT, without "
+      "--location and --zmq");
   if (o->key_file != NULL && o->http.password_file != NULL)
     return sl_options_usage (
       "serve",
@@ -454,8 +468,8 @@ work (const Options *o, const SlMqttAccess *access, GPtrArray *models)
                                .batch = o->batch,
                                .replace = o->replace };
   if (o->faces != NULL) {
-    settings.faces = ((const SlServedModel *) models->pdata[models->len - 1])->name;
-    settings.gallery = o->gallery;
+    const SlServedModel *last = models->pdata[models->len - 1];
+    settings.faces = (SlServeFaces){ last->name, o->gallery, o->gallery_key, o->keep_us };
   }
   g_autoptr (GError) error = NULL;
   Teller teller = { .watchdog = sl_notify_watchdog_interval () };

@@ -24,12 +24,22 @@ typedef enum
 } SlServeState;
 
 /**
+ * SlServeFaces: @model: (nullable): name of the model that makes embeddings of faces; NULL = no
+ * faces. @gallery: the file of the people that it knows, @key_file: (nullable): of its key; @keep:
+ * microseconds after which anything there is erased
+ */
+typedef struct
+{
+  const char *model, *gallery, *key_file;
+  gint64 keep;
+} SlServeFaces;
+
+/**
  * SlServeSettings:
  * @access: how to get to the broker; its topic is the prefix
  * @endpoint: (nullable): ZeroMQ's address to listen at; then there is no broker
  * @pictures: (nullable): the door for pictures by HTTP; then there is neither
- * @faces, @gallery: (nullable): name of the model that makes embeddings of faces, and the file of
- * the people that it knows; of the door for pictures
+ * @faces: of the door for pictures
  * @label_map: (nullable): file with the class numbers that ZeroMQ's clients know
  * @patience_ms: how long a client of ZeroMQ waits for an answer
  * @threshold: least confidence of an object for clients of ZeroMQ, below 0 = the decoder's own
@@ -45,7 +55,7 @@ typedef struct
   SlMqttAccess access;
   const char *endpoint, *label_map;
   SlHttpDoor *pictures;
-  const char *faces, *gallery;
+  SlServeFaces faces;
   guint patience_ms;
   gdouble threshold;
   const char *name;

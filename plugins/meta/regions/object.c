@@ -48,6 +48,11 @@ sl_region_set_identity (GstVideoRegionOfInterestMeta *region, const SlObjectView
       region, gst_structure_new (IDENTITY, "id", G_TYPE_INT64, object->identity, "confidence",
                                  G_TYPE_DOUBLE, object->identity_confidence, "cameras",
                                  G_TYPE_STRING, cameras, NULL));
+  identity = gst_video_region_of_interest_meta_get_param (region, IDENTITY);
+  if (object->identity_name != NULL)
+    gst_structure_set (identity, "name", G_TYPE_STRING, object->identity_name, NULL);
+  else
+    gst_structure_remove_field (identity, "name");
 }
 
 gboolean
@@ -213,6 +218,7 @@ read_identity (GstVideoRegionOfInterestMeta *region, SlObjectView *object)
   }
   read_share (identity, "confidence", &object->identity_confidence);
   object->identity_cameras = gst_structure_get_string (identity, "cameras");
+  object->identity_name = gst_structure_get_string (identity, "name");
 }
 
 gboolean
