@@ -2,7 +2,8 @@
 /*
  * slgallery: the same person on another camera, and later. It takes the embeddings that sltrack
  * appearance= has made, and says who each tracked object is, as a structure "identity" on its
- * region. The gallery is a file, which pipelines/gallery/ has. No pixel is read.
+ * region. The gallery is a file, which pipelines/gallery/ has. Pixels are read for pictures=true
+ * alone, of objects that the model looked at.
  */
 #include "plugins/elements.h"
 
@@ -16,11 +17,15 @@
 #include "plugins/base/describe.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/gallery/portrait.h"
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/meta/predictions.h"
 #include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/keypoints.h"
 #include "plugins/meta/regions/look.h"
 #include "plugins/meta/regions/object.h"
+#include "plugins/video/frame.h"
+#include "plugins/video/input.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_gallery_element_debug);
 #define GST_CAT_DEFAULT sl_gallery_element_debug
@@ -34,11 +39,17 @@ typedef struct
   GstBaseTransform parent;
   char *location, *keep, *key_file, *camera, *paths; /* object lock */
   char *share, *ca_file;                             /* object lock */
-  gint most, machine;                                /* object lock */
+  gint most, machine, picture_size;                  /* object lock */
+  gboolean pictures;                                 /* object lock */
   gdouble threshold, margin;                         /* object lock */
   SlIdentityCamera *gallery;                         /* object lock (nullable) */
   /* The rest is the streaming thread's. */
   gint width, height;
+  GstVideoInfo video;
+  SlPortrait *portrait; /* (nullable): no pictures are taken */
+  gboolean refused;     /* these frames, with a message */
+  GArray *points;       /* of SlPoint, of the object in hand */
+  SlReadSkeleton skeleton;
   guint length; /* of embeddings; 0 = nobody was asked */
   gint64 told;  /* when trouble was told */
   guint64 frame;
@@ -88,6 +99,12 @@ static const SlProperty properties[] = {
   { "margin", "Margin",
     "By how much the cosine of the second person must be lower than that of the best one, 0..1",
     SL_PROPERTY_DOUBLE, AT (margin), 0, 1, SL_IDENTITY_MARGIN },
+  { "pictures", "Pictures",
+    "Keep one picture of each person, the best one: large, sharp, frontal and whole. It is encrypted "
+    "and erased as embeddings are",
+    SL_PROPERTY_BOOL, AT (pictures), 0, 0, FALSE },
+  { "picture-size", "Picture size", "Longest side of a picture, in pixels", SL_PROPERTY_INT,
+    AT (picture_size), SL_PORTRAIT_LEAST, SL_PORTRAIT_MOST, 256 },
   { "share", "Share",
     "MQTT broker and prefix of topics through which other machines have the gallery, too, such as "
     "share=mqtts://broker.lan/people; unset = only this machine has it",
@@ -251,11 +268,77 @@ warn (SlGalleryElement *self)
                        ("%s; people are still recognised, and changes wait", trouble), (NULL));
 }
 
+/* The share of object @i that another one covers most. */
+static gdouble
+find_covered (SlGalleryElement *self, guint i, guint n)
+{
+  const GstVideoRegionOfInterestMeta *box = self->regions[i];
+  gdouble covered = 0;
+  for (guint k = 0; k < n; k++) {
+    const GstVideoRegionOfInterestMeta *other = self->regions[k];
+    const gdouble w = MIN ((gdouble) box->x + box->w, (gdouble) other->x + other->w)
+                      - MAX (box->x, other->x),
+                  h = MIN ((gdouble) box->y + box->h, (gdouble) other->y + other->h)
+                      - MAX (box->y, other->y);
+    if (k != i && w > 0 && h > 0)
+      covered = MAX (covered, w * h / ((gdouble) box->w * box->h));
+  }
+  return covered;
+}
+
 static void
+take_picture (SlGalleryElement *self, const SlImage *image, guint i, guint n, gint64 now)
+{
+  SlObjectView object;
+  const gint64 person = self->objects[i].person;
+  if (!sl_region_read_object (self->regions[i], self->width, self->height, &object))
+    return;
+  g_array_set_size (self->points, 0);
+  const gboolean has_points =
+    sl_region_read_points (self->regions[i], &object, self->points, &self->skeleton) > 0
+    && self->skeleton.skeleton.n_points == self->points->len;
+  const SlPortraitSubject subject = {
+    &object, has_points ? (const SlPoint *) (gconstpointer) self->points->data : NULL,
+    has_points ? &self->skeleton.skeleton : NULL, find_covered (self, i, n)
+  };
+  const gdouble score = sl_portrait_score (self->portrait, image, &subject);
+  if (!sl_identity_camera_wants_picture (self->gallery, person, score, now))
+    return;
+  g_autoptr (GBytes) jpeg = sl_portrait_encode (self->portrait);
+  if (jpeg != NULL)
+    sl_identity_camera_keep_picture (self->gallery, person, score, now, jpeg);
+}
+
+/* Of those whom the model looked at, since it does so seldom. */
+static gboolean
+take_pictures (SlGalleryElement *self, GstBuffer *buffer, guint n, gint64 now)
+{
+  GError *error = NULL;
+  GstVideoFrame frame;
+  SlImage image;
+  gboolean wanted = FALSE;
+  for (guint i = 0; i < n && self->portrait != NULL; i++)
+    wanted = wanted || (self->looks[i] != NULL && self->objects[i].person != 0);
+  if (!wanted)
+    return TRUE;
+  if (!sl_video_input_map (&frame, &image, &self->video, buffer, &error)) {
+    sl_element_refuse_frame (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  for (guint i = 0; i < n; i++)
+    if (self->looks[i] != NULL && self->objects[i].person != 0)
+      take_picture (self, &image, i, n, now);
+  gst_video_frame_unmap (&frame);
+  return TRUE;
+}
+
+static gboolean
 identify (SlGalleryElement *self, GstBuffer *buffer)
 {
   const guint n = collect (self, buffer);
-  sl_identity_camera_frame (self->gallery, self->objects, n, g_get_real_time ());
+  const gint64 now = g_get_real_time ();
+  sl_identity_camera_frame (self->gallery, self->objects, n, now);
+  const gboolean good = take_pictures (self, buffer, n, now);
   for (guint i = 0; i < n; i++) {
     const SlIdentityObject *object = &self->objects[i];
     const SlObjectView view = { .identity = object->person,
@@ -268,6 +351,7 @@ identify (SlGalleryElement *self, GstBuffer *buffer)
   }
   if (n > 0)
     sl_buffer_keep_regions (buffer);
+  return good;
 }
 
 static GstFlowReturn
@@ -277,7 +361,8 @@ sl_gallery_element_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   SlPredictionView prediction = { .width = self->width, .height = self->height };
   if (self->gallery == NULL && !ask (self))
     return GST_FLOW_ERROR;
-  identify (self, buffer);
+  if (!identify (self, buffer))
+    return GST_FLOW_ERROR;
   warn (self);
   sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer, &base->segment,
                                     self->frame++, &prediction);
@@ -295,13 +380,32 @@ sl_gallery_element_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in,
   return GST_FLOW_OK;
 }
 
+/* Pictures are made of formats that can be read. */
+static gboolean
+open_portrait (SlGalleryElement *self, GstCaps *caps)
+{
+  SlImageInfo image;
+  GError *error = NULL;
+  GST_OBJECT_LOCK (self);
+  const gboolean pictures = self->pictures;
+  const guint side = (guint) self->picture_size;
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&self->portrait, sl_portrait_free);
+  if (!pictures)
+    return TRUE;
+  if (sl_video_input_read (caps, "slgallery with pictures=true", SL_VIDEO_INPUT_FORMATS,
+                           &self->video, &image, &error))
+    self->portrait = sl_portrait_new (&image, side, &error);
+  return self->portrait != NULL || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+}
+
 static gboolean
 sl_gallery_element_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
   SlGalleryElement *self = (SlGalleryElement *) base;
   const GstStructure *structure = gst_caps_get_structure (in, 0);
   return gst_structure_get_int (structure, "width", &self->width)
-         && gst_structure_get_int (structure, "height", &self->height);
+         && gst_structure_get_int (structure, "height", &self->height) && open_portrait (self, in);
 }
 
 static gboolean
@@ -313,6 +417,7 @@ sl_gallery_element_start (GstBaseTransform *base)
   self->length = 0;
   self->told = 0;
   self->frame = 0;
+  self->refused = FALSE;
   return check_settings (self, &rules, &error)
          || sl_element_report_settings (GST_ELEMENT (self), error);
 }
@@ -324,6 +429,7 @@ sl_gallery_element_stop (GstBaseTransform *base)
   GST_OBJECT_LOCK (self);
   SlIdentityCamera *gallery = g_steal_pointer (&self->gallery);
   GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&self->portrait, sl_portrait_free);
   g_autofree char *trouble = sl_identity_camera_free (gallery);
   if (trouble != NULL)
     GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%s", trouble), (NULL));
@@ -335,6 +441,8 @@ sl_gallery_element_finalize (GObject *object)
 {
   SlGalleryElement *self = (SlGalleryElement *) object;
   sl_prediction_reader_clear (&self->reader);
+  sl_portrait_free (self->portrait);
+  g_array_unref (self->points);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_gallery_element_parent_class)->finalize (object);
 }
@@ -378,5 +486,6 @@ sl_gallery_element_init (SlGalleryElement *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   sl_prediction_reader_init (&self->reader);
+  self->points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * A gallery: names with their embeddings, from a JSON file {"anna": [[0.1, ...], ...], ...}. It
  * finds the names that are most similar to an embedding, by the cosine of the angle between them.

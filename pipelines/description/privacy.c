@@ -52,6 +52,11 @@ shows (GstElement *element)
   gboolean dump = FALSE;
   if (strcmp (factory, "slrecord") == 0)
     return "records the open picture";
+  if (strcmp (factory, "slgallery") == 0) {
+    gboolean pictures = FALSE;
+    g_object_get (element, "pictures", &pictures, NULL);
+    return pictures ? "keeps open pictures of people" : NULL;
+  }
   if (strcmp (factory, "slrestream") == 0)
     return "streams the open picture, or the camera's own at its pad encoded";
   if (strcmp (factory, "slremote") == 0)

@@ -37,6 +37,8 @@ sl_identity_book_add (SlIdentityBook *book, const SlIdentityEntry *entry)
   book->entries[at].row = row;
   if (entry->row != NULL)
     memcpy (row, entry->row, book->table->stride);
+  if (entry->jpeg != NULL)
+    g_bytes_ref (entry->jpeg);
   g_cond_signal (&book->wake);
 }
 
@@ -67,6 +69,8 @@ write_some (SlIdentityBook *book)
     note_trouble (book, error);
     return FALSE;
   }
+  for (guint i = 0; i < n; i++)
+    g_clear_pointer (&book->entries[(book->first + i) % SL_BOOK_QUEUE].jpeg, g_bytes_unref);
   book->first = (book->first + n) % SL_BOOK_QUEUE;
   book->n -= n;
   book->written += n;
@@ -84,6 +88,8 @@ repeat (const SlIdentityBook *book, SlIdentityTable *table)
       sl_identity_table_add_person (table, entry->person);
     if (entry->kind == SL_IDENTITY_SEEN)
       sl_identity_table_saw (table, entry->person, entry->camera, entry->time);
+    else if (entry->kind == SL_IDENTITY_PICTURE)
+      sl_identity_table_picture (table, entry->person, entry->time, entry->confidence);
     else
       sl_identity_table_add_view (table, &view, entry->replaces, entry->row,
                                   sl_identity_table_scale (table, entry->row));
@@ -197,6 +203,8 @@ work (gpointer data)
 static void
 book_free (SlIdentityBook *book)
 {
+  for (guint i = 0; i < book->n; i++)
+    g_clear_pointer (&book->entries[(book->first + i) % SL_BOOK_QUEUE].jpeg, g_bytes_unref);
   sl_identity_share_free (book->share);
   sl_identity_store_free (book->store);
   sl_identity_table_free (book->table);

@@ -45,6 +45,13 @@ char *sl_identity_camera_free (SlIdentityCamera *camera);
  * frame at @now, microseconds since 1970. One thread at a time for each camera. */
 void sl_identity_camera_frame (SlIdentityCamera *camera, SlIdentityObject *objects, guint n,
                                gint64 now);
+/** sl_identity_camera_wants_picture: whether a picture of @person that is as good as @score at @now
+ * takes the place of the one that is known. */
+gboolean sl_identity_camera_wants_picture (SlIdentityCamera *camera, gint64 person, gdouble score,
+                                           gint64 now);
+/** sl_identity_camera_keep_picture: it does. */
+void sl_identity_camera_keep_picture (SlIdentityCamera *camera, gint64 person, gdouble score,
+                                      gint64 now, GBytes *jpeg);
 /** sl_identity_camera_stats: any thread. */
 void sl_identity_camera_stats (SlIdentityCamera *camera, SlIdentityStats *stats);
 /** sl_identity_camera_trouble: (transfer full) (nullable): once: why something was not written, or

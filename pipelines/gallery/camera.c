@@ -20,6 +20,8 @@
 #define OTHER_VIEW 0.85
 /* A view older than this, or older than half of keep=, is replaced by a new one. */
 #define OLD_VIEW_US (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
+/* By how much a picture must be better than the one before. */
+#define BETTER_PICTURE 1.1
 /* Looks that are closer in time are too much the same. */
 #define APART_US (G_USEC_PER_SEC / 2)
 
@@ -405,6 +407,33 @@ sl_identity_camera_frame (SlIdentityCamera *camera, SlIdentityObject *objects, g
     if (tracks[i] != NULL)
       answer (camera, tracks[i], &objects[i]);
   end_unseen (camera, now);
+}
+
+gboolean
+sl_identity_camera_wants_picture (SlIdentityCamera *camera, gint64 id, gdouble score, gint64 now)
+{
+  SlIdentityBook *book = camera->book;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&book->lock);
+  const SlIdentityPerson *person = sl_identity_table_person (book->table, id);
+  return person != NULL && score > 0
+         && (person->pictured == 0 || score > BETTER_PICTURE * person->picture
+             || now - person->pictured > book->rules.keep / 2);
+}
+
+void
+sl_identity_camera_keep_picture (SlIdentityCamera *camera, gint64 person, gdouble score, gint64 now,
+                                 GBytes *jpeg)
+{
+  SlIdentityBook *book = camera->book;
+  const SlIdentityEntry entry = { .kind = SL_IDENTITY_PICTURE,
+                                  .person = person,
+                                  .camera = camera->number,
+                                  .time = now,
+                                  .confidence = score,
+                                  .jpeg = jpeg };
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&book->lock);
+  sl_identity_table_picture (book->table, person, now, score);
+  sl_identity_book_add (book, &entry);
 }
 
 void

@@ -39,7 +39,9 @@ sl_identity_store_drop_empty (SlIdentityStore *store, guint *n, GError **error)
                               "DELETE FROM view WHERE person NOT IN (SELECT id FROM person)", ""),
                    n)
          && sl_sql_do (&store->sql, error,
-                       "DELETE FROM named WHERE person NOT IN (SELECT id FROM person)", "");
+                       "DELETE FROM named WHERE person NOT IN (SELECT id FROM person)", "")
+         && sl_sql_do (&store->sql, error,
+                       "DELETE FROM picture WHERE person NOT IN (SELECT id FROM person)", "");
 }
 
 /* The log is cut to nothing. */
@@ -78,6 +80,12 @@ sl_identity_store_forget_rows (SlIdentityStore *store, const SlIdentityChoice *c
                 n)
          && count (store,
                    sl_sql_do (&store->sql, error,
+                              "DELETE FROM picture WHERE ?1 IN (0, person) AND time < ?2 AND "
+                              "coalesce(?3, camera) = camera",
+                              "iis", choice->person, before, choice->camera),
+                   n)
+         && count (store,
+                   sl_sql_do (&store->sql, error,
                               "DELETE FROM sighting WHERE ?1 IN (0, person) AND first < ?2 AND "
                               "coalesce(?3, camera) = camera",
                               "iis", choice->person, before, choice->camera),
@@ -111,8 +119,11 @@ sl_identity_store_expire (SlIdentityStore *store, gint64 now, guint *n, GError *
     && sl_sql_do (
       &store->sql, error,
       "UPDATE OR REPLACE sighting SET first = min(first, ?1), last = ?1 WHERE last > ?1", "i", now)
+    && sl_sql_do (&store->sql, error, "UPDATE picture SET time = ?1 WHERE time > ?1", "i", now)
     && count (store, sl_sql_do (&store->sql, error, "DELETE FROM view WHERE time < ?", "i", from),
               n)
+    && count (store,
+              sl_sql_do (&store->sql, error, "DELETE FROM picture WHERE time < ?", "i", from), n)
     && count (store,
               sl_sql_do (&store->sql, error, "DELETE FROM sighting WHERE last < ?", "i", from), n)
     && count (store,
@@ -169,6 +180,14 @@ sl_identity_store_merge_rows (SlIdentityStore *store, gint64 from, gint64 into, 
          && sl_sql_do (&store->sql, error, "UPDATE OR IGNORE named SET person = ? WHERE person = ?",
                        "ii", into, from)
          && sl_sql_do (&store->sql, error, "DELETE FROM named WHERE person = ?", "i", from)
+         /* Of two pictures the better one stays. */
+         && sl_sql_do (&store->sql, error,
+                       "DELETE FROM picture WHERE person = ?1 AND score < (SELECT score FROM "
+                       "picture WHERE person = ?2)",
+                       "ii", into, from)
+         && sl_sql_do (&store->sql, error,
+                       "UPDATE OR IGNORE picture SET person = ? WHERE person = ?", "ii", into, from)
+         && sl_sql_do (&store->sql, error, "DELETE FROM picture WHERE person = ?", "i", from)
          && sl_sql_do (&store->sql, error, "DELETE FROM person WHERE id = ?", "i", from)
          && sl_identity_store_trim_views (store, into, error);
 }

@@ -38,6 +38,8 @@ static const char schema[] =
   "CREATE TABLE IF NOT EXISTS evidence (a TEXT NOT NULL, b TEXT NOT NULL, same INTEGER NOT NULL, n "
   "REAL NOT NULL, mean REAL NOT NULL, squares REAL NOT NULL, PRIMARY KEY (a, b, same));"
   "CREATE TABLE IF NOT EXISTS named (person INTEGER PRIMARY KEY, name BLOB NOT NULL);"
+  "CREATE TABLE IF NOT EXISTS picture (person INTEGER PRIMARY KEY, camera TEXT NOT NULL, time "
+  "INTEGER NOT NULL, score REAL NOT NULL, jpeg BLOB NOT NULL);"
   "CREATE INDEX IF NOT EXISTS view_time ON view (time);"
   "CREATE INDEX IF NOT EXISTS sighting_last ON sighting (last);"
   "PRAGMA application_id=1397516129; PRAGMA user_version=2; COMMIT;";
@@ -325,6 +327,8 @@ write_entry (SlIdentityStore *store, const char *camera, const SlIdentityEntry *
                       "id = ?",
                       "siiddi", camera, entry->first, entry->time, entry->confidence, entry->cosine,
                       entry->person);
+  if (entry->kind == SL_IDENTITY_PICTURE)
+    return sl_identity_store_write_picture (store, camera, entry, error);
   return (entry->kind != SL_IDENTITY_NEW
           || sl_sql_do (&store->sql, error, "INSERT OR IGNORE INTO person VALUES (?)", "i",
                         entry->person))
@@ -479,7 +483,8 @@ sl_identity_store_load (SlIdentityStore *store, SlIdentityCameras *cameras, gint
   if (cause != NULL)
     g_propagate_error (error, g_steal_pointer (&cause));
   else if (row != NULL && load_sightings (store, cameras, table, from, error)
-           && sl_identity_store_load_names (store, table, error))
+           && sl_identity_store_load_names (store, table, error)
+           && sl_identity_store_load_pictures (store, table, error))
     return g_steal_pointer (&table);
   return NULL;
 }

@@ -40,15 +40,18 @@ typedef enum
 {
   SL_IDENTITY_NEW,  /* a person, with a first view */
   SL_IDENTITY_VIEW, /* a view of a person who is there */
-  SL_IDENTITY_SEEN  /* from when to when a camera saw the person */
+  SL_IDENTITY_SEEN, /* from when to when a camera saw the person */
+  SL_IDENTITY_PICTURE
 } SlIdentityKind;
 
 /**
  * SlIdentityEntry: one change.
  * @first: of SL_IDENTITY_SEEN
  * @replaces: of SL_IDENTITY_VIEW: the time of the view that goes; 0 = none
- * @cosine, @confidence: of SL_IDENTITY_SEEN: how sure it is that it was this person
+ * @cosine, @confidence: of SL_IDENTITY_SEEN: how sure it is that it was this person; of
+ * SL_IDENTITY_PICTURE @confidence is how good it is
  * @row: of a view: the store's length of numbers
+ * @jpeg: of SL_IDENTITY_PICTURE
  */
 typedef struct
 {
@@ -57,6 +60,7 @@ typedef struct
   guint camera;
   gdouble confidence, cosine;
   const gint8 *row;
+  GBytes *jpeg;
 } SlIdentityEntry;
 
 /** sl_identity_store_new: opens @path, or makes it. @rules: are written into it. A file with
@@ -132,6 +136,19 @@ gboolean sl_identity_store_load_names (SlIdentityStore *store, SlIdentityTable *
  * caller's. */
 gboolean sl_identity_store_take_numbers (SlIdentityStore *store, guint n, gint64 *first,
                                          GError **error);
+
+/* Pictures, in pictures.c. */
+
+/** sl_identity_store_write_picture: in a transaction of the caller's: in place of the one before.
+ */
+gboolean sl_identity_store_write_picture (SlIdentityStore *store, const char *camera,
+                                          const SlIdentityEntry *entry, GError **error);
+/** sl_identity_store_read_picture: (transfer full): JPEG of @person; NULL with @error set where
+ * there is none, or where it cannot be read. */
+GBytes *sl_identity_store_read_picture (SlIdentityStore *store, gint64 person, GError **error);
+/** sl_identity_store_load_pictures: how good those of people in @table are. */
+gboolean sl_identity_store_load_pictures (SlIdentityStore *store, SlIdentityTable *table,
+                                          GError **error);
 
 /* Erasing, in erase.c. */
 

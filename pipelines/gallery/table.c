@@ -230,6 +230,16 @@ sl_identity_table_name (SlIdentityTable *table, gint64 id, const char *name)
 }
 
 void
+sl_identity_table_picture (SlIdentityTable *table, gint64 id, gint64 time, gdouble score)
+{
+  SlIdentityPerson *person = sl_identity_table_person (table, id);
+  if (person == NULL)
+    return;
+  person->pictured = time;
+  person->picture = score;
+}
+
+void
 sl_identity_table_keep_named (SlIdentityTable *table)
 {
   GHashTableIter iter;
@@ -267,9 +277,13 @@ sl_identity_table_expire (SlIdentityTable *table, gint64 now, const SlIdentityRu
     if (table->views[i - 1].time < from)
       remove_view (table, i - 1);
   g_hash_table_iter_init (&iter, table->people);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    if (((SlIdentityPerson *) value)->n_views == 0)
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    SlIdentityPerson *person = value;
+    if (person->pictured < from)
+      person->pictured = 0;
+    if (person->n_views == 0)
       g_hash_table_iter_remove (&iter);
+  }
   drop_oldest (table, rules->most);
 }
 

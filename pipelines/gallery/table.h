@@ -14,10 +14,13 @@
 #define SL_IDENTITY_VIEWS 6
 
 /** SlIdentityPerson: @seen: microseconds since 1970, the last time; @last: which camera that was;
- * @cameras: bits of numbers; @name: (nullable): who was registered so */
+ * @cameras: bits of numbers; @name: (nullable): who was registered so; @pictured: time of the
+ * picture, which is as good as @picture says; 0 = there is none */
 typedef struct
 {
   char *name;
+  gint64 pictured;
+  gdouble picture;
   gint64 id, seen;
   guint64 cameras;
   guint n_views, last;
@@ -90,6 +93,8 @@ SlIdentityPerson *sl_identity_table_person (const SlIdentityTable *table, gint64
 SlIdentityPerson *sl_identity_table_add_person (SlIdentityTable *table, gint64 id);
 /** sl_identity_table_name: of the person @id; of nobody: nothing. */
 void sl_identity_table_name (SlIdentityTable *table, gint64 id, const char *name);
+/** sl_identity_table_picture: there is one of the person @id; of nobody: nothing. */
+void sl_identity_table_picture (SlIdentityTable *table, gint64 id, gint64 time, gdouble score);
 /** sl_identity_table_keep_named: all others go. */
 void sl_identity_table_keep_named (SlIdentityTable *table);
 void sl_identity_table_remove_person (SlIdentityTable *table, gint64 id);

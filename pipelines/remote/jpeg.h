@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /* Converts pictures of bytes to JPEG and back. Channels are written without a colour conversion. */
 #pragma once
 

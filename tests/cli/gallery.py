@@ -2,6 +2,7 @@
 """[gallery] in descriptions that run, and sightline gallery. A person here is one box on a camera of one colour. Files are read with Python's sqlite3."""
 import json
 import os
+import re
 import signal
 import sqlite3
 
@@ -122,6 +123,51 @@ def test_key():
     sizes = {size for (size,) in rows(gallery, "SELECT length(look) FROM view")}
     assert sizes == {24 + 28}, sizes
     assert "it is encrypted; expected the file of its key: state key-file=" in run("run", describe("gate", GREEN, gallery)).err
+
+
+def size_of(jpeg):
+    """Width and height in the frame header of a JPEG."""
+    at = 2
+    while jpeg[at + 1] not in (0xc0, 0xc2):
+        at += 2 + int.from_bytes(jpeg[at + 2:at + 4], "big")
+    return int.from_bytes(jpeg[at + 7:at + 9], "big"), int.from_bytes(jpeg[at + 5:at + 7], "big")
+
+
+def test_pictures():
+    """pictures=true keeps one picture of each person, which show writes; it is encrypted and erased as embeddings are. Nothing is kept without it."""
+    gallery, sealed, key, picture = work("p.gallery"), work("q.gallery"), write("key", b"5" * 64 + b"\n"), work("person.jpg")
+    os.chmod(key, 0o600)
+    striped = lambda path: write("gate.pipeline", open(path, encoding="utf-8").read().replace("pattern=solid-color", "pattern=checkers-4").encode())
+    watch(striped(describe("gate", GREEN, gallery)))
+    assert rows(gallery, "SELECT count(*) FROM picture") == [(0,)]
+    run("gallery", "show", gallery, "1", "--picture", picture).expect(1, "there is no picture of person 1 in it; slgallery keeps pictures with pictures=true")
+    watch(striped(describe("gate", GREEN, gallery, "pictures=true\npicture-size=32\n")))
+    run("gallery", "show", gallery, "1", "--picture", work("none/a.jpg")).expect(1, "--picture: ")
+    lines = run("gallery", "show", gallery, "1", "--picture", picture).expect(0).out
+    assert re.search(r"^picture: \S+Z gate$", lines, re.M), lines
+    with open(picture, "rb") as file:
+        jpeg = file.read()
+    assert size_of(jpeg) == (32, 32) and os.stat(picture).st_mode & 0o777 == 0o600, size_of(jpeg)
+    assert rows(gallery, "SELECT jpeg FROM picture") == [(jpeg,)]
+    shown = json.loads(run("gallery", "show", gallery, "1", "--json").expect(0).out)["picture"]
+    assert shown["camera"] == "gate" and 0 < shown["score"] <= 1, shown
+    # Its colours: another program of ours, and libjpeg, read it.
+    labels = json.loads(run("predict", "--json", "--model", model("brightest_channel.tflite"), picture).expect(0).out)["labels"]
+    assert labels[0]["label"] == "green" if "label" in labels[0] else labels, labels
+    run("gallery", "forget", gallery, "--camera", "gate").expect(0)
+    assert rows(gallery, "SELECT count(*) FROM picture") == [(0,)]
+    with open(gallery, "rb") as file:
+        assert jpeg[-80:-10] not in file.read()
+    watch(striped(describe("gate", GREEN, sealed, "pictures=true\nkey-file=%s\n" % key)))
+    run("gallery", "show", sealed, "1", "--picture", picture).expect(1, "it is encrypted; expected the file of its key")
+    run("gallery", "show", sealed, "1", "--picture", picture, "--key-file", key).expect(0)
+    with open(picture, "rb") as file, open(sealed, "rb") as stored:
+        jpeg = file.read()
+        assert jpeg[:2] == b"\xff\xd8" and jpeg[-80:-10] not in stored.read()
+    assert rows(sealed, "SELECT length(jpeg) FROM picture") == [(len(jpeg) + 28,)]
+    with sqlite3.connect(sealed) as database:
+        database.execute("UPDATE picture SET jpeg = zeroblob(100)")
+    run("gallery", "show", sealed, "1", "--picture", picture, "--key-file", key).expect(1, "the picture of person 1 is not what was written: forget that person, or put a copy back")
 
 
 def test_for_good():

@@ -79,6 +79,11 @@ test_refused (void)
       "gate.pipeline:3: [pipeline] privacy=strict: expected embeddings of people that leave the "
       "machine encrypted, got share= without key-file= at g (slgallery): state key-file=, or "
       "remove share=" },
+    { "privacy=strict\nlaunch=fakesrc ! slpredict ! sltrack ! slgallery name=g ! slredact ! "
+      "fakesink\n[gallery]\nkeep=7d\nlocation=a\npictures=true\n",
+      "gate.pipeline:3: [pipeline] privacy=strict: expected slredact before every element that "
+      "shows pictures, but g (slgallery) keeps open pictures of people: put slredact before it, or "
+      "remove it" },
     { "launch=fakesrc ! fakesink\n[gallery]\nkeep=7d\nlocation=a\n",
       "[gallery]: the launch line has no slgallery, and no slanalyze" },
   };

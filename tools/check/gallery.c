@@ -19,6 +19,7 @@ typedef struct
 {
   char *location, *keep, *key_file, *camera, *share;
   gint most;
+  gboolean pictures;
 } Settings;
 
 static void
@@ -130,7 +131,7 @@ sl_check_gallery (GstElement *element, GArray *findings)
   g_auto (Settings) settings = { NULL };
   g_object_get (element, "location", &settings.location, "keep", &settings.keep, "key-file",
                 &settings.key_file, "camera", &settings.camera, "share", &settings.share, "most",
-                &settings.most, NULL);
+                &settings.most, "pictures", &settings.pictures, NULL);
   if (!check_rules (element, &settings, findings))
     return;
   const char *model = find_model (element);
@@ -140,8 +141,9 @@ sl_check_gallery (GstElement *element, GArray *findings)
   if (file == NULL)
     return;
   sl_findings_add (findings, SL_FINDING_FACT, GST_OBJECT_NAME (element),
-                   "%s: %s; kept for %s, at most %d people; %s; camera %s writes it",
+                   "%s: %s; kept for %s, at most %d people%s; %s; camera %s writes it",
                    settings.location, file, settings.keep, settings.most,
+                   settings.pictures ? ", with a picture of each" : "",
                    settings.key_file != NULL ? "encrypted" : "not encrypted",
                    settings.camera != NULL ? settings.camera : "(the name of the pipeline)");
   if (settings.share != NULL)

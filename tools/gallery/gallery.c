@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/fail.h"
 #include "core/base/printable.h"
 #include "tools/command.h"
 #include "tools/gallery/listing.h"
@@ -14,7 +15,7 @@
 /* @us_since, @us_before, @most: what the texts say */
 typedef struct
 {
-  char *key_file, *camera, *since, *before, *limit;
+  char *key_file, *camera, *since, *before, *limit, *picture;
   gboolean json, all;
   gint64 us_since, us_before;
   guint most;
@@ -49,10 +50,29 @@ run_list (SlIdentityStore *store, const Options *options, const gint64 *people, 
   return SL_EXIT_OK;
 }
 
+/* For its owner, as the gallery is. */
+static gboolean
+write_picture (SlIdentityStore *store, gint64 person, const char *path, GError **error)
+{
+  gsize n;
+  g_autoptr (GError) cause = NULL;
+  g_autoptr (GBytes) jpeg = sl_identity_store_read_picture (store, person, error);
+  if (jpeg == NULL)
+    return FALSE;
+  const char *data = g_bytes_get_data (jpeg, &n);
+  return g_file_set_contents_full (path, data, (gssize) n, G_FILE_SET_CONTENTS_CONSISTENT, 0600,
+                                   &cause)
+         || sl_fail (error, SL_ERROR_OPEN, "--picture: %s", cause->message);
+}
+
 static int
 run_show (SlIdentityStore *store, const Options *options, const gint64 *people, guint n)
 {
   GError *error = NULL;
+  if (options->picture != NULL
+      && (!sl_identity_store_check_person (store, people[0], &error)
+          || !write_picture (store, people[0], options->picture, &error)))
+    return fail (error);
   return sl_gallery_print_person (store, people[0], options->json, &error) ? SL_EXIT_OK
                                                                            : fail (error);
 }
@@ -164,6 +184,8 @@ run_gallery (int argc, char **argv)
     SL_TEXT_ENTRY ("since", &options.since, "list: people seen since this time, such as 2026-11-29",
                    "TIME"),
     SL_TEXT_ENTRY ("before", &options.before, "forget: what was seen before this time", "TIME"),
+    { "picture", 0, 0, G_OPTION_ARG_FILENAME, &options.picture,
+      "show: write the person's picture there, as JPEG", "FILE" },
     SL_SWITCH_ENTRY ("all", &options.all, "forget: everybody"),
     { "limit", 'n', 0, G_OPTION_ARG_STRING, &options.limit,
       "list: most people, 1..100000 (default 100)", "N" },

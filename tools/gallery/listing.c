@@ -138,6 +138,31 @@ append_sighting (GString *out, sqlite3_stmt *row, gboolean json)
     g_string_append_printf (out, "%s\n", shown);
 }
 
+/* Where and when the picture of @person was taken, if there is one. */
+static void
+append_picture (GString *out, SlIdentityStore *store, gint64 person, gboolean json)
+{
+  g_autoptr (sqlite3_stmt) row = sl_sql_query (
+    &store->sql, NULL, "SELECT camera, time, score FROM picture WHERE person = ?", "i", person);
+  if (row == NULL || !sl_sql_next (&store->sql, row, NULL))
+    return;
+  const char *camera = sl_sql_text (row, 0);
+  const gint64 time = sqlite3_column_int64 (row, 1);
+  g_autofree char *shown = sl_printable (camera != NULL ? camera : "", SL_PRINTABLE_NAME);
+  if (json) {
+    sl_json_append_key (out, "picture");
+    g_string_append_c (out, '{');
+    sl_json_append_text (out, "camera", camera);
+    append_time (out, "time", time);
+    sl_json_append_number (out, "score", sqlite3_column_double (row, 2), DIGITS);
+    g_string_append_c (out, '}');
+    return;
+  }
+  g_string_append (out, "picture: ");
+  sl_utc_append (out, time);
+  g_string_append_printf (out, " %s\n", shown);
+}
+
 static gboolean
 append_sightings (GString *out, SlIdentityStore *store, gint64 person, gboolean json,
                   GError **error)
@@ -232,6 +257,7 @@ sl_gallery_print_person (SlIdentityStore *store, gint64 person, gboolean json, G
     return FALSE;
   if (json)
     g_string_append_c (out, ']');
+  append_picture (out, store, person, json);
   if ((store->seal != NULL || !sl_identity_store_is_sealed (store))
       && !append_alike (out, store, person, json, error))
     return FALSE;
