@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/ops/grid_sample.h"
 #include "core/ops/kernels/parallel.h"
-#include "core/ops/ops.h"
 
 /* Places in pixels beyond this are this: whole numbers of it are exact in an int64, and nearly so
  * in a float. */
@@ -111,8 +111,8 @@ find_taps (const SlNode *node, gfloat place, gint32 size, Taps *taps)
     x = nearbyintf (x);
   if (border == SL_BORDER_MIRROR && (x < low || x > high))
     x = (gfloat) mirrored ((gdouble) x, (gdouble) low, (gdouble) high);
-  const gint64 whole = (gint64) floorf (x);
-  const gfloat t = x - floorf (x);
+  const gint64 cut = (gint64) x, whole = cut - (x < (gfloat) cut);
+  const gfloat t = x - (gfloat) whole;
   if (mode == SL_SAMPLE_CUBIC) {
     cubic_weights (t, weights);
     for (gint k = 0; k < MAX_TAPS; k++)
@@ -123,14 +123,26 @@ find_taps (const SlNode *node, gfloat place, gint32 size, Taps *taps)
   add_tap (taps, whole + 1, t, size, border, align);
 }
 
-/* Adds what the pixels of a row count to @to. */
+/** A run, and the pixels that count for a sample, with their factors. */
+typedef struct
+{
+  const SlKernelCall *call;
+  SlWeighFunc weigh;
+} Run;
+
+typedef struct
+{
+  gsize n;
+  const gfloat *rows[MAX_TAPS * MAX_TAPS];
+  gfloat factors[MAX_TAPS * MAX_TAPS];
+} Pixels;
+
 static void
-add_row (gfloat *to, const gfloat *row, const Taps *x, gfloat weight, gsize channels)
+add_pixels (Pixels *pixels, const gfloat *row, const Taps *x, gfloat weight, gsize channels)
 {
   for (guint i = 0; i < x->n; i++) {
-    const gfloat *from = row + x->pixels[i] * channels, all = weight * x->weights[i];
-    for (gsize c = 0; c < channels; c++)
-      to[c] += all * from[c];
+    pixels->rows[pixels->n] = row + x->pixels[i] * channels;
+    pixels->factors[pixels->n++] = weight * x->weights[i];
   }
 }
 
@@ -138,7 +150,8 @@ add_row (gfloat *to, const gfloat *row, const Taps *x, gfloat weight, gsize chan
 static void
 some_pixels (void *data, gsize first, gsize n)
 {
-  const SlKernelCall *call = data;
+  const Run *run = data;
+  const SlKernelCall *call = run->call;
   const SlTensor *input = sl_node_input (call->graph, call->node, 0),
                  *grid = sl_node_input (call->graph, call->node, 1);
   const guint rank = input->rank;
@@ -150,26 +163,43 @@ some_pixels (void *data, gsize first, gsize n)
   for (gsize at = first; at < first + n; at++) {
     const gfloat *place = (const gfloat *) call->inputs[1] + (rank - 2) * at;
     const gfloat *picture = (const gfloat *) call->inputs[0] + at / area * volume;
-    gfloat *to = (gfloat *) call->outputs[0] + at * channels;
     Taps x, y, z = { .n = 1, .weights = { 1 } };
+    Pixels pixels = { .n = 0 };
     find_taps (call->node, place[0], input->dims[rank - 2], &x);
     find_taps (call->node, place[1], input->dims[rank - 3], &y);
     if (rank == 5)
       find_taps (call->node, place[2], input->dims[1], &z);
-    memset (to, 0, channels * sizeof to[0]);
     for (guint i = 0; i < z.n; i++)
       for (guint k = 0; k < y.n; k++)
-        add_row (to, picture + z.pixels[i] * plane + y.pixels[k] * row, &x,
-                 z.weights[i] * y.weights[k], channels);
+        add_pixels (&pixels, picture + z.pixels[i] * plane + y.pixels[k] * row, &x,
+                    z.weights[i] * y.weights[k], channels);
+    run->weigh (pixels.rows, pixels.factors, pixels.n, (gfloat *) call->outputs[0] + at * channels,
+                channels);
   }
 }
 
-static void
-run (const SlKernelCall *call)
+void
+sl_grid_sample_run (const SlKernelCall *call, SlWeighFunc weigh)
 {
   const SlTensor *grid = sl_node_input (call->graph, call->node, 1);
+  Run run = { call, weigh };
   sl_parallel (call, (gsize) grid->dims[0] * sl_tensor_span (grid, 1, grid->rank - 1), 64,
-               some_pixels, (void *) call);
+               some_pixels, &run);
 }
 
-const SlOp sl_op_grid_sample = { SL_OP_ROW (GRID_SAMPLE, 2, 2, 1, check, infer, NULL, run) };
+static void
+weigh_plain (const gfloat *const *rows, const gfloat *factors, gsize n_rows, gfloat *out, gsize n)
+{
+  memset (out, 0, n * sizeof out[0]);
+  for (gsize k = 0; k < n_rows; k++)
+    for (gsize i = 0; i < n; i++)
+      out[i] += factors[k] * rows[k][i];
+}
+
+static void
+run_plain (const SlKernelCall *call)
+{
+  sl_grid_sample_run (call, weigh_plain);
+}
+
+const SlOp sl_op_grid_sample = { SL_OP_ROW (GRID_SAMPLE, 2, 2, 1, check, infer, NULL, run_plain) };

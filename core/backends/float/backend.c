@@ -11,6 +11,7 @@ typedef struct
   SlFloatMatmul *matmul;       /* (nullable): likewise */
   SlFloatRecurrent *recurrent; /* (nullable): likewise */
   SlFloatAttention *attention; /* (nullable): likewise */
+  SlFloatSample *sample;       /* (nullable): likewise */
   SlPool *pool;
   guint output; /* which operand it is */
 } Step;
@@ -28,6 +29,8 @@ supports (const SlGraph *graph, const SlNode *node)
     return TRUE;
   if (node->op == SL_OP_ATTENTION)
     return !sl_attention_is_rounded (node->params.attention);
+  if (node->op == SL_OP_GRID_SAMPLE)
+    return sl_float_sample_supports (graph, node);
   return node->op == SL_OP_BATCH_MATMUL ? sl_float_matmul_supports (graph, node)
                                         : sl_float_supports (graph, node);
 }
@@ -36,7 +39,8 @@ static gboolean
 faster (const SlGraph *graph, const SlNode *node)
 {
   return node->op == SL_OP_RECURRENT || node->op == SL_OP_BATCH_MATMUL
-         || node->op == SL_OP_ATTENTION || sl_float_faster (sl_float_isa (), graph, node);
+         || node->op == SL_OP_ATTENTION || node->op == SL_OP_GRID_SAMPLE
+         || sl_float_faster (sl_float_isa (), graph, node);
 }
 
 static gpointer
@@ -54,6 +58,8 @@ prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
     made->matmul = sl_float_matmul_new (sl_float_isa (), host, node);
   else if (node->op == SL_OP_ATTENTION)
     made->attention = sl_float_attention_new (sl_float_isa (), host, node);
+  else if (node->op == SL_OP_GRID_SAMPLE)
+    made->sample = sl_float_sample_new (sl_float_isa (), host, node);
   else {
     made->layer = sl_float_layer_new (sl_float_isa (), host, node, error);
     if (made->layer == NULL)
@@ -78,6 +84,8 @@ run (gpointer prepared, void *const *memory)
   else if (step->attention != NULL)
     sl_float_attention_run (step->attention, step->pool, (const void *const *) memory,
                             memory[step->output]);
+  else if (step->sample != NULL)
+    sl_float_sample_run (step->sample, (const void *const *) memory, memory[step->output]);
   else
     sl_float_layer_run (step->layer, step->pool, (const void *const *) memory,
                         memory[step->output]);

@@ -48,6 +48,14 @@ SlFloatAttention *sl_float_attention_new (const SlFloatIsa *isa, SlHost *host, c
 void sl_float_attention_run (const SlFloatAttention *attention, SlPool *pool,
                              const void *const *inputs, void *output);
 
+typedef struct _SlFloatSample SlFloatSample;
+
+/** sl_float_sample_supports: whether the float kernels compute GRID_SAMPLE @node. */
+gboolean sl_float_sample_supports (const SlGraph *graph, const SlNode *node);
+/** sl_float_sample_new: (transfer none): in @host's arena. */
+SlFloatSample *sl_float_sample_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
+void sl_float_sample_run (const SlFloatSample *sample, const void *const *inputs, void *output);
+
 typedef struct _SlFloatRecurrent SlFloatRecurrent;
 
 /** sl_float_recurrent_new: (transfer none): in @host's arena. */

@@ -201,6 +201,7 @@ typedef struct
  * @prelu: values below 0 times their slope, of which there are @period, whole registers of them,
  * over and over; in place or not
  * @add_rows: adds @n_rows rows of @n floats, @stride floats apart, each times its factor, to @sums
+ * @weigh: the sum of @n_rows rows of @n floats, each times its factor
  * @normalize: rows, in place or not
  * @attend: scores of a tile
  * @add_scaled: @n scores times @scale, and a mask times @factor added
@@ -229,6 +230,8 @@ typedef struct
   void (*prelu) (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, gsize n);
   void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows,
                     gfloat *sums, gsize n);
+  void (*weigh) (const gfloat *const *rows, const gfloat *factors, gsize n_rows, gfloat *out,
+                 gsize n);
   void (*normalize) (const SlFloatNorm *norm, const gfloat *in, gfloat *out, gsize rows);
   void (*attend) (const SlFloatScores *scores);
   void (*add_scaled) (gfloat *scores, gsize n, gfloat scale, const gfloat *mask, gfloat factor);

@@ -4,7 +4,7 @@
 
 /* Sums at a time, enough of them to hide the latency of a multiply-add. */
 #define MAX_REGISTERS 8
-/* Registers of a PRELU that are read before they are written. */
+/* Registers of a PRELU that are read before they are written, or of a weighed sum. */
 #define TOGETHER 4
 
 static void
@@ -107,6 +107,44 @@ add_rows_simd (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_
   }
 }
 
+static inline __attribute__ ((always_inline)) void
+weigh_columns (const gfloat *const *rows, gsize at, const gfloat *factors, gsize n_rows,
+               gfloat *out, const gint registers)
+{
+  Vec all[TOGETHER];
+  SL_UNROLL
+  for (gint r = 0; r < registers; r++)
+    all[r] = broadcast (0);
+  for (gsize k = 0; k < n_rows; k++) {
+    const Vec factor = broadcast (factors[k]);
+    SL_UNROLL
+    for (gint r = 0; r < registers; r++)
+      all[r] = fused (factor, load (rows[k] + at + r * LANES), all[r]);
+  }
+  SL_UNROLL
+  for (gint r = 0; r < registers; r++)
+    store (out + at + r * LANES, all[r]);
+}
+
+static void
+weigh_simd (const gfloat *const *rows, const gfloat *factors, gsize n_rows, gfloat *out, gsize n)
+{
+  gsize i = 0;
+  for (; i + TOGETHER * LANES <= n; i += TOGETHER * LANES)
+    weigh_columns (rows, i, factors, n_rows, out, TOGETHER);
+  for (; i + 2 * LANES <= n; i += 2 * LANES)
+    weigh_columns (rows, i, factors, n_rows, out, 2);
+  for (; i + LANES <= n; i += LANES)
+    weigh_columns (rows, i, factors, n_rows, out, 1);
+  if (i < n) {
+    const gint32 left = (gint32) (n - i);
+    Vec sum = broadcast (0);
+    for (gsize k = 0; k < n_rows; k++)
+      sum = fused (broadcast (factors[k]), load_first (rows[k] + i, left), sum);
+    store_first (out + i, left, sum);
+  }
+}
+
 const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .name = SL_SIMD_NAME,
   .lanes = LANES,
@@ -134,6 +172,7 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .leaky = leaky_simd,
   .prelu = prelu_simd,
   .add_rows = add_rows_simd,
+  .weigh = weigh_simd,
   .normalize = SL_SIMD (sl_float_normalize),
   .attend = SL_SIMD (sl_float_attend),
   .add_scaled = SL_SIMD (sl_float_add_scaled),

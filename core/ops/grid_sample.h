@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
+/* The samples of GRID_SAMPLE over any loop (internal to core). */
+#pragma once
+
+#include "core/ops/ops.h"
+
+/** SlWeighFunc: @out is the sum of @n_rows rows of @n floats, each times its factor. */
+typedef void (*SlWeighFunc) (const gfloat *const *rows, const gfloat *factors, gsize n_rows,
+                             gfloat *out, gsize n);
+
+/** sl_grid_sample_run: the node of @call, whose samples are sums by @weigh. */
+void sl_grid_sample_run (const SlKernelCall *call, SlWeighFunc weigh);
