@@ -24,6 +24,7 @@ static const SlPass *const passes[] = {
   &sl_pass_fuse_arg_max,
   &sl_pass_fuse_attention,
   &sl_pass_fuse_norm,
+  &sl_pass_merge_moves,
   &sl_pass_split_concat,
   &sl_pass_dead_code,
 };
