@@ -91,6 +91,9 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
     case SL_OP_ATTENTION:
       return attention (node->params.attention);
     case SL_OP_GRID_SAMPLE: /* one tap, two or four along each of two or three dimensions */
+      if (node->n_inputs > 2) /* for each weight */
+        return times (elements_of (sl_node_input (graph, node, 2)),
+                      4 * (guint64) input->dims[input->rank - 1]);
       return times (elements_of (output), node->params.grid_sample.mode == SL_SAMPLE_CUBIC ? 16
                                           : input->rank == 5                               ? 8
                                                                                            : 4);

@@ -4,8 +4,6 @@
  * the dimensions, one TRANSPOSE of these, and a RESHAPE; RESHAPEs are views. Values and results of
  * deformable attention come so, as exporters write batches and heads.
  */
-#include <string.h>
-
 #include "core/passes/moved_view.h"
 
 static gboolean
@@ -22,26 +20,6 @@ before (SlGraph *graph, const SlPassIndex *index, const SlNode *node, SlOpType o
     index->consumers[node->inputs[0]] == 1 ? sl_pass_producer (index, graph, node->inputs[0]) : NULL;
   return found != NULL && found->op == op && is_plain (sl_node_output (graph, found, 0)) ? found
                                                                                         : NULL;
-}
-
-static void
-set_dims (SlGraph *graph, gint32 tensor, guint rank, const gint32 *dims)
-{
-  SlTensor *t = &g_array_index (graph->tensors, SlTensor, tensor);
-  t->rank = rank;
-  memcpy (t->dims, dims, rank * sizeof dims[0]);
-}
-
-/* @node gives the elements of @input other dimensions. */
-static void
-make_reshape (SlGraph *graph, SlNode *node, gint32 input, guint rank, const gint32 *dims)
-{
-  node->op = SL_OP_RESHAPE;
-  node->inputs = sl_arena_memdup (graph->arena, &input, sizeof input);
-  node->n_inputs = 1;
-  node->params = (SlOpParams){ .reshape = { .count = rank } };
-  memcpy (node->params.reshape.dims, dims, rank * sizeof dims[0]);
-  set_dims (graph, node->outputs[0], rank, dims);
 }
 
 /* The factors of @view by their steps: @dims from the outermost on, and which of them each one is. */
@@ -75,13 +53,13 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
     return 0;
   const SlTensor *output = sl_node_output (graph, node, 0);
   const gint32 inputs[] = { first->outputs[0], along };
-  make_reshape (graph, first, moved.tensor, n, dims);
-  make_reshape (graph, node, middle->outputs[0], output->rank, output->dims);
+  sl_pass_make_reshape (graph, first, moved.tensor, n, dims);
+  sl_pass_make_reshape (graph, node, middle->outputs[0], output->rank, output->dims);
   middle->op = SL_OP_TRANSPOSE;
   middle->inputs = sl_arena_memdup (graph->arena, inputs, sizeof inputs);
   middle->n_inputs = G_N_ELEMENTS (inputs);
   middle->params = (SlOpParams){ 0 };
-  set_dims (graph, middle->outputs[0], n, made);
+  sl_pass_set_dims (graph, middle->outputs[0], n, made);
   return 1;
 }
 

@@ -24,6 +24,7 @@ static const SlPass *const passes[] = {
   &sl_pass_fuse_arg_max,
   &sl_pass_fuse_attention,
   &sl_pass_fuse_norm,
+  &sl_pass_fuse_samples,
   &sl_pass_merge_moves,
   &sl_pass_split_concat,
   &sl_pass_dead_code,
@@ -100,6 +101,25 @@ sl_pass_add_ints (SlGraph *graph, const char *name, const gint32 *values, guint 
                             .data = sl_arena_memdup (graph->arena, values, n * sizeof values[0]),
                             .bytes = n * sizeof values[0] };
   return sl_graph_add_tensor (graph, &tensor, NULL);
+}
+
+void
+sl_pass_set_dims (SlGraph *graph, gint32 tensor, guint rank, const gint32 *dims)
+{
+  SlTensor *t = &g_array_index (graph->tensors, SlTensor, tensor);
+  t->rank = rank;
+  memmove (t->dims, dims, rank * sizeof dims[0]);
+}
+
+void
+sl_pass_make_reshape (SlGraph *graph, SlNode *node, gint32 input, guint rank, const gint32 *dims)
+{
+  node->op = SL_OP_RESHAPE;
+  node->inputs = sl_arena_memdup (graph->arena, &input, sizeof input);
+  node->n_inputs = 1;
+  node->params = (SlOpParams){ .reshape = { .count = rank } };
+  memcpy (node->params.reshape.dims, dims, rank * sizeof dims[0]);
+  sl_pass_set_dims (graph, node->outputs[0], rank, dims);
 }
 
 void

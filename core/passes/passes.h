@@ -35,7 +35,8 @@ typedef struct
 extern const SlPass sl_pass_become_slice, sl_pass_cancel_layout, sl_pass_collapse_quantize,
   sl_pass_dead_code, sl_pass_dequantize_weights, sl_pass_fold_blocks, sl_pass_fold_pad,
   sl_pass_fold_qdq, sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max,
-  sl_pass_fuse_attention, sl_pass_fuse_curve, sl_pass_fuse_norm, sl_pass_fold_scale,
+  sl_pass_fuse_attention, sl_pass_fuse_curve, sl_pass_fuse_norm, sl_pass_fuse_samples,
+  sl_pass_fold_scale,
   sl_pass_join_groups, sl_pass_merge_moves, sl_pass_sink_transpose, sl_pass_split_concat;
 
 /** sl_node_has_stored_weights: @node computes in floats with 8-bit weights, which
@@ -68,5 +69,10 @@ void sl_pass_index_clear (SlPassIndex *index);
 SlNode *sl_pass_producer (const SlPassIndex *index, SlGraph *graph, gint32 tensor);
 /** sl_pass_add_ints: a new constant of @n whole numbers; -1 where the graph has no room for it. */
 gint32 sl_pass_add_ints (SlGraph *graph, const char *name, const gint32 *values, guint n);
+/** sl_pass_set_dims: @tensor has the same elements in other dimensions. */
+void sl_pass_set_dims (SlGraph *graph, gint32 tensor, guint rank, const gint32 *dims);
+/** sl_pass_make_reshape: @node makes the elements of @input in other dimensions. */
+void sl_pass_make_reshape (SlGraph *graph, SlNode *node, gint32 input, guint rank,
+                           const gint32 *dims);
 /** sl_pass_remove_nodes: drops every node whose op is SL_OP_INVALID. */
 void sl_pass_remove_nodes (SlGraph *graph);

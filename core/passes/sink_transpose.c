@@ -62,11 +62,16 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
                turned = along >= 0 ? sl_pass_add_ints (graph, "order", rest, n) : -1;
   if (turned < 0)
     return 0;
+  const SlTensor *output = sl_node_output (graph, node, 0);
+  gint32 dims[SL_MAX_RANK];
+  for (guint i = 0; i < n; i++)
+    dims[rest[i]] = output->dims[i];
   const gint32 first[2] = { turn->inputs[0], along }, second[2] = { turn->outputs[0], turned };
   turn->op = node->op;
   turn->params = node->params;
   turn->inputs = sl_arena_memdup (graph->arena, first, sizeof first);
   node->op = SL_OP_TRANSPOSE;
+  sl_pass_set_dims (graph, turn->outputs[0], n, dims);
   node->params = (SlOpParams){ 0 };
   node->inputs = sl_arena_memdup (graph->arena, second, sizeof second);
   return 1;
