@@ -9,6 +9,7 @@
 
 #include "core/base/half.h"
 #include "core/graph/constants.h"
+#include "core/ops/kernels/simd/loops.h"
 #include "models/onnx/external_data.h"
 #include "models/onnx/ops.h"
 
@@ -303,7 +304,7 @@ widen (void *memory, gpointer data, GError **error)
     return FALSE;
   const guint16 *halves = (const guint16 *) (gconstpointer) from->data;
   if (from->type == ONNX_FLOAT16)
-    sl_half_to_floats (halves, floats, from->elements);
+    sl_simd_loops ()->from_halves (halves, floats, from->elements);
   for (gsize i = 0; from->type == ONNX_BFLOAT16 && i < from->elements; i++)
     floats[i] = sl_bfloat_to_float (halves[i]);
   for (gsize i = 0; from->type == ONNX_DOUBLE && i < from->elements; i++)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Inner loops that gain by more than the baseline instruction set (internal to core): one source
  * compiled for each set, and a table of functions chosen at the first use. All of them compute in
