@@ -124,7 +124,13 @@ add (SlMadeConstants *made, gsize bytes, const SlMadeOf *of, SlMakeFunc make, gp
     constant->of = *of;
     constant->gone = constant->pending = TRUE;
   }
-  if (!allocate (constant, error) || (of == NULL && !make (constant->memory, data, error))) {
+  if (!allocate (constant, error)) {
+    constant_free (constant);
+    return NULL;
+  }
+  if (of == NULL)
+    sl_pages_fill (constant->memory, constant->mapped);
+  if (of == NULL && !make (constant->memory, data, error)) {
     constant_free (constant);
     return NULL;
   }
