@@ -75,7 +75,8 @@ static const void *
 follow_copies (SlGraph *graph, const void *data)
 {
   SlMadeOf of;
-  while (sl_made_constants_of (graph->made, data, TRUE, &of) && of.rows == 0 && of.few_bits == NULL)
+  while (sl_made_constants_of (graph->made, data, TRUE, &of) && of.rows == 0 && of.few_bits == NULL
+         && !of.halves)
     data = of.data;
   return data;
 }

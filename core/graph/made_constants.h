@@ -15,8 +15,9 @@ typedef gboolean (*SlMakeFunc) (void *memory, gpointer data, GError **error);
 /**
  * SlMadeOf: @bytes at @data, of which a constant is a copy; or, where @rows is not 0, a matrix of
  * so many rows and @columns, 32 bits an element, whose rows are the constant's columns; or, where
- * @few_bits is not NULL, the integers that @few_bits makes floats of. @by (nullable): then: a
- * factor for each of the matrix's columns, or for each row of @few_bits
+ * @few_bits is not NULL, the integers that @few_bits makes floats of; or, with @halves, binary16 of
+ * as many floats. @by (nullable): then: a factor for each of the matrix's columns, or for each row
+ * of @few_bits
  */
 typedef struct
 {
@@ -24,6 +25,7 @@ typedef struct
   gsize bytes, rows, columns;
   const SlFewBits *few_bits;
   const gfloat *by;
+  gboolean halves;
 } SlMadeOf;
 
 typedef struct _SlMadeConstants SlMadeConstants;

@@ -313,18 +313,23 @@ widen (void *memory, gpointer data, GError **error)
   return TRUE;
 }
 
-/* float64, float16 and bfloat16 as float32. */
+/* float64, float16 and bfloat16 as float32. Layers pack float16 as it is in the file. */
 static const void *
 narrow_floats (Lower *o, const Tensor *t, const guint8 *data)
 {
   const Stored from = { o->graph, t->type, t->elements, data };
-  if (!onnx_may_copy (o, t->name, t->elements * sizeof (gfloat)))
+  const gsize bytes = t->elements * sizeof (gfloat), stored = t->elements * types[t->type].size;
+  if (!onnx_may_copy (o, t->name, bytes))
     return NULL;
-  const void *floats = sl_graph_make_constant (o->graph, t->elements * sizeof (gfloat), widen,
-                                               g_memdup2 (&from, sizeof from), g_free, &o->error);
+  Stored *kept = g_memdup2 (&from, sizeof from);
+  if (t->type == ONNX_FLOAT16) {
+    const SlMadeOf of = { .data = data, .bytes = stored, .halves = TRUE };
+    return sl_graph_make_later (o->graph, bytes, &of, widen, kept, g_free, &o->error);
+  }
+  const void *floats =
+    sl_graph_make_constant (o->graph, bytes, widen, kept, g_free, &o->error);
   if (floats != NULL)
-    sl_graph_used_source (o->graph, floats, t->elements * sizeof (gfloat), data,
-                          t->elements * types[t->type].size);
+    sl_graph_used_source (o->graph, floats, bytes, data, stored);
   return floats;
 }
 

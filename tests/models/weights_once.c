@@ -20,6 +20,7 @@
 
 #define N 256
 #define WEIGHTS (N * N)
+#define ROWS 80
 #define BYTES (WEIGHTS * sizeof (gfloat))
 
 typedef struct
@@ -59,12 +60,12 @@ multiply (const double *x, const gfloat *weights, gboolean swapped, double *y)
 
 /* Text before a tensor that puts its bytes at another address. */
 static SlOnnxWriter *
-start (guint shift)
+start (guint shift, gint64 rows)
 {
   g_autofree char *text = g_strnfill (shift, '.');
   SlOnnxWriter *w = sl_onnx_writer_new (13);
   sl_onnx_text (w->graph, 10, text);
-  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 2, (gint64[]){ 1, N });
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 2, (gint64[]){ rows, N });
   return w;
 }
 
@@ -137,7 +138,7 @@ test_places (void)
 {
   g_autofree Fixture *fixture = g_new0 (Fixture, 1);
   for (guint shift = 0; shift < 4; shift++) {
-    g_autoptr (SlOnnxWriter) w = start (shift);
+    g_autoptr (SlOnnxWriter) w = start (shift, 1);
     add_weights (fixture, w);
     sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
     sl_onnx_writer_node (w, "Gemm", "h,b", "y", "transB i 1", NULL);
@@ -155,7 +156,7 @@ test_shared (void)
   g_autofree Fixture *fixture = g_new0 (Fixture, 1);
   for (guint i = 0; i < 8; i++) {
     const gboolean swapped = i % 2 != 0;
-    g_autoptr (SlOnnxWriter) w = start (i / 2);
+    g_autoptr (SlOnnxWriter) w = start (i / 2, 1);
     add_weights (fixture, w);
     sl_onnx_writer_node (w, "Gemm", "x,a", "h", swapped ? "transB i 1" : "transB i 0", NULL);
     sl_onnx_writer_node (w, "Gemm", "h,a", "y", swapped ? "transB i 0" : "transB i 1", NULL);
@@ -176,7 +177,7 @@ test_scaled (void)
   for (guint c = 0; c < N; c++)
     by[c] = 0.5f + (gfloat) c / N;
   for (guint i = 0; i < 8; i++) {
-    g_autoptr (SlOnnxWriter) w = start (i / 2);
+    g_autoptr (SlOnnxWriter) w = start (i / 2, 1);
     add_weights (fixture, w);
     sl_onnx_writer_floats (w, "by", 1, (const gint64[]){ N }, by);
     sl_onnx_writer_node (w, "MatMul", "x,a", "g", NULL);
@@ -204,7 +205,7 @@ test_halves (void)
     halves[k] = sl_half_from_float (fixture->first[k]);
     fixture->first[k] = sl_half_to_float (halves[k]);
   }
-  g_autoptr (SlOnnxWriter) w = start (1);
+  g_autoptr (SlOnnxWriter) w = start (1, 1);
   sl_onnx_message (w->graph, 5,
                    sl_onnx_tensor ("h", SL_ONNX_FLOAT16, 2, (const gint64[]){ N, N }, halves,
                                    WEIGHTS * sizeof halves[0]));
@@ -217,6 +218,63 @@ test_halves (void)
   clear (fixture);
 }
 
+/* The floats of weights of float16 are packed for many rows, and never in memory beside that: at
+ * any address, with a factor for each channel, and as a layer whose matrix is not transposed. */
+static void
+run_rows (guint shift, gboolean scaled, gboolean straight)
+{
+  g_autofree Fixture *fixture = g_new0 (Fixture, 1);
+  g_autofree guint16 *halves = g_new (guint16, WEIGHTS);
+  g_autofree gfloat *x = g_new (gfloat, ROWS * N), *y = g_new (gfloat, ROWS * N);
+  gfloat by[N];
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlOnnxWriter) w = start (shift, ROWS);
+  fill (x, ROWS * N, 9);
+  for (guint c = 0; c < N; c++)
+    by[c] = scaled ? 0.5f + (gfloat) c / N : 1;
+  for (guint k = 0; k < WEIGHTS; k++) {
+    halves[k] = sl_half_from_float ((gfloat) ((gint) (k * 7919 % 1999) - 999) / 1777);
+    fixture->first[k] = sl_half_to_float (halves[k]);
+  }
+  sl_onnx_message (w->graph, 5,
+                   sl_onnx_tensor ("h", SL_ONNX_FLOAT16, 2, (const gint64[]){ N, N }, halves,
+                                   WEIGHTS * sizeof halves[0]));
+  sl_onnx_writer_floats (w, "by", 1, (const gint64[]){ N }, by);
+  sl_onnx_writer_node (w, "Cast", "h", "a", "to i 1", NULL);
+  sl_onnx_writer_node (w, straight ? "Gemm" : "MatMul", "x,a", scaled ? "g" : "y",
+                       straight ? "transB i 1" : NULL, NULL);
+  if (scaled)
+    sl_onnx_writer_node (w, "Mul", "g,by", "y", NULL);
+  load (fixture, w);
+  SlGraph *graph = sl_model_graph (fixture->model);
+  g_autoptr (SlSession) session = sl_session_new (graph, 2, &error);
+  g_assert_no_error (error);
+  if (strcmp (sl_session_backend (session, 0), "plain") != 0)
+    g_assert_cmpuint (sl_graph_resident_constants (graph), <=, BYTES / 4);
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==,
+                   SL_STATUS_OK);
+  for (guint i = 0; i < ROWS * N; i++) {
+    const guint row = i / N, c = i % N;
+    double sum = 0, most = 0;
+    for (guint k = 0; k < N; k++) {
+      const double product = (double) x[row * N + k]
+                             * (double) fixture->first[straight ? c * N + k : k * N + c]
+                             * (double) by[c];
+      sum += product;
+      most += fabs (product);
+    }
+    g_assert_cmpfloat_with_epsilon (y[i], sum, 1e-5 * most);
+  }
+  clear (fixture);
+}
+
+static void
+test_halves_rows (void)
+{
+  for (guint i = 0; i < 8; i++)
+    run_rows (i % 4, i >= 4, i % 4 == 3);
+}
+
 /* Weights that are no multiples of a step are packed without being transposed before, wherever they
  * lie: floats, and floats that binary16 holds; as they are, and with a factor for each channel. */
 static void
@@ -227,7 +285,7 @@ test_transposed (void)
   for (guint c = 0; c < N; c++)
     by[c] = 0.5f + (gfloat) c / N;
   for (guint i = 0; i < 16; i++) {
-    g_autoptr (SlOnnxWriter) w = start (i / 2 % 4);
+    g_autoptr (SlOnnxWriter) w = start (i / 2 % 4, 1);
     const gint64 dims[2] = { N, N };
     fill (fixture->first, WEIGHTS, 1);
     fill (fixture->second, WEIGHTS, 2);
@@ -277,7 +335,7 @@ static void
 test_threads (void)
 {
   g_autofree Fixture *fixture = g_new0 (Fixture, 1);
-  g_autoptr (SlOnnxWriter) w = start (1);
+  g_autoptr (SlOnnxWriter) w = start (1, 1);
   GThread *threads[4];
   add_weights (fixture, w);
   sl_onnx_writer_node (w, "Gemm", "x,a", "h", "transB i 1", NULL);
@@ -375,7 +433,7 @@ test_converted (void)
 {
   g_autofree Fixture *fixture = g_new0 (Fixture, 1);
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlOnnxWriter) w = start (2);
+  g_autoptr (SlOnnxWriter) w = start (2, 1);
   gsize size;
   add_weights (fixture, w);
   sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
@@ -411,7 +469,7 @@ static void
 test_changed (void)
 {
   g_autofree Fixture *fixture = g_new0 (Fixture, 1);
-  g_autoptr (SlOnnxWriter) w = start (3);
+  g_autoptr (SlOnnxWriter) w = start (3, 1);
   add_weights (fixture, w);
   sl_onnx_writer_node (w, "MatMul", "x,a", "h", NULL);
   sl_onnx_writer_node (w, "MatMul", "h,b", "y", NULL);
@@ -431,7 +489,7 @@ test_external (void)
 {
   g_autofree Fixture *fixture = g_new0 (Fixture, 1);
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlOnnxWriter) w = start (0);
+  g_autoptr (SlOnnxWriter) w = start (0, 1);
   sl_onnx_message (w->graph, 5,
                    sl_onnx_external_tensor ("a", SL_ONNX_FLOAT, 2, (const gint64[]){ N, N },
                                             "weights.bin", NULL, NULL));
@@ -499,6 +557,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/weights-once/shared", test_shared);
   g_test_add_func ("/models/weights-once/scaled", test_scaled);
   g_test_add_func ("/models/weights-once/halves", test_halves);
+  g_test_add_func ("/models/weights-once/halves-rows", test_halves_rows);
   g_test_add_func ("/models/weights-once/transposed", test_transposed);
   g_test_add_func ("/models/weights-once/threads", test_threads);
   g_test_add_func ("/models/weights-once/normalised", test_normalised);

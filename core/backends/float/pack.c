@@ -6,9 +6,12 @@
 #include "core/base/half.h"
 #include "core/backends/float/layer.h"
 #include "core/backends/transpose.h"
+#include "core/ops/kernels/simd/loops.h"
 
 /* Weights of a row that are packed before those of the next one. */
 #define PACKED_AT_ONCE ((gsize) 16)
+/* Of a panel, with any instruction set. */
+#define MOST_CHANNELS 64
 /* Bytes of weights that a thread packs in a microsecond. */
 #define PACKED_IN_US 2000
 
@@ -92,26 +95,36 @@ pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *rows, 
     }
 }
 
+/* Row @k of a transposed matrix from channel @first on, as floats at @to. */
+static void
+load_turned (const SlFloatSource *source, gsize k, gsize first, gsize n, gfloat *to)
+{
+  const gsize at = k * source->channels + first;
+  if (source->halves)
+    sl_simd_loops ()->from_halves ((const guint16 *) source->values + at, to, n);
+  else
+    memcpy (to, (const guint8 *) source->values + at * sizeof to[0], n * sizeof to[0]);
+}
+
 /* The same of a transposed matrix, whose rows hold the channels, at any address. */
 static void
 pack_turned_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const SlFloatSource *source,
                    void *to)
 {
   const gsize width = (gsize) (panel->groups * layer->isa->lanes),
-              channels = (gsize) panel->channels, row = (gsize) layer->channels * sizeof (gfloat);
-  const guint8 *from = (const guint8 *) source->values + (gsize) panel->channel * sizeof (gfloat);
-  const gfloat *by = source->by != NULL ? source->by + panel->channel : NULL;
+              channels = (gsize) panel->channels, first = (gsize) panel->channel;
+  const gfloat *by = source->by != NULL ? source->by + first : NULL;
+  gfloat row[MOST_CHANNELS];
   panel->weights = to;
-  for (gsize k = 0; k < (gsize) layer->depth; k++, from += row) {
+  for (gsize k = 0; k < (gsize) layer->depth; k++) {
     if (layer->tiles.weights == SL_FLOAT_SINGLE && by == NULL) {
-      memcpy ((gfloat *) to + k * width, from, channels * sizeof (gfloat));
+      load_turned (source, k, first, channels, (gfloat *) to + k * width);
       continue;
     }
-    for (gsize lane = 0; lane < channels; lane++) {
-      gfloat value;
-      memcpy (&value, from + lane * sizeof value, sizeof value);
-      put (layer->tiles.weights, 1, to, k * width + lane, by != NULL ? value * by[lane] : value);
-    }
+    load_turned (source, k, first, channels, row);
+    for (gsize lane = 0; lane < channels; lane++)
+      put (layer->tiles.weights, 1, to, k * width + lane,
+           by != NULL ? row[lane] * by[lane] : row[lane]);
   }
 }
 

@@ -19,7 +19,7 @@ take_straight (SlFloatSource *source, GError **error)
 {
   source->values = source->tensor->data;
   source->by = NULL;
-  source->turned = source->few_bits = source->came = FALSE;
+  source->turned = source->halves = source->few_bits = source->came = FALSE;
   return sl_graph_need_constant (source->graph, source->tensor->data, source->tensor->bytes, error);
 }
 
@@ -42,6 +42,21 @@ find_few_bits (SlFloatSource *source, const SlMadeOf *of)
          && source->matrix.rows * source->matrix.columns == source->n;
 }
 
+/* The values of a matrix that the weights are the transpose of: those of binary16 become no floats
+ * if nothing else needs these. */
+static gboolean
+take_turned (SlFloatSource *source, const SlMadeOf *of, GError **error)
+{
+  SlMadeOf before;
+  source->turned = TRUE;
+  source->by = of->by;
+  source->halves =
+    sl_graph_is_pending (source->graph, of->data, &before) && before.halves && before.by == NULL;
+  source->bytes = source->halves ? before.bytes : of->bytes;
+  return sl_graph_take_values (source->graph, source->halves ? before.data : of->data,
+                               source->bytes, &source->values, &source->came, error);
+}
+
 gboolean
 sl_float_source_take (SlFloatSource *source, SlGraph *graph, const SlNode *node, gboolean may_turn,
                       GError **error)
@@ -60,9 +75,7 @@ sl_float_source_take (SlFloatSource *source, SlGraph *graph, const SlNode *node,
   }
   if (!pending || of.rows != (gsize) tensor->dims[1] || of.columns != (gsize) tensor->dims[0])
     return take_straight (source, error);
-  source->turned = TRUE;
-  source->by = of.by;
-  return sl_graph_take_values (graph, of.data, of.bytes, &source->values, &source->came, error);
+  return take_turned (source, &of, error);
 }
 
 void
@@ -71,7 +84,7 @@ sl_float_source_return (SlFloatSource *source)
   if (source->few_bits)
     sl_graph_return_few_bits (source->graph, &source->matrix, source->parts);
   else if (source->turned)
-    sl_graph_return_source (source->graph, source->values, source->tensor->bytes, source->came);
+    sl_graph_return_source (source->graph, source->values, source->bytes, source->came);
 }
 
 gboolean
@@ -87,8 +100,31 @@ static gfloat
 value_at (const SlFloatSource *source, gsize i)
 {
   gfloat value;
-  memcpy (&value, (const guint8 *) source->values + i * sizeof value, sizeof value);
+  if (source->halves)
+    value = sl_half_to_float (((const guint16 *) source->values)[i]);
+  else
+    memcpy (&value, (const guint8 *) source->values + i * sizeof value, sizeof value);
   return source->by != NULL ? value * source->by[i % source->channels] : value;
+}
+
+/* How many of the values from @first to before @end are not zero. */
+static gsize
+count_full (const SlFloatSource *source, gsize first, gsize end)
+{
+  const guint16 *halves = source->values;
+  const guint8 *floats = source->values;
+  gsize found = 0;
+  for (gsize i = first; i < end; i++)
+    if (source->by != NULL)
+      found += value_at (source, i) != 0;
+    else if (source->halves)
+      found += (halves[i] & 0x7fff) != 0;
+    else {
+      gfloat value;
+      memcpy (&value, floats + i * sizeof value, sizeof value);
+      found += value != 0;
+    }
+  return found;
 }
 
 gboolean
@@ -96,9 +132,8 @@ sl_float_source_full (const SlFloatSource *source, gdouble share)
 {
   const gsize most = (gsize) MIN (share * (gdouble) source->n, (gdouble) source->n - 1);
   gsize found = 0;
-  for (gsize i = 0; i < source->n && found <= most;)
-    for (const gsize end = MIN (i + COUNTED_AT_ONCE, source->n); i < end; i++)
-      found += value_at (source, i) != 0;
+  for (gsize i = 0; i < source->n && found <= most; i += COUNTED_AT_ONCE)
+    found += count_full (source, i, MIN (i + COUNTED_AT_ONCE, source->n));
   return found > most;
 }
 

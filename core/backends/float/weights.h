@@ -13,7 +13,9 @@
  * @values: of @n floats, at an address that is aligned for floats unless @turned
  * @turned: it has a row for each of the depth's elements, else for each of the @channels
  * @by: (nullable): then: a factor for each of the channels
+ * @halves: then: its values are binary16
  * @few_bits: @matrix, a row for each of the channels, stands for the values, which are not there
+ * @bytes: of the values
  * @came: whether it was read from the file for this; @parts: of a matrix of few bits
  */
 typedef struct
@@ -22,8 +24,8 @@ typedef struct
   const SlTensor *tensor;
   const void *values;
   const gfloat *by;
-  gsize n, channels;
-  gboolean turned, few_bits, came;
+  gsize n, channels, bytes;
+  gboolean turned, halves, few_bits, came;
   SlFewBits matrix;
   guint parts;
 } SlFloatSource;
