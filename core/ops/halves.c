@@ -120,6 +120,8 @@ sl_node_halves (const SlGraph *graph, const SlNode *node)
       return binary_halves (graph, node);
     case SL_OP_PRELU:
       return is_weights (sl_node_input (graph, node, 1)) ? SL_HALVES_ANY : SL_HALVES_NONE;
+    case SL_OP_TRANSPOSE:
+      return SL_HALVES_MIXED;
     case SL_OP_MEAN:
     case SL_OP_AVERAGE_POOL_2D:
       return converted (graph, node);
@@ -136,7 +138,6 @@ sl_node_halves (const SlGraph *graph, const SlNode *node)
     case SL_OP_SPLIT_V:
     case SL_OP_PACK:
     case SL_OP_UNPACK:
-    case SL_OP_TRANSPOSE:
     case SL_OP_PAD:
     case SL_OP_MIRROR_PAD:
     case SL_OP_SPACE_TO_DEPTH:

@@ -12,12 +12,14 @@
  * SlHalves: of a node's data, that is of its float operands that are no constants
  * @SL_HALVES_NONE: all are floats
  * @SL_HALVES_ANY: each input, and the output, is float or binary16
+ * @SL_HALVES_MIXED: the same, and the operator's own kernel converts
  * @SL_HALVES_ALIKE: all are float, or all are binary16: elements are moved or compared
  */
 typedef enum
 {
   SL_HALVES_NONE,
   SL_HALVES_ANY,
+  SL_HALVES_MIXED,
   SL_HALVES_ALIKE
 } SlHalves;
 

@@ -18,6 +18,10 @@
  * memory is used, and rounding them costs time and digits. */
 #define SMALL 8
 
+/* Tensors that are tried as floats, and nodes of the plans of the memory that this takes. */
+#define MOST_TRIED 64
+#define MOST_PLANNED 16384
+
 /** What a tensor that owns its bytes may be. An input or an output of the graph is float, but CAST
  * may stand between it and a node whose data is narrow. */
 typedef enum
@@ -81,7 +85,8 @@ settle_node (const Narrowing *n, const SlNode *node)
   if (sl_op_get (node->op)->is_view)
     return FALSE;
   const SlHalves halves = sl_node_halves (n->graph, node);
-  if (halves == SL_HALVES_ANY || (halves == SL_HALVES_ALIKE && are_narrow (n, node)))
+  if (halves == SL_HALVES_ANY || halves == SL_HALVES_MIXED
+      || (halves == SL_HALVES_ALIKE && are_narrow (n, node)))
     return FALSE;
   const gboolean inputs = widen (n, node->inputs, node->n_inputs);
   return widen (n, node->outputs, node->n_outputs) || inputs;
@@ -189,11 +194,10 @@ touch (const Narrowing *n, const gint32 *tensors, guint count, guint8 *moved)
       moved[n->roots[tensors[i]]] = TRUE;
 }
 
-/* Small tensors are floats again, but for those whose elements are moved. */
+/* Small tensors are floats again, but for those whose elements are @moved. */
 static void
-widen_small (const Narrowing *n, guint n_tensors)
+widen_small (const Narrowing *n, guint n_tensors, guint8 *moved)
 {
-  g_autofree guint8 *moved = g_new0 (guint8, n_tensors + 1);
   gsize largest = 0;
   for (guint i = 0; i < n_tensors; i++)
     if (n->states[i] == NARROW)
@@ -209,6 +213,53 @@ widen_small (const Narrowing *n, guint n_tensors)
     if (n->states[i] == NARROW && !moved[i]
         && sl_graph_tensor (n->graph, (gint32) i)->bytes < largest / SMALL)
       n->states[i] = WIDE;
+}
+
+static void
+set_dtype (const Narrowing *n, gint32 root, SlDtype dtype, guint n_tensors)
+{
+  for (guint i = 0; i < n_tensors; i++) {
+    SlTensor *tensor = &g_array_index (n->graph->tensors, SlTensor, i);
+    if (n->roots[i] != root || tensor->dtype == dtype)
+      continue;
+    tensor->bytes = tensor->bytes / sl_dtype_size (tensor->dtype) * sl_dtype_size (dtype);
+    tensor->dtype = dtype;
+  }
+}
+
+/* Whether a plan of the memory may be made of tensors of these sizes. */
+static gboolean
+may_plan (const SlGraph *graph)
+{
+  gsize left = G_MAXSIZE / 8;
+  for (guint i = 0; i < graph->tensors->len; i++) {
+    const gsize bytes = sl_graph_tensor (graph, (gint32) i)->bytes;
+    if (bytes > left)
+      return FALSE;
+    left -= bytes;
+  }
+  return TRUE;
+}
+
+/* Tensors keep their digits where that takes no more memory, the first ones first: what is rounded
+ * there has an effect on all layers. */
+static void
+widen_free (const Narrowing *n, guint n_tensors, const guint8 *moved)
+{
+  const guint most = MIN (MOST_TRIED, MOST_PLANNED / (n->graph->nodes->len + 1));
+  guint fullest, tried = 0;
+  const gsize least = sl_memory_at_once (n->graph, &fullest);
+  for (guint i = 0; i < n->graph->nodes->len && tried < most; i++) {
+    const gint32 output = sl_graph_node (n->graph, i)->outputs[0],
+                 root = (guint) output < n_tensors ? n->roots[output] : -1;
+    if (root < 0 || n->states[root] != NARROW || moved[root]
+        || sl_graph_tensor (n->graph, root)->dtype != SL_DTYPE_F16)
+      continue;
+    tried++;
+    set_dtype (n, root, SL_DTYPE_F32, n_tensors);
+    if (sl_memory_at_once (n->graph, &fullest) > least)
+      set_dtype (n, root, SL_DTYPE_F16, n_tensors);
+  }
 }
 
 static gboolean
@@ -262,11 +313,14 @@ sl_graph_narrow (SlGraph *graph)
     rounds++;
   if (rounds == MAX_ROUNDS || !has_room (&n))
     return;
-  widen_small (&n, n_tensors);
+  g_autofree guint8 *moved = g_new0 (guint8, n_tensors + 1);
+  widen_small (&n, n_tensors, moved);
   add_casts (&n);
   for (guint i = 0; i < n_tensors; i++) {
     SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, i);
     if (states[roots[i]] == NARROW && tensor->dtype == SL_DTYPE_F32)
       make_narrow (tensor);
   }
+  if (may_plan (graph))
+    widen_free (&n, n_tensors, moved);
 }

@@ -242,6 +242,65 @@ test_operators (void)
   sl_float_pairs_forbid (FALSE);
 }
 
+static void
+build_turned (Check *check, gboolean narrow, gint32 in, gint32 out, gfloat *weights)
+{
+  const gint32 size = 18, dims[] = { out, 3, 3, in };
+  check_init (check, 7);
+  for (gint32 i = 0; i < out * 9 * in; i++)
+    weights[i] =
+      sl_half_to_float (sl_half_from_float ((gfloat) g_rand_double_range (check->rand, -0.5, 0.5)));
+  sl_graph_set_precision (check->graph, narrow ? SL_PRECISION_FP16 : SL_PRECISION_FLOAT);
+  const gint32 x = check_input (check, SL_DTYPE_F32, 4, (gint32[]){ 2, in, size, size + 1 }, 0, 0),
+               last = check_ints (check, 4, (gint32[]){ 0, 2, 3, 1 }),
+               first = check_ints (check, 4, (gint32[]){ 0, 3, 1, 2 });
+  const gint32 w = check_constant (check, SL_DTYPE_F32, 4, dims, NULL, 0, 0, 0, weights),
+               bias = check_constant (check, SL_DTYPE_F32, 1, &out, NULL, 0, 0, 0, weights);
+  const SlOpParams none = { 0 }, window = window_params (3, 1, 1), pool = window_params (2, 1, 1);
+  const gint32 turned = node (check, SL_OP_TRANSPOSE, (gint32[]){ x, last }, 2, &none);
+  const gint32 y = node (check, SL_OP_CONV_2D, (gint32[]){ turned, w, bias }, 3, &window);
+  const gint32 half = rounded (check, narrow, y);
+  const gint32 most = node (check, SL_OP_MAX_POOL_2D, &half, 1, &pool);
+  check_node (check, SL_OP_TRANSPOSE, (gint32[]){ most, first }, 2,
+              check_output (check, SL_DTYPE_F32, 0, 0), &none);
+  check_prepare (check);
+  gfloat *values = check->input_data[0];
+  for (gint32 i = 0; i < 2 * in * size * (size + 1); i++)
+    values[i] = sl_half_to_float (sl_half_from_float (values[i]));
+}
+
+/* Tensors that a TRANSPOSE reads from an input or writes to an output become binary16, or floats,
+ * on the way. One stays float where that takes no more memory than the largest do. */
+static void
+test_turned (void)
+{
+  static const gint32 channels[][2] = { { 3, 64 }, { 64, 8 }, { 40, 24 } };
+  g_autofree gfloat *weights = g_new (gfloat, MOST_WEIGHTS);
+  sl_float_pairs_forbid (TRUE);
+  for (guint i = 0; i < G_N_ELEMENTS (channels); i++) {
+    const gint32 in = channels[i][0], out = channels[i][1];
+    const Case c = { .name = "turned" };
+    Check narrow, wide;
+    build_turned (&wide, FALSE, in, out, weights);
+    build_turned (&narrow, TRUE, in, out, weights);
+    g_assert_null (find_op (&narrow, SL_OP_CAST));
+    g_assert_cmpint (sl_node_output (narrow.graph, find_op (&narrow, SL_OP_TRANSPOSE), 0)->dtype,
+                     ==, in < out ? SL_DTYPE_F32 : SL_DTYPE_F16);
+    g_assert_cmpint (sl_node_output (narrow.graph, find_op (&narrow, SL_OP_MAX_POOL_2D), 0)->dtype,
+                     ==, SL_DTYPE_F16);
+    for (guint threads = 1; threads <= 2; threads++) {
+      gfloat *wanted = check_run (&wide, threads == 2, threads),
+             *got = check_run (&narrow, threads == 2, threads);
+      compare (&c, "turned", &narrow, got, wanted, 0);
+      sl_tensor_buffer_free (wanted);
+      sl_tensor_buffer_free (got);
+    }
+    check_clear (&narrow);
+    check_clear (&wide);
+  }
+  sl_float_pairs_forbid (FALSE);
+}
+
 /* Layers in a row: the arena of floats is twice as large. Results are within what rounding each of
  * them allows, in double precision. */
 static void
@@ -337,6 +396,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
   g_test_add_func ("/narrow/operators", test_operators);
+  g_test_add_func ("/narrow/turned", test_turned);
   g_test_add_func ("/narrow/memory", test_memory);
   g_test_add_func ("/narrow/range", test_range);
   return g_test_run ();

@@ -14,6 +14,8 @@
 
 #define TILE SL_TURNED
 
+/* Elements that are converted at a time: they stay in the first cache. */
+#define CONVERTED 1024
 /* Enough bytes to be worth waking another thread for. */
 #define PART_BYTES 65536
 
@@ -21,7 +23,7 @@ SlMoves *
 sl_moves_new (SlArena *arena, SlDtype dtype, guint room)
 {
   SlMoves *moves = sl_arena_alloc (arena, sizeof *moves);
-  moves->size = sl_dtype_size (dtype);
+  moves->size = moves->to_size = sl_dtype_size (dtype);
   moves->room = room;
   moves->moves = sl_arena_alloc (arena, MAX (room, 1) * sizeof moves->moves[0]);
   return moves;
@@ -43,6 +45,7 @@ sl_moves_one (const SlGraph *graph, const SlNode *node, SlArena *arena, SlMove *
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
   SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
+  moves->to_size = sl_dtype_size (sl_node_output (graph, node, 0)->dtype);
   *move = sl_moves_add (moves, 0, 0);
   sl_tensor_strides (input, from);
   sl_tensor_strides (sl_node_output (graph, node, 0), to);
@@ -199,12 +202,41 @@ copy_plane (const SlMove *move, const guint8 *from, guint8 *to, gsize size, gsiz
     sl_copy_row (to + (gssize) i * to_step[0], from + (gssize) i * from_step[0], columns * size);
 }
 
+/* The same to a dense output of binary16, from floats, or the other way. */
+static void
+convert_plane (const SlMove *move, const guint8 *from, guint8 *to, gsize size, gsize rows)
+{
+  const guint r = move->rank - 2;
+  const gsize columns = move->dims[r + 1], width = MIN (columns, CONVERTED),
+              height = CONVERTED / width, stride = (gsize) move->to[r];
+  gfloat some[CONVERTED];
+  for (gsize y = 0; y < rows; y += height)
+    for (gsize x = 0; x < columns; x += width) {
+      const gsize high = MIN (height, rows - y), wide = MIN (width, columns - x);
+      const SlMove block = { .rank = 2,
+                             .dims = { high, wide },
+                             .from = { move->from[r], move->from[r + 1] },
+                             .to = { (gssize) wide, 1 } };
+      const gssize at = (gssize) y * move->from[r] + (gssize) x * move->from[r + 1];
+      const gboolean dense = stride == wide;
+      copy_plane (&block, from + at * (gssize) size, (guint8 *) some, size, high);
+      for (gsize i = 0; i < (dense ? 1 : high); i++) {
+        const gsize n = dense ? high * wide : wide, place = (y + i) * stride + x;
+        if (size == sizeof (gfloat))
+          sl_simd_loops ()->to_halves (some + i * wide, (guint16 *) (gpointer) to + place, n);
+        else
+          sl_simd_loops ()->from_halves ((const guint16 *) (gconstpointer) some + i * wide,
+                                         (gfloat *) (gpointer) to + place, n);
+      }
+    }
+}
+
 typedef struct
 {
   const SlMove *move;
   const guint8 *from;
   guint8 *to;
-  gsize size;
+  gsize size, to_size;
 } Job;
 
 /* Part of a box: @n places from @first along its outermost dimension. */
@@ -216,14 +248,15 @@ run_part (void *data, gsize first, gsize n)
   const guint outer = move->rank - 2;
   gsize position[SL_MOVE_RANK] = { 0 };
   const guint8 *from = job->from + (gssize) first * move->from[0] * (gssize) job->size;
-  guint8 *to = job->to + (gssize) first * move->to[0] * (gssize) job->size;
+  guint8 *to = job->to + (gssize) first * move->to[0] * (gssize) job->to_size;
   gssize at_from = 0, at_to = 0;
   gsize planes = outer > 0 ? n : 1;
   for (guint i = 1; i < outer; i++)
     planes *= move->dims[i];
   for (gsize p = 0; p < planes; p++) {
-    copy_plane (move, from + at_from * (gssize) job->size, to + at_to * (gssize) job->size,
-                job->size, outer > 0 ? move->dims[outer] : n);
+    (job->size == job->to_size ? copy_plane : convert_plane) (
+      move, from + at_from * (gssize) job->size, to + at_to * (gssize) job->to_size, job->size,
+      outer > 0 ? move->dims[outer] : n);
     for (guint k = outer; k-- > 0;) {
       at_from += move->from[k];
       at_to += move->to[k];
@@ -261,7 +294,8 @@ sl_kernel_moves (const SlKernelCall *call)
   for (guint i = 0; i < moves->n; i++) {
     const SlMove *move = &moves->moves[i];
     Job job = { move, (const guint8 *) call->inputs[move->input] + move->from_at * moves->size,
-                (guint8 *) call->outputs[move->output] + move->to_at * moves->size, moves->size };
+                (guint8 *) call->outputs[move->output] + move->to_at * moves->to_size, moves->size,
+                moves->to_size };
     gsize bytes = moves->size;
     for (guint k = 1; k < move->rank; k++)
       bytes *= move->dims[k];

@@ -25,10 +25,11 @@ typedef struct
   gssize from[SL_MOVE_RANK], to[SL_MOVE_RANK];
 } SlMove;
 
-/** SlMoves: @size bytes an element; with @fill every output is first filled with @fill_value. */
+/** SlMoves: @size bytes an element, and @to_size one of the output, where that is another one: then
+ * one move alone takes floats to binary16 or back, to a dense output; with @fill every output is first filled with @fill_value. */
 typedef struct
 {
-  gsize size;
+  gsize size, to_size;
   gboolean fill;
   guint8 fill_value[8];
   guint n, room;
