@@ -5,6 +5,10 @@
 
 #include "core/backends/float/layer.h"
 
+/* Bytes of results whose curve is computed at a time: they stay in the first cache, and a curve of
+ * few values takes longer to begin than to compute. */
+#define CURVE_BYTES 16384
+
 /** A layer and this run's memory. @first: the row of the output that @y begins with */
 typedef struct
 {
@@ -341,27 +345,40 @@ piece_of (const SlFloatLayer *layer, gint32 item)
                   sl_float_first_panel (layer, chunk), sl_float_first_panel (layer, chunk + 1) };
 }
 
+/* What comes after the products of @rows rows from @first on, whose results begin at @c. */
+static void
+finish_tiles (const Run *run, const Piece *piece, gint32 first, gint32 rows, gfloat *c)
+{
+  const SlFloatPanel *panels = run->layer->tiles.gemm.panels, *last = &panels[piece->end - 1];
+  activate (run->layer, piece->panel, piece->end, rows, c);
+  finish_rows (run, first, rows, panels[piece->panel].channel, last->channel + last->channels, c);
+}
+
 /* @left rows of @piece from @first on. */
 static void
 run_tiles (const Run *run, const Piece *piece, gint32 first, gint32 left, guint thread)
 {
   const SlFloatLayer *layer = run->layer;
-  const SlFloatPanel *panels = layer->tiles.gemm.panels, *last = &panels[piece->end - 1];
-  const gint32 most = layer->isa->max_rows;
+  const gint32 most = layer->isa->max_rows,
+               at_once = layer->narrow.y ? 1 : CURVE_BYTES / 4 / layer->channels;
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
   gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
   const gboolean direct = layer->mode == SL_FLOAT_DIRECT;
   Output at = direct ? (Output){ 0 } : output_of (&layer->window, first);
+  gint32 open = 0; /* rows before @first that are not finished */
   for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
     const gint32 rows = (left + pieces - 1) / pieces;
     const SlFloatRows found = direct ? direct_runs (run, first, rows, runs, thread)
                                      : find_runs (run, at, rows, runs, copies);
-    gfloat *c = results_at (run, first, thread);
-    multiply (layer, piece->panel, piece->end, &found, c, (gsize) layer->channels, thread);
-    activate (layer, piece->panel, piece->end, rows, c);
-    finish_rows (run, first, rows, panels[piece->panel].channel, last->channel + last->channels, c);
+    multiply (layer, piece->panel, piece->end, &found, results_at (run, first, thread),
+              (gsize) layer->channels, thread);
     first += rows;
     left -= rows;
+    open += rows;
+    if (open >= at_once || left == 0) {
+      finish_tiles (run, piece, first - open, open, results_at (run, first - open, thread));
+      open = 0;
+    }
     if (!direct)
       at = after (&layer->window, at, rows);
   }
@@ -546,13 +563,12 @@ run_depthwise_rows (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y,
       find_columns (layer, line_of (layer, in, y0 + fy * w->dilation_h), x0, strip.columns,
                     pixels + fy * strip.columns);
     layer->isa->depthwise (&layer->depthwise.kernel, &strip, to);
-    for (gint32 r = 0; r < n; r++) {
-      if (sl_activation_is_curve (layer->activation))
-        bend (layer, to[r], to[r], (gsize) count * (gsize) w->channels);
+    for (gint32 r = 0; r < n; r++)
       to[r] += (gsize) count * (gsize) w->channels;
-    }
     left -= count;
   }
+  for (gint32 r = 0; r < n; r++)
+    activate_channels (layer, 0, w->channels, w->out_w, out[r]);
 }
 
 /* Rows of an image are shared out to so many parts, one for each thread. */

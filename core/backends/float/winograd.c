@@ -219,7 +219,7 @@ multiply (const SlFloatLayer *layer, gint32 n, const gfloat *in, gfloat *sums)
   }
 }
 
-/* The output pixels of a tile, whose sums are at @sums. */
+/* The output pixels of a tile, whose sums are at @sums: of binary16 with their curve, rounded. */
 static void
 write_tile (const SlFloatLayer *layer, const gfloat *sums, gfloat *y, Tile tile, guint thread)
 {
@@ -232,13 +232,25 @@ write_tile (const SlFloatLayer *layer, const gfloat *sums, gfloat *y, Tile tile,
               : out[i];
   layer->isa->tile_out (&layer->tiles.gemm, sums, apart (layer, layer->channels), layer->channels,
                         to);
-  for (gint row = 0; row < 4; row += 2) {
+  for (gint row = 0; layer->narrow.y && row < 4; row += 2) {
     const gint32 n = out[row] == NULL ? 0 : out[row + 1] != NULL ? 2 : 1;
-    if (n > 0)
+    if (n > 0) {
       sl_float_activate_rows (layer, to[row], n);
-    if (n > 0 && layer->narrow.y)
       sl_float_narrow (to[row], y, (gsize) (out[row] - y), (gsize) n * channels);
+    }
   }
+}
+
+/* The curve of the output pixels of @n tiles beside each other, which are floats. */
+static void
+bend_tiles (const SlFloatLayer *layer, gfloat *y, Tile first, gint32 n)
+{
+  const gint32 pixels = MIN (2 * n, layer->window.out_w - 2 * first.x);
+  gfloat *out[4];
+  find_outputs (layer, y, first, out);
+  for (gint row = 0; row < 4; row += 2)
+    if (out[row] != NULL)
+      sl_float_activate_rows (layer, out[row], pixels);
 }
 
 void
@@ -264,7 +276,14 @@ sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, gu
   }
   multiply (layer, n, in, sums);
   tile = tile_at (&layer->window, first);
-  for (gint32 r = 0; r < n; r++, tile = next_tile (&layer->window, tile)) {
+  Tile row = tile;
+  for (gint32 r = 0; r < n; r++) {
     write_tile (layer, sums + r * out_stride, y, tile, thread);
+    const gint32 beside = tile.x - row.x + 1;
+    tile = next_tile (&layer->window, tile);
+    if (!layer->narrow.y && (tile.x == 0 || r + 1 == n)) {
+      bend_tiles (layer, y, row, beside);
+      row = tile;
+    }
   }
 }
