@@ -45,25 +45,52 @@ power_of_two (Vec x)
 #endif
 }
 
-#ifdef SL_POWERS_OF_SIXTEENTHS
-/* Numbers with this added are rounded to sixteenths: those are the last bits of the sum. */
-#define SIXTEENTHS 786432.0f
+#ifdef SL_PARTS
+/* Numbers with this added are rounded to whole parts: those are the last bits of the sum. */
+#define WHOLE_PARTS (12582912.0f / SL_PARTS)
 /* Up to this e^-x is a normal number. */
 #define MOST_DECAY 87.3f
-/* 2^x of less than a thirty-second either way, as C1 and C2, 4.3e-7 off at most. */
-#define NEAR_C1 6.93187833e-1f
-#define NEAR_C2 2.40235895e-1f
 
-/* e^-@x as a normal number: the rest behind whole sixteenths of a power of two is so small that a
- * polynomial of degree 2 does. */
+/* (2^@rest - 1) / @rest of at most half a part either way: a polynomial that makes 2^@rest 4.3e-7
+ * off at most with sixteenths, 2.6e-8 with eighths. */
+static inline Vec
+slope_of_rest (Vec rest)
+{
+#if SL_PARTS == 16
+  return fused (rest, broadcast (2.402355522e-1f), broadcast (6.931878328e-1f));
+#else
+  return fused (rest, fused (rest, broadcast (5.551147461e-2f), broadcast (2.402576357e-1f)),
+                broadcast (6.931471825e-1f));
+#endif
+}
+
+/* e^-@x as a normal number is @power times 2^@rest, the latter less than half a part either way. */
+static inline void
+split_decay (Vec x, Vec *power, Vec *rest)
+{
+  const Vec by = broadcast (-1.44269504f), above = broadcast (WHOLE_PARTS);
+  x = limited (x, broadcast (-MOST_DECAY), broadcast (MOST_DECAY));
+  const Vec shifted = fused (x, by, above);
+  *rest = fused (x, by, above - shifted);
+  *power = power_of_whole (shifted);
+}
+
+/* e^-@x as a normal number. */
 static inline Vec
 decay (Vec x)
 {
-  const Vec by = broadcast (-1.44269504f), above = broadcast (SIXTEENTHS);
-  x = limited (x, broadcast (-MOST_DECAY), broadcast (MOST_DECAY));
-  const Vec shifted = fused (x, by, above), rest = fused (x, by, above - shifted),
-            power = power_of_sixteenths (shifted);
-  return fused (power, rest * fused (rest, broadcast (NEAR_C2), broadcast (NEAR_C1)), power);
+  Vec power, rest;
+  split_decay (x, &power, &rest);
+  return fused (power, rest * slope_of_rest (rest), power);
+}
+
+/* 1 + e^-@x */
+static inline Vec
+one_and_decay (Vec x)
+{
+  Vec power, rest;
+  split_decay (x, &power, &rest);
+  return fused (power, fused (rest, slope_of_rest (rest), broadcast (1)), broadcast (1));
 }
 #else
 /* e^-@x as a normal number. The product with log2 e is rounded, which is 6e-8 times @x off. */
@@ -73,5 +100,12 @@ decay (Vec x)
   x = limited (x * broadcast (-1.44269504f), broadcast (LEAST_POWER), broadcast (MOST_POWER));
   const Vec power = rounded (x);
   return power_of_parts (power, x - power);
+}
+
+/* 1 + e^-@x */
+static inline Vec
+one_and_decay (Vec x)
+{
+  return broadcast (1) + decay (x);
 }
 #endif

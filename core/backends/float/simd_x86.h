@@ -151,22 +151,30 @@ times_power (Vec values, Vec power)
 #endif
 }
 
-#ifdef SL_FLOAT_FOR_AVX512
-#define SL_POWERS_OF_SIXTEENTHS
+/* Parts of a power of two whose powers a register holds: power_of_whole(). */
+#define SL_PARTS LANES
 
-/* Two to a power of whole sixteenths, which are the last bits of @shifted: those of 2^0 to
- * 2^(15/16) less what the sixteenths add to them when the power is added to the exponent. */
+/* Two to a power of whole sixteenths, or of eighths where a register is of eight lanes. They are
+ * the last bits of @shifted. The table has two to each of them, less what they add to the exponent
+ * together with the power. */
 static inline Vec
-power_of_sixteenths (Vec shifted)
+power_of_whole (Vec shifted)
 {
+#ifdef SL_FLOAT_FOR_AVX512
   const __m512i powers = _mm512_setr_epi32 (
     0x3f800000, 0x3f7daac3, 0x3f7b95c2, 0x3f79c3d3, 0x3f7837f0, 0x3f76f532, 0x3f75fed7, 0x3f75583f,
     0x3f7504f3, 0x3f7508a4, 0x3f75672a, 0x3f76248c, 0x3f7744fd, 0x3f78ccdf, 0x3f7ac0c7, 0x3f7d257d);
   const __m512i bits = _mm512_castps_si512 (shifted);
   return _mm512_castsi512_ps (
     _mm512_add_epi32 (_mm512_permutexvar_epi32 (bits, powers), _mm512_slli_epi32 (bits, 19)));
-}
+#else
+  const __m256i powers = _mm256_setr_epi32 (0x3f800000, 0x3f7b95c2, 0x3f7837f0, 0x3f75fed7,
+                                            0x3f7504f3, 0x3f75672a, 0x3f7744fd, 0x3f7ac0c7);
+  const __m256i bits = _mm256_castps_si256 (shifted);
+  return _mm256_castsi256_ps (
+    _mm256_add_epi32 (_mm256_permutevar8x32_epi32 (powers, bits), _mm256_slli_epi32 (bits, 20)));
 #endif
+}
 
 /* The larger of each pair. Where one is NaN, x86 takes the second: what may be NaN stands there. */
 static inline Vec
