@@ -132,9 +132,14 @@ struct _SlServeWorker
 
 /** sl_serve_worker_take: takes @work (transfer full) into the queue, whose room was asked for. */
 void sl_serve_worker_take (SlServeWorker *worker, SlWork *work);
-/** sl_serve_worker_changed: under the lock: the queue or the work on it has changed: wakes the
- * threads that wait at @changed. */
-void sl_serve_worker_changed (SlServeWorker *worker);
+/** sl_serve_worker_changed: under the lock: the queue or the work on it has changed. Nothing waits
+ * at @changed while computing threads take requests themselves: a system call less. */
+static inline void
+sl_serve_worker_changed (SlServeWorker *worker)
+{
+  if (!worker->receives)
+    g_cond_broadcast (&worker->changed);
+}
 /** sl_serve_worker_wait: under the lock: waits until @done of the state, the connection is lost, or
  * @until. Returns @done. */
 gboolean sl_serve_worker_wait (SlServeWorker *worker, gboolean (*done) (SlServeWorker *worker),

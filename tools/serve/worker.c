@@ -22,14 +22,6 @@ sl_serve_complain_some (SlServeWorker *self, const char *name, const char *text)
                 n == MAX_COMPLAINTS ? " (further ones are counted only)" : "");
 }
 
-/* While computing threads take requests themselves, no thread waits: a system call less. */
-void
-sl_serve_worker_changed (SlServeWorker *self)
-{
-  if (!self->receives)
-    g_cond_broadcast (&self->changed);
-}
-
 void
 sl_serve_worker_take (SlServeWorker *self, SlWork *work)
 {
