@@ -21,6 +21,7 @@
 #include "plugins/camera/messages.h"
 #include "plugins/base/describe.h"
 #include "plugins/camera/video_meta_guard.h"
+#include "plugins/motion/ignored.h"
 #include "plugins/base/password.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
@@ -130,6 +131,10 @@ static const SlProperty properties[] = {
     SL_PROPERTY_CHOICE, AT (quiet), 0, 0, SL_CAMERA_QUIET_ALL, sl_camera_quiet_get_type },
   { "quiet-after", "Quiet after", "quiet=keyframes: ms without motion after which it is quiet",
     SL_PROPERTY_INT, AT (quiet_after), 0, MAX_MS, 5000 },
+  { "quiet-ignore", "Ignored zones",
+    "quiet=keyframes: zones whose motion does not count, as ignore of slmotion has them: \"[zone "
+    "tree] points=0,0 0.2,0 0.2,1\"",
+    SL_PROPERTY_STRING, AT (quiet_ignore) },
 };
 
 enum
@@ -165,13 +170,24 @@ check_output (SlCamera *self, GError **error)
   return FALSE;
 }
 
+/* Under the object lock. */
+static gboolean
+check_zones (SlCamera *self, GError **error)
+{
+  SlIgnored ignored = { 0 };
+  const gboolean good =
+    sl_ignored_set (&ignored, self->settings.quiet_ignore, "quiet-ignore", error);
+  sl_ignored_clear (&ignored);
+  return good;
+}
+
 /* Under the object lock. (transfer full) (nullable) */
 static SlCameraUri *
 read_uri (SlCamera *self, char **warning, GError **error)
 {
   g_autoptr (SlCameraUri) uri = sl_camera_uri_parse (self->settings.uri, error);
   g_autofree char *password = NULL;
-  if (uri == NULL
+  if (uri == NULL || !check_zones (self, error)
       || !sl_password_choose (self->settings.password, self->settings.password_file, &password,
                               warning, error))
     return NULL;

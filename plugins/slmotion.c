@@ -14,9 +14,9 @@
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
 #include "plugins/motion/background.h"
+#include "plugins/motion/ignored.h"
 #include "plugins/motion/luma.h"
 #include "plugins/motion/moving.h"
-#include "plugins/redact/areas.h"
 #include "plugins/redact/hide.h"
 #include "plugins/video/caps.h"
 #include "plugins/video/frame.h"
@@ -47,9 +47,7 @@ typedef struct
   guint64 frames, moving_frames, relearnt; /* object lock: since the start */
   /* The rest is the streaming thread's. */
   GstVideoInfo info;
-  SlRegions *ignored; /* (nullable): of ignore */
-  SlAreas ignored_cells;
-  gboolean ignored_drawn; /* for this size of frames */
+  SlIgnored ignored;
   SlBackground background;
   SlMoving moving;
   GstClockTime time; /* of the last frame */
@@ -120,26 +118,6 @@ advance (SlMotion *self, GstBuffer *buffer)
            : (gdouble) (self->time - last) / GST_SECOND;
 }
 
-/* (nullable): the cells that do not count */
-static const guint8 *
-ignored_cells (SlMotion *self)
-{
-  const SlBackground *background = &self->background;
-  if (self->ignored == NULL)
-    return NULL;
-  if (!self->ignored_drawn) {
-    G_STATIC_ASSERT (SL_CELL == SL_HIDE_BLOCK);
-    sl_areas_begin (&self->ignored_cells, background->width, background->height, FALSE);
-    for (guint i = 0; i < self->ignored->list->len; i++) {
-      const SlRegion *region = &g_array_index (self->ignored->list, SlRegion, i);
-      sl_areas_set_polygon (&self->ignored_cells, region->points, region->n_points,
-                            background->width, background->height, FALSE, TRUE);
-    }
-    self->ignored_drawn = TRUE;
-  }
-  return self->ignored_cells.blocks;
-}
-
 /* Says when motion begins and ends. */
 static void
 tell (SlMotion *self, gboolean post)
@@ -169,7 +147,8 @@ look (SlMotion *self, const SlLuma *luma, gdouble seconds)
                                              * self->background.height),
                                     (guint64) settings.hold * GST_MSECOND };
   if (result != SL_BACKGROUND_RELEARNT)
-    sl_moving_find (&self->moving, &self->background, ignored_cells (self), &limits, self->time);
+    sl_moving_find (&self->moving, &self->background,
+                    sl_ignored_cells (&self->ignored, &self->background), &limits, self->time);
   tell (self, post);
   GST_OBJECT_LOCK (self);
   self->frames++;
@@ -226,7 +205,6 @@ sl_motion_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
     return FALSE;
   sl_background_forget (&self->background);
   sl_moving_forget (&self->moving);
-  self->ignored_drawn = FALSE;
   return TRUE;
 }
 
@@ -239,8 +217,7 @@ sl_motion_start (GstBaseTransform *base)
   g_autofree char *text = g_strdup (self->ignore);
   self->frames = self->moving_frames = self->relearnt = 0;
   GST_OBJECT_UNLOCK (self);
-  g_clear_pointer (&self->ignored, sl_regions_free);
-  if (!sl_regions_parse_zones (text, "ignore", &self->ignored, &error))
+  if (!sl_ignored_set (&self->ignored, text, "ignore", &error))
     return sl_element_report_settings (GST_ELEMENT (self), error);
   forget (self);
   self->moved = self->refused = FALSE;
@@ -251,8 +228,7 @@ static void
 sl_motion_finalize (GObject *object)
 {
   SlMotion *self = (SlMotion *) object;
-  g_clear_pointer (&self->ignored, sl_regions_free);
-  sl_areas_clear (&self->ignored_cells);
+  sl_ignored_clear (&self->ignored);
   sl_background_clear (&self->background);
   sl_moving_clear (&self->moving);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));

@@ -329,24 +329,35 @@ apply (GstElement *pipeline, const SlElementOverride *override, GError **error)
   return good;
 }
 
-/* Motion in masks of all classes is no motion, where an slmotion has no ignore= of its own. */
+/* The property that has the zones whose motion does not count, of the elements that look for it,
+ * where the description does not state it. */
+static void
+set_ignored (GstElement *pipeline, const char *factory, const char *property, const char *zones)
+{
+  g_autoptr (GPtrArray) elements = sl_find_elements (pipeline, factory);
+  for (guint i = 0; i < elements->len; i++) {
+    g_autofree char *stated = NULL;
+    g_object_get (elements->pdata[i], property, &stated, NULL);
+    if (stated == NULL)
+      g_object_set (elements->pdata[i], property, zones, NULL);
+  }
+}
+
+/* Motion in masks of all classes is no motion. */
 static void
 apply_masks (GstElement *pipeline, const char *text)
 {
   g_autoptr (SlRegions) regions = sl_regions_parse (text, NULL);
-  g_autoptr (GPtrArray) motions = sl_find_elements (pipeline, "slmotion");
   g_autoptr (GString) zones = g_string_new (NULL);
   for (guint i = 0; regions != NULL && i < regions->masks->len; i++) {
     const SlRegion *mask = &g_array_index (regions->masks, SlRegion, i);
     if (mask->classes == NULL)
       sl_region_append (zones, SL_REGION_ZONE, mask);
   }
-  for (guint i = 0; zones->len > 0 && i < motions->len; i++) {
-    g_autofree char *stated = NULL;
-    g_object_get (motions->pdata[i], "ignore", &stated, NULL);
-    if (stated == NULL)
-      g_object_set (motions->pdata[i], "ignore", zones->str, NULL);
-  }
+  if (zones->len == 0)
+    return;
+  set_ignored (pipeline, "slmotion", "ignore", zones->str);
+  set_ignored (pipeline, "slcamera", "quiet-ignore", zones->str);
 }
 
 /* The zones, lines and masks of the description's groups, for the one element that takes such. */

@@ -645,14 +645,14 @@ sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded,
   feed->uri = uri;
   feed->settings = *settings;
   feed->settings.uri = feed->settings.user = feed->settings.password =
-    feed->settings.password_file = NULL;
+    feed->settings.password_file = feed->settings.quiet_ignore = NULL;
   feed->live = sl_camera_is_live (uri, settings);
   feed->cancel = g_cancellable_new ();
   feed->sockets = uri->kind == SL_CAMERA_RTSP ? sl_camera_sockets_new () : NULL;
   feed->intact = sl_intact_new ();
   if (settings->quiet == SL_CAMERA_QUIET_KEY_FRAMES)
-    feed->quiet =
-      sl_quiet_new ((GstClockTime) settings->quiet_after * GST_MSECOND, !sl_camera_may_end (uri));
+    feed->quiet = sl_quiet_new ((GstClockTime) settings->quiet_after * GST_MSECOND,
+                                !sl_camera_may_end (uri), settings->quiet_ignore);
   feed->camera = gst_object_ref (camera);
   feed->output = gst_object_ref (output);
   feed->encoded = encoded != NULL ? gst_object_ref (encoded) : NULL;

@@ -30,6 +30,7 @@ struct _SlQuiet
   gatomicrefcount refs;
   GstClockTime after;
   gboolean paced;
+  char *ignore; /* (nullable) */
   GMutex lock;
   SlQuietFigures figures;
 };
@@ -78,13 +79,14 @@ typedef struct
 } Gate;
 
 SlQuiet *
-sl_quiet_new (GstClockTime after, gboolean paced)
+sl_quiet_new (GstClockTime after, gboolean paced, const char *ignore)
 {
   SlQuiet *quiet = g_new0 (SlQuiet, 1);
   g_atomic_ref_count_init (&quiet->refs);
   g_mutex_init (&quiet->lock);
   quiet->after = after;
   quiet->paced = paced;
+  quiet->ignore = g_strdup (ignore);
   return quiet;
 }
 
@@ -102,6 +104,7 @@ sl_quiet_unref (gpointer data)
   if (!g_atomic_ref_count_dec (&quiet->refs))
     return;
   g_mutex_clear (&quiet->lock);
+  g_free (quiet->ignore);
   g_free (quiet);
 }
 
@@ -452,7 +455,7 @@ on_element_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer quiet)
   g_atomic_ref_count_init (&gate->refs);
   g_atomic_ref_count_inc (&gate->refs);
   gate->quiet = sl_quiet_ref (quiet);
-  gate->scout = sl_scout_new ();
+  gate->scout = sl_scout_new (gate->quiet->ignore);
   gate->factory = gst_object_ref (factory);
   gate->held = gst_queue_array_new (FEW);
   begin (gate);

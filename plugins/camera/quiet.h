@@ -43,9 +43,9 @@ typedef struct
 } SlQuietFigures;
 
 /** sl_quiet_new: @after: time without motion after which it is quiet; @paced: the camera sends
- * frames when it takes them, so that later ones come late, too, while those that waited are decoded
- */
-SlQuiet *sl_quiet_new (GstClockTime after, gboolean paced);
+ * frames when it takes them, so that later ones come late, too, while those that waited are
+ * decoded; @ignore: (nullable): as of sl_scout_new() */
+SlQuiet *sl_quiet_new (GstClockTime after, gboolean paced, const char *ignore);
 SlQuiet *sl_quiet_ref (SlQuiet *quiet);
 void sl_quiet_unref (gpointer quiet);
 void sl_quiet_read (SlQuiet *quiet, SlQuietFigures *figures);

@@ -10,6 +10,7 @@
 #include <gst/video/video.h>
 
 #include "plugins/camera/lone.h"
+#include "plugins/motion/ignored.h"
 #include "plugins/motion/luma.h"
 #include "plugins/motion/moving.h"
 #include "plugins/video/frame.h"
@@ -26,6 +27,7 @@ struct _SlScout
   GMutex lock;
   SlBackground background;
   SlMoving moving;
+  SlIgnored ignored;
   GstClockTime time; /* of the last frame */
   GstCaps *caps;     /* (nullable): of frames, as @info has them */
   GstVideoInfo info;
@@ -37,10 +39,11 @@ struct _SlScout
 };
 
 SlScout *
-sl_scout_new (void)
+sl_scout_new (const char *ignore)
 {
   SlScout *scout = g_new0 (SlScout, 1);
   g_mutex_init (&scout->lock);
+  sl_ignored_set (&scout->ignored, ignore, "", NULL);
   scout->time = GST_CLOCK_TIME_NONE;
   return scout;
 }
@@ -53,6 +56,7 @@ sl_scout_free (SlScout *scout)
   gst_clear_caps (&scout->caps);
   sl_background_clear (&scout->background);
   sl_moving_clear (&scout->moving);
+  sl_ignored_clear (&scout->ignored);
   g_mutex_clear (&scout->lock);
   g_free (scout);
 }
@@ -78,12 +82,13 @@ compare (SlScout *scout, const SlLuma *luma, GstClockTime time, gboolean alone)
   const SlMovingSettings limits = {
     (guint) (LEAST_PART * scout->background.width * scout->background.height), HOLD
   };
+  const guint8 *ignored = sl_ignored_cells (&scout->ignored, &scout->background);
   scout->time = time;
   if (result != SL_BACKGROUND_COMPARED)
     return SL_SIGHT_MOTION;
-  sl_moving_find (&scout->moving, &scout->background, NULL, &limits, time);
+  sl_moving_find (&scout->moving, &scout->background, ignored, &limits, time);
   if (alone)
-    sl_moving_find (&scout->moving, &scout->background, NULL, &limits, time);
+    sl_moving_find (&scout->moving, &scout->background, ignored, &limits, time);
   return scout->moving.n > 0 ? SL_SIGHT_MOTION : SL_SIGHT_SAME;
 }
 

@@ -18,7 +18,9 @@ typedef enum
 /** SlScout: any thread, one after the other. */
 typedef struct _SlScout SlScout;
 
-SlScout *sl_scout_new (void);
+/** sl_scout_new: @ignore: (nullable): zones whose motion does not count; those of slmotion, and
+ * without a fault. */
+SlScout *sl_scout_new (const char *ignore);
 void sl_scout_free (SlScout *scout);
 /** sl_scout_forget: what comes next is another scene. */
 void sl_scout_forget (SlScout *scout);

@@ -44,6 +44,7 @@ typedef struct
   gint connect_timeout, stall_timeout, reconnect_min, reconnect_max, max_attempts;
   gint max_part_bytes, max_pixels;
   gint quiet, quiet_after;
+  char *quiet_ignore;
 } SlCameraSettings;
 
 /**

@@ -31,26 +31,31 @@ test_regions (void)
   gst_object_unref (pipeline);
 }
 
-/* Motion in masks is none, unless slmotion says itself what it ignores. */
+/* Motion in masks is none, unless the element says itself what it ignores. */
 static void
 test_masks (void)
 {
   static const struct
   {
-    const char *properties, *ignore;
-  } cases[] = { { "", "[zone sky] points=0,0 1,0 1,0.25\n" },
-                { "ignore=\"[zone tree] points=0,0 1,0 1,1\"", "[zone tree] points=0,0 1,0 1,1" } };
+    const char *element, *property, *ignore;
+  } cases[] = {
+    { "slmotion", "ignore", "[zone sky] points=0,0 1,0 1,0.25\n" },
+    { "slmotion ignore=\"[zone tree] points=0,0 1,0 1,1\"", "ignore",
+      "[zone tree] points=0,0 1,0 1,1" },
+    { "videoscale ! fakesink slcamera uri=test://", "quiet-ignore",
+      "[zone sky] points=0,0 1,0 1,0.25\n" },
+  };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
     g_autofree char *ignore = NULL;
     g_autofree char *text = g_strdup_printf (
-      "[pipeline]\nlaunch=fakesrc ! slmotion name=m %s ! slanalyze ! fakesink\n" ZONE
+      "[pipeline]\nlaunch=fakesrc ! %s name=m ! slanalyze ! fakesink\n" ZONE
       "[mask sky]\npoints=0,0 1,0 1,0.25\n[mask face]\npoints=0,0 1,0 1,1\nclasses=face\n",
-      cases[i].properties);
+      cases[i].element);
     g_autoptr (GstElement) pipeline = build (text, &error);
     g_assert_no_error (error);
     g_autoptr (GstElement) motion = gst_bin_get_by_name (GST_BIN (pipeline), "m");
-    g_object_get (motion, "ignore", &ignore, NULL);
+    g_object_get (motion, cases[i].property, &ignore, NULL);
     g_assert_cmpstr (ignore, ==, cases[i].ignore);
   }
 }
@@ -85,6 +90,7 @@ TEST_MAIN (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_assert_true (gst_element_register (NULL, "slanalyze", GST_RANK_NONE, sl_analyze_get_type ()));
+  g_assert_true (gst_element_register (NULL, "slcamera", GST_RANK_NONE, sl_camera_get_type ()));
   g_assert_true (gst_element_register (NULL, "slmotion", GST_RANK_NONE, sl_motion_get_type ()));
   g_test_add_func ("/build-regions/regions", test_regions);
   g_test_add_func ("/build-regions/masks", test_masks);

@@ -135,6 +135,41 @@ test_scene (gconstpointer data)
   quiet_seen_clear (&seen);
 }
 
+/* Nobody looks where the box walks: no picture ends a quiet time, and what a size ended was for
+ * nothing. It is quiet while the box walks, and at the end. */
+static void
+test_ignored (void)
+{
+  g_autofree char *path = write_scene (&scenes[0].scene, scenes[0].name);
+  if (path == NULL)
+    return;
+  g_autoptr (TestCamera) camera =
+    test_camera_new (path,
+                     "quiet=keyframes quiet-after=500 quiet-ignore=\"[zone path] points=0,0.3 "
+                     "1,0.3 1,0.7 0,0.7\"",
+                     "video/x-raw,format=I420");
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_eos (camera);
+  g_assert_cmpuint (stat_of (camera->camera, "keys"), >, 0);
+  g_assert_cmpuint (stat_of (camera->camera, "by-picture"), ==, 0);
+  g_assert_cmpuint (stat_of (camera->camera, "false-alarms"), ==,
+                    stat_of (camera->camera, "by-size"));
+}
+
+static void
+test_no_zone (void)
+{
+  GstElement *element = gst_element_factory_make ("slcamera", NULL);
+  g_autoptr (GstBus) bus = test_watch (element);
+  g_object_set (element, "uri", "test://", "quiet-ignore", "[line a] points=0,0 1,1", NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, "quiet-ignore: expected zones with points alone, got 'a': it is a line",
+                     NULL);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL); /* whose messages hold the element */
+  gst_object_unref (element);
+}
+
 /* At the file's own speed it is a live camera, which drops frames that the elements downstream are
  * too slow for. Those that waited are not dropped. */
 static void
@@ -377,7 +412,7 @@ test_flush (void)
 {
   g_autofree char *path = write_scene (&scenes[0].scene, "h264");
   g_autoptr (SlIntact) intact = sl_intact_new ();
-  g_autoptr (SlQuiet) quiet = sl_quiet_new (GST_SECOND, FALSE);
+  g_autoptr (SlQuiet) quiet = sl_quiet_new (GST_SECOND, FALSE, NULL);
   g_autoptr (GstElementFactory) factory = gst_element_factory_find ("avdec_h264");
   Quiet state = { 0 };
   gint frames = 0;
@@ -418,7 +453,7 @@ test_caps (void)
   g_autofree char *before = write_scene (&still, "still");
   g_autofree char *path = write_scene (&scenes[0].scene, "h264");
   g_autoptr (SlIntact) intact = sl_intact_new ();
-  g_autoptr (SlQuiet) quiet = sl_quiet_new (GST_SECOND, FALSE);
+  g_autoptr (SlQuiet) quiet = sl_quiet_new (GST_SECOND, FALSE, NULL);
   g_autoptr (GstElementFactory) factory = gst_element_factory_find ("avdec_h264");
   gint frames = 0;
   if (path == NULL || before == NULL || factory == NULL)
@@ -444,6 +479,8 @@ TEST_MAIN (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/slcamera/quiet/%s", scenes[i].name);
     g_test_add_data_func (path, GSIZE_TO_POINTER (i), test_scene);
   }
+  g_test_add_func ("/slcamera/quiet/ignored", test_ignored);
+  g_test_add_func ("/slcamera/quiet/no-zone", test_no_zone);
   g_test_add_func ("/slcamera/quiet/live", test_live);
   for (gsize i = 0; i < G_N_ELEMENTS (never); i++) {
     g_autofree char *path = g_strdup_printf ("/slcamera/quiet/never/%s", never[i].name);
