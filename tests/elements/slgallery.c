@@ -274,6 +274,27 @@ test_too_long (void)
   test_line_close (line.harness, line.bus);
 }
 
+/* Without pictures any format passes. */
+static void
+test_formats (void)
+{
+  static const char launch[] = "slgallery location=/nowhere/a keep=7d pictures=";
+  for (guint pictures = 0; pictures < 2; pictures++) {
+    g_autofree char *text = g_strconcat (launch, pictures ? "true" : "false", NULL);
+    TestLine line =
+      test_line_open (text, NULL, "video/x-raw,format=v210,width=320,height=240,framerate=25/1");
+    GstBuffer *frame = gst_buffer_new_allocate (NULL, 300000, NULL);
+    g_assert_cmpint (gst_harness_push (line.harness, frame), ==,
+                     pictures ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR);
+    test_assert_error (line.bus,
+                       pictures ? "pixel format v210 is not supported; expected one of "
+                                : "slgallery gets no embeddings",
+                       pictures ? ": put videoconvert before slgallery with pictures=true" : NULL,
+                       NULL);
+    test_line_close (line.harness, line.bus);
+  }
+}
+
 /* The file of one model is not that of another one. */
 static void
 test_other_model (void)
@@ -397,6 +418,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slgallery/empty", test_empty);
   g_test_add_func ("/slgallery/refusals", test_refusals);
   g_test_add_func ("/slgallery/too-long", test_too_long);
+  g_test_add_func ("/slgallery/formats", test_formats);
   g_test_add_func ("/slgallery/other-model", test_other_model);
   g_test_add_func ("/slgallery/password", test_password);
   g_test_add_func ("/slgallery/trouble", test_trouble);
