@@ -100,8 +100,8 @@ static const SlProperty properties[] = {
     "By how much the cosine of the second person must be lower than that of the best one, 0..1",
     SL_PROPERTY_DOUBLE, AT (margin), 0, 1, SL_IDENTITY_MARGIN },
   { "pictures", "Pictures",
-    "Keep one picture of each person, the best one: large, sharp, frontal and whole. It is encrypted "
-    "and erased as embeddings are",
+    "Keep one picture of each person, the best one: large, sharp, frontal and whole. It is "
+    "encrypted and erased as embeddings are",
     SL_PROPERTY_BOOL, AT (pictures), 0, 0, FALSE },
   { "picture-size", "Picture size", "Longest side of a picture, in pixels", SL_PROPERTY_INT,
     AT (picture_size), SL_PORTRAIT_LEAST, SL_PORTRAIT_MOST, 256 },
