@@ -4,6 +4,9 @@
  * MAX_GROUPS registers of channels. Sums stay in registers. Rows are runs of activations that
  * pointers name, so windows of a convolution need no copies.
  */
+#include "core/backends/float/simd.h"
+
+#define TILE_GROUPS ODD_GROUPS
 #include "core/backends/float/tiles.h"
 
 /* Weights ahead: those of a whole model come from the third cache or from memory in every
@@ -40,7 +43,7 @@ static inline __attribute__ ((always_inline)) void
 loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights, const gint rows,
               const gint groups, const SlFloatWeights kind)
 {
-  Vec values[MAX_ROWS], w[MAX_GROUPS];
+  Vec values[MAX_ROWS], w[TILE_GROUPS];
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
     values[m] = load (a[m] + k);
@@ -58,19 +61,21 @@ loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights
 }
 #endif
 
+/* @rows rows from @first on, of a tile of @all. */
 static inline __attribute__ ((always_inline)) void
-multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,
-          gsize c_stride, const gint rows, const gint groups, const SlFloatWeights kind)
+multiply_rows (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile,
+               gfloat *c, gsize c_stride, const gint first, const gint rows, const gint all,
+               const gint groups, const SlFloatWeights kind)
 {
   Vec sums[MAX_ROWS * MAX_GROUPS];
   const gsize step = (gsize) (groups * LANES) * sl_float_weight_size (kind);
   const guint8 *weights = panel->weights;
-  const gfloat *const *runs = tile->runs;
+  const gfloat *const *runs = tile->runs + first;
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
     sums[i] = kind == SL_FLOAT_BYTES ? broadcast (0)
                                      : load (gemm->bias + panel->channel + i % groups * LANES);
-  for (gint32 run = tile->n_runs; run > 0; run--, runs += rows) {
+  for (gint32 run = tile->n_runs; run > 0; run--, runs += all) {
     const gfloat *a[MAX_ROWS];
     SL_UNROLL
     for (gint m = 0; m < rows; m++)
@@ -81,7 +86,7 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
       loaded_steps (sums, a, k, weights, rows, groups, kind);
 #endif
     for (; k < tile->length; k++, weights += step) {
-      Vec w[MAX_GROUPS];
+      Vec w[TILE_GROUPS];
       load_weights (w, weights, groups, kind);
       SL_UNROLL
       for (gint i = 0; i < rows * groups; i++)
@@ -96,12 +101,23 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++) {
-    gfloat *at = c + (gsize) (i / groups) * c_stride + i % groups * LANES;
+    gfloat *at = c + (gsize) (first + i / groups) * c_stride + i % groups * LANES;
     if (i % groups < groups - 1)
       store (at, limited (sums[i], lo, hi));
     else
       store_some (at, panel->channels - (groups - 1) * LANES, limited (sums[i], lo, hi));
   }
+}
+
+/* A tile of more sums than stay in registers is two. */
+static inline __attribute__ ((always_inline)) void
+multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,
+          gsize c_stride, const gint rows, const gint groups, const SlFloatWeights kind)
+{
+  const gint first = rows * groups > MAX_ROWS * MAX_GROUPS ? rows / 2 : rows;
+  multiply_rows (gemm, panel, tile, c, c_stride, 0, first, rows, groups, kind);
+  if (first < rows)
+    multiply_rows (gemm, panel, tile, c, c_stride, first, rows - first, rows, groups, kind);
 }
 
 #define DEFINE_GEMM(name, kind)                                                                    \

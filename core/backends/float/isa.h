@@ -176,7 +176,8 @@ typedef struct
 /**
  * SlFloatIsa:
  * @name: for messages
- * @lanes: floats of a register; @max_rows, @max_groups: of a tile
+ * @lanes: floats of a register; @max_rows, @max_groups: of a tile; @odd_groups: of a
+ * panel of a layer whose registers are an odd number
  * @faster: whether these loops beat XNNPACK's
  * @gemm: no more than @max_rows rows
  * @gemm_half, @gemm_bfloat, @gemm_bytes: (nullable): the same of such weights
@@ -210,7 +211,7 @@ typedef struct
 typedef struct
 {
   const char *name;
-  gint32 lanes, max_rows, max_groups, sparse_rows;
+  gint32 lanes, max_rows, max_groups, odd_groups, sparse_rows;
   gboolean faster;
   SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_bytes, gemm_deep;
   void (*widen) (const SlFloatFewBits *panel, gfloat *to);
@@ -240,6 +241,17 @@ typedef struct
 
 /** sl_float_weight_size: bytes of a weight. */
 static inline gsize
+/** sl_float_panels: of @channels of a layer, which lie across registers. */
+static inline gint32
+sl_float_panels (const SlFloatIsa *isa, gint32 channels)
+{
+  const gint32 registers = (channels + isa->lanes - 1) / isa->lanes,
+               panels = (registers + isa->max_groups - 1) / isa->max_groups;
+  return isa->odd_groups > isa->max_groups && panels > 1 && registers % isa->max_groups == 1
+           ? panels - 1
+           : panels;
+}
+
 sl_float_weight_size (SlFloatWeights kind)
 {
   return kind == SL_FLOAT_SINGLE || kind == SL_FLOAT_FEW_BITS ? sizeof (gfloat)

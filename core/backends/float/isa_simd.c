@@ -150,6 +150,7 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .lanes = LANES,
   .max_rows = MAX_ROWS,
   .max_groups = MAX_GROUPS,
+  .odd_groups = ODD_GROUPS,
   .sparse_rows = SPARSE_REGISTERS * LANES,
   .faster = IS_FASTER,
   .gemm = SL_SIMD (sl_float_gemm),

@@ -235,7 +235,9 @@ set_tiles (SlFloatLayer *layer, guint threads)
     (gsize) layer->depth * (gsize) width * sl_float_weight_size (layer->tiles.weights);
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
   gint32 rows = 8 * isa->max_rows;
-  layer->n_panels = (channels + width - 1) / width * layer->groups;
+  layer->n_panels =
+    (layer->tiles.deep ? (channels + width - 1) / width : sl_float_panels (isa, channels))
+    * layer->groups;
   gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
   if (layer->rows >= MIN_TILES * isa->max_rows * (gint32) threads)
     rows = CLAMP (layer->rows / pieces / isa->max_rows * isa->max_rows, isa->max_rows, rows);

@@ -16,6 +16,11 @@
 #include "core/backends/float/simd_base.h"
 #endif
 
+/* Registers of a panel of matrix products of a layer where their number is odd. */
+#ifndef ODD_GROUPS
+#define ODD_GROUPS MAX_GROUPS
+#endif
+
 /* Registers of a tile with sparse weights: enough sums to hide the latency of a multiply-add. */
 #define SPARSE_REGISTERS (LANES >= 16 ? 4 : 8)
 

@@ -30,6 +30,8 @@ typedef __mmask16 Mask;
 #define SL_SIMD_NAME "avx2"
 #define MAX_ROWS 6
 #define MAX_GROUPS 2
+/* A third register of channels in place of a panel of one, whose sums are too few. */
+#define ODD_GROUPS 3
 #endif
 #define LANES 8
 #define V(name) _mm256_##name

@@ -4,6 +4,11 @@
 
 #include "core/backends/float/simd.h"
 
+/* Registers of the widest panel. */
+#ifndef TILE_GROUPS
+#define TILE_GROUPS MAX_GROUPS
+#endif
+
 typedef void (*TileFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel,
                               const SlFloatRows *tile, gfloat *c, gsize c_stride);
 
@@ -13,7 +18,7 @@ typedef void (*TileFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel
   {                                                                                             \
     multiply (gemm, panel, tile, c, c_stride, rows, groups);                                    \
   }
-#if MAX_GROUPS > 2
+#if TILE_GROUPS > 2
 #define DEFINE_ROWS(multiply, rows) \
   DEFINE_TILE (multiply, rows, 1) DEFINE_TILE (multiply, rows, 2) DEFINE_TILE (multiply, rows, 3)
 #define ROWS(multiply, rows)                                            \
@@ -51,7 +56,7 @@ typedef void (*TileFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel
   DEFINE_ROWS (multiply, 4)                                                         \
   DEFINE_SIX (multiply)                                                             \
   DEFINE_EIGHT (multiply)                                                           \
-  static const TileFunction multiply##_tiles[MAX_ROWS][MAX_GROUPS] = {              \
+  static const TileFunction multiply##_tiles[MAX_ROWS][TILE_GROUPS] = {             \
     ROWS (multiply, 1), ROWS (multiply, 2), ROWS (multiply, 3), ROWS (multiply, 4), \
     SIX (multiply) EIGHT (multiply)                                                 \
   };

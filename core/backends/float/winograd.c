@@ -109,8 +109,7 @@ sl_float_winograd_tiles (SlFloatLayer *layer, SlHost *host)
     host->threads > 1 ? CLAMP ((gint64) layer->cost_us / 50, 1, 4 * (gint64) host->threads) : 1;
   const gint64 tiles =
     MIN ((gint64) (ITEM_BYTES / tile_bytes), (tiles_of (layer) + pieces - 1) / pieces);
-  const gint32 width = layer->isa->lanes * layer->isa->max_groups;
-  layer->n_panels = (layer->channels + width - 1) / width;
+  layer->n_panels = sl_float_panels (layer->isa, layer->channels);
   layer->tile_rows = (gint32) CLAMP (tiles, 2 * most, MAX_TILES) / most * most;
   sl_float_need_scratch (layer, host,
                          SL_FLOAT_TILE * (apart (layer, in) + apart (layer, layer->channels))
