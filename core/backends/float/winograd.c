@@ -275,12 +275,13 @@ sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, gu
   }
   multiply (layer, n, in, sums);
   tile = tile_at (&layer->window, first);
+  const gboolean bends = !layer->narrow.y && sl_activation_is_curve (layer->activation);
   Tile row = tile;
   for (gint32 r = 0; r < n; r++) {
     write_tile (layer, sums + r * out_stride, y, tile, thread);
     const gint32 beside = tile.x - row.x + 1;
     tile = next_tile (&layer->window, tile);
-    if (!layer->narrow.y && (tile.x == 0 || r + 1 == n)) {
+    if (bends && (tile.x == 0 || r + 1 == n)) {
       bend_tiles (layer, y, row, beside);
       row = tile;
     }
