@@ -345,6 +345,24 @@ piece_of (const SlFloatLayer *layer, gint32 item)
                   sl_float_first_panel (layer, chunk), sl_float_first_panel (layer, chunk + 1) };
 }
 
+/* Whether the windows of @found, from @before on, and those from @at on cross no border of one
+ * line, so that their runs are all as far apart. Moves the runs if so. */
+static gboolean
+move_runs (const Run *run, SlFloatRows *found, const gfloat **runs, Output before, Output at,
+           gint32 rows)
+{
+  const SlWindowShape *w = &run->layer->window;
+  const gint32 last = at.x + rows - 1, y0 = at.y * w->stride_h - w->top;
+  if (rows != found->rows || before.image != at.image || before.y != at.y
+      || before.x * w->stride_w < w->left || last >= w->out_w
+      || last * w->stride_w - w->left > last_column (w) || y0 < 0 || y0 > last_row (w))
+    return FALSE;
+  const gsize by = (gsize) (at.x - before.x) * (gsize) w->stride_w * (gsize) w->channels;
+  for (gint32 i = 0; i < found->n_runs * rows; i++)
+    runs[i] += by;
+  return TRUE;
+}
+
 /* What comes after the products of @rows rows from @first on, whose results begin at @c. */
 static void
 finish_tiles (const Run *run, const Piece *piece, gint32 first, gint32 rows, gfloat *c)
@@ -365,11 +383,18 @@ run_tiles (const Run *run, const Piece *piece, gint32 first, gint32 left, guint 
   gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
   const gboolean direct = layer->mode == SL_FLOAT_DIRECT;
   Output at = direct ? (Output){ 0 } : output_of (&layer->window, first);
+  const gint32 pieces = (left + most - 1) / most, least = left / pieces;
+  SlFloatRows found = { 0 };
+  Output before = at;
+  gint32 more = left % pieces;
   gint32 open = 0; /* rows before @first that are not finished */
-  for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
-    const gint32 rows = (left + pieces - 1) / pieces;
-    const SlFloatRows found = direct ? direct_runs (run, first, rows, runs, thread)
-                                     : find_runs (run, at, rows, runs, copies);
+  while (left > 0) {
+    const gint32 rows = more-- > 0 ? least + 1 : least;
+    if (direct)
+      found = direct_runs (run, first, rows, runs, thread);
+    else if (!move_runs (run, &found, runs, before, at, rows))
+      found = find_runs (run, at, rows, runs, copies);
+    before = at;
     multiply (layer, piece->panel, piece->end, &found, results_at (run, first, thread),
               (gsize) layer->channels, thread);
     first += rows;
