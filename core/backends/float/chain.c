@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Neighbouring layers row by row: an expanding convolution, a depthwise one, a projecting one and
- * an addition, as mobile networks have them. A work item is a band of rows of the last layer. Of
- * each other layer it keeps the few rows that the next one's window covers, in its thread's scratch
- * memory, so that tensors larger than the second cache are never written. Results are those of the
- * layers by themselves, bit by bit: rows at the border of two bands are computed twice.
+ * an addition, as mobile networks have them. Max pooling may be in the place of the depthwise one.
+ * A work item is a band of rows of the last layer. Of each other layer it keeps the few rows that
+ * the next one's window covers, in its thread's scratch memory, so that tensors larger than the
+ * second cache are never written. Results are those of the layers by themselves, bit by bit: rows
+ * at the border of two bands are computed twice.
  */
 #include "core/backends/float/layer.h"
 #include "core/graph/constants.h"
@@ -73,6 +74,13 @@ typedef struct
   guint thread;
 } Band;
 
+/* Whether a row of the output of @node covers several of the input, of the same channels. */
+static gboolean
+has_strips (const SlNode *node)
+{
+  return node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_MAX_POOL_2D;
+}
+
 static gboolean
 is_floats (const SlTensor *tensor)
 {
@@ -90,7 +98,7 @@ has_floats (const SlGraph *graph, const SlNode *node)
     if (!is_floats (sl_node_input (graph, node, i)))
       return FALSE;
   return is_floats (sl_node_output (graph, node, 0))
-         && (operands == 2
+         && (operands == 2 || node->op == SL_OP_MAX_POOL_2D
              || !sl_graph_few_bits_of (graph, sl_node_input (graph, node, 1)->data, &few_bits));
 }
 
@@ -98,12 +106,12 @@ has_floats (const SlGraph *graph, const SlNode *node)
 static gboolean
 may_be_stage (const SlGraph *graph, const SlNode *node, gint32 before)
 {
-  if ((node->op != SL_OP_ADD && node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D)
+  if ((node->op != SL_OP_ADD && node->op != SL_OP_CONV_2D && !has_strips (node))
       || !has_floats (graph, node))
     return FALSE;
   if (node->op == SL_OP_ADD)
     return before >= 0 && (node->inputs[0] == before) != (node->inputs[1] == before);
-  if (node->op == SL_OP_DEPTHWISE_CONV_2D)
+  if (has_strips (node))
     return before < 0 || node->inputs[0] == before;
   if (sl_node_input (graph, node, 1)->bytes > MOST_WEIGHTS)
     return FALSE;
@@ -120,7 +128,7 @@ has_good_rows (const SlGraph *graph, const SlNode *node, const SlTensor *between
 {
   const gint64 rows = (gint64) between->dims[0] * between->dims[1];
   guint64 reach = 1;
-  if (node->op == SL_OP_DEPTHWISE_CONV_2D) {
+  if (has_strips (node)) {
     const SlWindowShape w = sl_window_shape (graph, node);
     reach += ((guint64) w.filter_h - 1) * (guint64) w.dilation_h;
   }
@@ -163,7 +171,7 @@ sl_float_chain_length (const SlGraph *graph, const SlBackend *const *backends, c
   for (; n < MAX_STAGES && may_follow (graph, backends, readers, first + n); n++) {
     const SlNode *next = sl_graph_node (graph, first + n);
     const gsize bytes = sl_node_output (graph, sl_graph_node (graph, first + n - 1), 0)->bytes;
-    const gboolean window = next->op == SL_OP_DEPTHWISE_CONV_2D;
+    const gboolean window = has_strips (next);
     if ((window && windows) || (next->op == SL_OP_ADD ? n < 2 : bytes < LEAST_BYTES)
         || (n > 1 && !window && expands (graph, backends, readers, first + n)))
       break;
@@ -177,7 +185,7 @@ sl_float_chain_length (const SlGraph *graph, const SlBackend *const *backends, c
 static gint32
 rows_at_once (const SlFloatLayer *layer)
 {
-  return layer->mode == SL_FLOAT_DEPTHWISE ? layer->depthwise.rows : 1;
+  return sl_float_has_strips (layer) ? layer->depthwise.rows : 1;
 }
 
 /* Rows of the input under @n rows of the output. */
@@ -185,9 +193,8 @@ static gint32
 window_rows (const SlFloatLayer *layer, gint32 n)
 {
   const SlWindowShape *w = &layer->window;
-  return layer->mode == SL_FLOAT_DEPTHWISE
-           ? (n - 1) * w->stride_h + (w->filter_h - 1) * w->dilation_h + 1
-           : n;
+  return sl_float_has_strips (layer) ? (n - 1) * w->stride_h + (w->filter_h - 1) * w->dilation_h + 1
+                                     : n;
 }
 
 /* The first row of the input under row @y of the output; it may be outside. */
@@ -195,7 +202,7 @@ static gint32
 first_row (const SlFloatLayer *layer, gint32 y)
 {
   const SlWindowShape *w = &layer->window;
-  return layer->mode == SL_FLOAT_DEPTHWISE ? y * w->stride_h - w->top : y;
+  return sl_float_has_strips (layer) ? y * w->stride_h - w->top : y;
 }
 
 /* Stage @i of @chain, which computes @node, whose operands begin at @operand. */

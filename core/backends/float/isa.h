@@ -186,6 +186,7 @@ typedef struct
  * run's last whole one
  * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up
  * to a register past a pixel.
+ * @largest: the same of max pooling, which has no weights, of one row
  * @sparse_rows: of a tile of @sparse
  * @turn: up to @sparse_rows rows of @depth activations as columns of @sparse_rows, the missing ones
  * 0
@@ -217,6 +218,7 @@ typedef struct
   void (*widen) (const SlFloatFewBits *panel, gfloat *to);
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
                      gfloat *const out[2]);
+  void (*largest) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *const out[2]);
   void (*turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
   void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns,
                   gint32 rows, gfloat *c, gsize c_stride);
@@ -239,8 +241,6 @@ typedef struct
   void (*blend) (gfloat *out, const gfloat *add, gsize n, gfloat old, gfloat share);
 } SlFloatIsa;
 
-/** sl_float_weight_size: bytes of a weight. */
-static inline gsize
 /** sl_float_panels: of @channels of a layer, which lie across registers. */
 static inline gint32
 sl_float_panels (const SlFloatIsa *isa, gint32 channels)
@@ -252,6 +252,8 @@ sl_float_panels (const SlFloatIsa *isa, gint32 channels)
            : panels;
 }
 
+/** sl_float_weight_size: bytes of a weight. */
+static inline gsize
 sl_float_weight_size (SlFloatWeights kind)
 {
   return kind == SL_FLOAT_SINGLE || kind == SL_FLOAT_FEW_BITS ? sizeof (gfloat)

@@ -162,6 +162,7 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .widen = SL_SIMD (sl_float_widen),
   .gemm_deep = SL_SIMD (sl_float_gemm_deep),
   .depthwise = SL_SIMD (sl_float_depthwise),
+  .largest = SL_SIMD (sl_float_largest),
   .turn = SL_SIMD (sl_float_turn),
   .sparse = SL_SIMD (sl_float_sparse),
   .tile_in = SL_SIMD (sl_float_tile_in),

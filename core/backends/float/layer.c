@@ -54,6 +54,8 @@
 #define MIN_PERIOD 512
 /* Elements that become floats at a time: they stay in the first cache. */
 #define CHUNK 2048
+/* Width and height of the largest window of max pooling. */
+#define MOST_POOL 5
 /* Most lines of a depthwise layer's output in a work item that reads binary16: lines under two
  * windows become floats once. */
 #define MOST_LINES 16
@@ -79,6 +81,12 @@ is_constant (const SlTensor *tensor)
 }
 
 static gboolean
+is_pool (const SlNode *node)
+{
+  return node->op == SL_OP_MAX_POOL_2D;
+}
+
+static gboolean
 is_element_wise (const SlNode *node)
 {
   return node->op == SL_OP_ADD || node->op == SL_OP_MUL || node->op == SL_OP_PRELU
@@ -91,6 +99,16 @@ static gint64
 columns_of (const SlWindowShape *w, gint32 count)
 {
   return ((gint64) count - 1) * w->stride_w + ((gint64) w->filter_w - 1) * w->dilation_w + 1;
+}
+
+/* Larger windows are for the plain kernel, which shares the largest of each column. */
+static gboolean
+supports_pool (const SlGraph *graph, const SlNode *node)
+{
+  const SlWindowShape w = sl_window_shape (graph, node);
+  return is_float (sl_node_input (graph, node, 0)) && is_float (sl_node_output (graph, node, 0))
+         && w.filter_h <= MOST_POOL && w.filter_w <= MOST_POOL
+         && w.filter_h * columns_of (&w, 1) <= SL_FLOAT_MAX_COLUMNS;
 }
 
 static gboolean
@@ -156,6 +174,8 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
     return sl_node_output (graph, node, 0)->rank > 0;
   if (node->op == SL_OP_NORMALIZE)
     return supports_norm (graph, node);
+  if (is_pool (node))
+    return supports_pool (graph, node);
   if (node->n_inputs < 2)
     return sl_node_curve (node) != SL_ACTIVATION_NONE;
   const SlTensor *second = sl_node_input (graph, node, 1), *bias = sl_float_bias (graph, node);
@@ -199,11 +219,11 @@ sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node
 static void
 set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
 {
-  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1),
-                 *y = sl_node_output (graph, node, 0);
+  const SlTensor *x = sl_node_input (graph, node, 0), *y = sl_node_output (graph, node, 0);
   sl_tensor_elements (y, &layer->elements.total);
-  if (is_element_wise (node))
+  if (is_element_wise (node) || is_pool (node))
     return;
+  const SlTensor *w = sl_node_input (graph, node, 1);
   layer->channels = y->dims[y->rank - 1];
   layer->rows = (gint32) (layer->elements.total / (gsize) layer->channels);
   layer->depth = (gint32) (w->bytes / sizeof (gfloat) / (gsize) layer->channels);
@@ -282,7 +302,7 @@ set_strip (SlFloatLayer *layer)
 static guint
 cost_of (const SlFloatLayer *layer)
 {
-  const gdouble rate = layer->isa->lanes * (layer->mode == SL_FLOAT_DEPTHWISE ? 2e3 : 4e3);
+  const gdouble rate = layer->isa->lanes * (sl_float_has_strips (layer) ? 2e3 : 4e3);
   if (layer->mode >= SL_FLOAT_ADD)
     return (guint) MIN (
       (gdouble) layer->elements.total / (layer->mode == SL_FLOAT_SOFTMAX ? RISEN : MOVED), 1e6);
@@ -526,15 +546,16 @@ pack (SlArena *arena, gpointer data)
   return sl_arena_memdup (arena, &packed, sizeof packed);
 }
 
+/* What stands for the pixels outside of the picture. */
 static const gfloat *
-zeros_new (const SlFloatLayer *layer, SlArena *arena)
+outside_new (const SlFloatLayer *layer, SlArena *arena, gfloat value)
 {
   const gint32 outputs = layer->channels + layer->isa->lanes * layer->isa->max_groups;
-  const gsize bytes =
-    (gsize) MAX (layer->window.channels * layer->window.filter_w, outputs) * sizeof (gfloat);
-  gfloat *zeros = sl_tensor_alloc (arena, bytes);
-  memset (zeros, 0, bytes + SL_TENSOR_PADDING);
-  return zeros;
+  const gsize n = (gsize) MAX (layer->window.channels * layer->window.filter_w, outputs);
+  gfloat *values = sl_tensor_alloc (arena, n * sizeof values[0]);
+  for (gsize i = 0; i < n + SL_TENSOR_PADDING / sizeof values[0]; i++)
+    values[i] = value;
+  return values;
 }
 
 /* @value for each channel, or those of input @i, to whole registers. */
@@ -556,6 +577,24 @@ set_norm (SlFloatLayer *layer, const SlHost *host, const SlNode *node)
   layer->norm = (SlFloatNorm){ n, node->params.normalize.epsilon, node->params.normalize.centered,
                                by_channel (host, node, 1, n, 1), by_channel (host, node, 2, n, 0) };
   layer->elements.piece = (layer->elements.piece + n - 1) / n * n;
+}
+
+/* Max pooling: strips as of a depthwise layer, of one row. */
+static void
+set_pool (SlFloatLayer *layer, SlHost *host, const SlNode *node)
+{
+  layer->mode = SL_FLOAT_POOL;
+  layer->images = sl_node_input (host->graph, node, 0)->dims[0];
+  layer->window = sl_window_shape (host->graph, node);
+  layer->channels = layer->window.channels;
+  layer->rows = (gint32) (layer->elements.total / (gsize) layer->channels);
+  layer->depth = layer->window.filter_h * layer->window.filter_w;
+  layer->groups = 1;
+  layer->threads = (gint32) host->threads;
+  layer->cost_us = cost_of (layer);
+  set_strip (layer);
+  layer->depthwise.rows = layer->depthwise.lines = 1;
+  layer->zeros = outside_new (layer, host->arena, -INFINITY);
 }
 
 /* The mode of elementwise operations, and their work items. */
@@ -623,7 +662,7 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     part->cost_us = cost_of (part);
     set_multiply (part, host);
     set_tiles (part, host->threads);
-    part->zeros = zeros_new (part, host->arena);
+    part->zeros = outside_new (part, host->arena, 0);
     sl_float_need_scratch (part, host,
                            (gsize) part->isa->max_rows * (gsize) part->channels * sizeof (gfloat));
     sl_float_narrow_room (part, host);
@@ -671,7 +710,7 @@ set_work (SlFloatLayer *layer, SlHost *host)
   else
     set_tiles (layer, host->threads);
   if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)
-    layer->zeros = zeros_new (layer, host->arena);
+    layer->zeros = outside_new (layer, host->arena, 0);
   sl_float_narrow_room (layer, host);
 }
 
@@ -719,6 +758,10 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node, GEr
     return layer;
   }
   set_shape (layer, host->graph, node);
+  if (is_pool (node)) {
+    set_pool (layer, host, node);
+    return layer;
+  }
   if (is_element_wise (node)) {
     set_elements (layer, host, node);
     sl_float_narrow_room (layer, host);

@@ -22,6 +22,7 @@
  * @SL_FLOAT_WINOGRAD: 3x3 windows by Winograd tiles: winograd.c
  * @SL_FLOAT_TRANSPOSED: transposed convolutions: transposed.c
  * @SL_FLOAT_DEPTHWISE: the depthwise functions of SlFloatIsa
+ * @SL_FLOAT_POOL: the largest of each channel under a window, strip by strip as depthwise layers
  * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE, @SL_FLOAT_PRELU: element by element
  * @SL_FLOAT_SOFTMAX, @SL_FLOAT_NORMALIZE: row by row
  */
@@ -33,6 +34,7 @@ typedef enum
   SL_FLOAT_WINOGRAD,
   SL_FLOAT_TRANSPOSED,
   SL_FLOAT_DEPTHWISE,
+  SL_FLOAT_POOL,
   SL_FLOAT_ADD,
   SL_FLOAT_MULTIPLY,
   SL_FLOAT_ACTIVATE,
@@ -62,8 +64,8 @@ typedef struct
   SlFloatGemm gemm;
 } SlFloatTiles;
 
-/** SlFloatStrips: the plan of a depthwise layer. @strip: output pixels at a time; @rows: of the
- * output at a time, 1 or 2; @lines: rows of the output in a work item */
+/** SlFloatStrips: the plan of a depthwise layer, or of max pooling. @strip: output pixels at a
+ * time; @rows: of the output at a time, 1 or 2; @lines: rows of the output in a work item */
 typedef struct
 {
   gint32 strip, rows, lines;
@@ -150,7 +152,8 @@ typedef struct
  * @scratch: (sparse, winograd, transposed, pairs) the session's, for a tile of turned rows of each
  * thread, tiles on their way, products that
  *   cross a border, or rounded rows; @scratch_bytes: of each thread
- * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
+ * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias; (pool)
+ * the lowest of all floats
  * @cost_us: about how long it takes one thread
  */
 struct _SlFloatLayer
@@ -180,6 +183,13 @@ struct _SlFloatLayer
   SlFloatNorm norm;
 };
 
+/** sl_float_has_strips: whether @layer computes strips of pixels of each channel. */
+static inline gboolean
+sl_float_has_strips (const SlFloatLayer *layer)
+{
+  return layer->mode == SL_FLOAT_DEPTHWISE || layer->mode == SL_FLOAT_POOL;
+}
+
 /** sl_float_first_panel: of @chunk. */
 static inline gint32
 sl_float_first_panel (const SlFloatLayer *layer, gint32 chunk)
@@ -200,8 +210,8 @@ typedef struct
 
 /** sl_float_layer_rows: @n rows of pixels from row @y on, of the output of one image: 2 at most of
  * a depthwise layer of two rows at a time, else 1. @layer is direct, sparse, a window, depthwise,
- * or an addition of @second (nullable), whose work item is a row. @in: a window's are all rows of
- * the image. */
+ * max pooling, or an addition of @second (nullable), whose work item is a row. @in: a window's are
+ * all rows of the image. */
 void sl_float_layer_rows (const SlFloatLayer *layer, const SlFloatLines *in, const gfloat *second,
                           gint32 y, gint32 n, gfloat *const out[2], guint thread);
 /** sl_float_activate_rows: the curve, where there is one, of whole rows of the output, in place. */

@@ -541,7 +541,8 @@ run_sparse (const void *data, guint item, guint thread)
   multiply_sparse (run, &piece, thread);
 }
 
-/* @n pixels of @line (nullable) from @x on; zeros for what is outside of the picture. */
+/* @n pixels of @line (nullable) from @x on; the layer's zeros for what is outside of the picture.
+ */
 static void
 find_columns (const SlFloatLayer *layer, const gfloat *line, gint32 x, gint32 n,
               const gfloat **pixels)
@@ -587,7 +588,8 @@ run_depthwise_rows (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y,
     for (gint32 fy = 0; fy < w->filter_h + n - 1; fy++)
       find_columns (layer, line_of (layer, in, y0 + fy * w->dilation_h), x0, strip.columns,
                     pixels + fy * strip.columns);
-    layer->isa->depthwise (&layer->depthwise.kernel, &strip, to);
+    (layer->mode == SL_FLOAT_POOL ? layer->isa->largest
+                                  : layer->isa->depthwise) (&layer->depthwise.kernel, &strip, to);
     for (gint32 r = 0; r < n; r++)
       to[r] += (gsize) count * (gsize) w->channels;
     left -= count;
@@ -647,7 +649,7 @@ sl_float_layer_rows (const SlFloatLayer *layer, const SlFloatLines *in, const gf
 {
   const SlWindowShape *w = &layer->window;
   const gboolean direct = layer->mode != SL_FLOAT_WINDOW;
-  if (layer->mode == SL_FLOAT_DEPTHWISE) {
+  if (sl_float_has_strips (layer)) {
     run_depthwise_rows (layer, in, y, n, out);
     return;
   }
@@ -770,6 +772,7 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
       sl_pool_run (pool, run_transposed, &run, sl_float_transposed_items (layer), layer->cost_us);
       return;
     case SL_FLOAT_DEPTHWISE:
+    case SL_FLOAT_POOL:
       sl_pool_run (pool, run_depthwise, &run,
                    (guint) (layer->images * depthwise_parts (layer) * depthwise_items (layer)),
                    layer->cost_us);

@@ -71,3 +71,5 @@ void SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, g
                                   gint32 channels, gfloat *const out[4]);
 void SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
                                    gfloat *const out[2]);
+void SL_SIMD (sl_float_largest) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
+                                 gfloat *const out[2]);

@@ -155,6 +155,17 @@ larger (Vec a, Vec b)
 #endif
 }
 
+/* The larger of each pair, @b where @a is NaN. */
+static inline Vec
+larger_number (Vec a, Vec b)
+{
+#if defined(__aarch64__)
+  return vmaxnmq_f32 (a, b);
+#else
+  return larger (a, b);
+#endif
+}
+
 /* The smaller of each pair, and NaN as in larger(). */
 static inline Vec
 smaller (Vec a, Vec b)

@@ -185,6 +185,13 @@ larger (Vec a, Vec b)
   return V (max_ps) (a, b);
 }
 
+/* The larger of each pair, @b where @a is NaN. */
+static inline Vec
+larger_number (Vec a, Vec b)
+{
+  return larger (a, b);
+}
+
 /* The smaller of each pair, and NaN as in larger(). */
 static inline Vec
 smaller (Vec a, Vec b)
