@@ -80,7 +80,7 @@ typedef struct
  * NULL = always
  * @neighbours: (nullable): how many nodes from @first on it runs as one step, so that tensors
  * between them are never in memory: each is read by the next node alone. @backends has one for each
- * node; @readers: for each tensor how often it is read
+ * node; @readers: for each tensor how often it is read; @threads: of the session
  * @start_threads: (nullable): threads of its own for @backend, a session that runs nodes on it;
  * NULL without @error where it needs none
  * @rest_threads: (nullable): called after a run: the threads sleep until the next one; (nullable)
@@ -101,7 +101,7 @@ struct _SlBackend
   gboolean (*supports) (const SlGraph *graph, const SlNode *node);
   gboolean (*faster) (const SlGraph *graph, const SlNode *node);
   guint (*neighbours) (const SlGraph *graph, const SlBackend *const *backends, const guint *readers,
-                       guint first);
+                       guint threads, guint first);
   gpointer (*start_threads) (const SlHost *host, GError **error);
   void (*rest_threads) (gpointer threads);
   void (*stop_threads) (gpointer threads);

@@ -10,7 +10,7 @@
 typedef struct
 {
   const SlGraph *graph;
-  gboolean single;
+  guint threads;    /* 0: every node is a step */
   gint32 *producer; /* step that writes each tensor, -1 = none */
   guint *readers;   /* how often each tensor is read */
   GPtrArray *steps;
@@ -68,11 +68,11 @@ assign_steps (Partition *p, const SlBackend *const *backends)
       continue;
     if (i >= joined
         && (step == NULL || step->backend != backends[i] || !backends[i]->joins_nodes
-            || p->single)) {
+            || p->threads == 0)) {
       step = step_new (backends[i]);
       g_ptr_array_add (p->steps, step);
-      if (backends[i]->neighbours != NULL && !p->single)
-        joined = i + backends[i]->neighbours (p->graph, backends, p->readers, i);
+      if (backends[i]->neighbours != NULL && p->threads > 0)
+        joined = i + backends[i]->neighbours (p->graph, backends, p->readers, p->threads, i);
     }
     g_array_append_val (step->nodes, i);
     for (guint k = 0; k < node->n_outputs; k++)
@@ -117,10 +117,10 @@ collect_operands (Partition *p)
 }
 
 GPtrArray *
-sl_partition (const SlGraph *graph, const SlBackend *const *backends, gboolean single)
+sl_partition (const SlGraph *graph, const SlBackend *const *backends, guint threads)
 {
   const guint n = sl_graph_n_tensors (graph);
-  Partition p = { .graph = graph, .single = single };
+  Partition p = { .graph = graph, .threads = threads };
   p.steps = g_ptr_array_new_with_free_func (step_free);
   p.producer = g_new (gint32, n);
   p.readers = g_new0 (guint, n);
@@ -140,6 +140,6 @@ sl_step_new_alone (const SlGraph *graph, const SlBackend *backend, guint index)
   const guint n = sl_graph_n_nodes (graph);
   g_autofree const SlBackend **backends = g_new0 (const SlBackend *, n);
   backends[index] = backend;
-  g_autoptr (GPtrArray) steps = sl_partition (graph, backends, TRUE);
+  g_autoptr (GPtrArray) steps = sl_partition (graph, backends, 0);
   return g_ptr_array_steal_index (steps, 0);
 }

@@ -8,9 +8,9 @@
 
 #include "core/backends/backend.h"
 
-/** sl_partition: (transfer full) (element-type SlStep): @backends has one for each node; with
- * @single every node is a step. */
-GPtrArray *sl_partition (const SlGraph *graph, const SlBackend *const *backends, gboolean single);
+/** sl_partition: (transfer full) (element-type SlStep): @backends has one for each node; @threads:
+ * of the session, or 0 where every node is a step. */
+GPtrArray *sl_partition (const SlGraph *graph, const SlBackend *const *backends, guint threads);
 /** sl_step_new_alone: (transfer full): node @index by itself on @backend. */
 SlStep *sl_step_new_alone (const SlGraph *graph, const SlBackend *backend, guint index);
 void sl_step_free (SlStep *step);

@@ -96,8 +96,8 @@ static gboolean
 try_steps (SlSession *session, guint *dropped, GError **error)
 {
   *dropped = 0;
-  session->partition =
-    sl_partition (session->graph, session->host.backends, session->node_ns != NULL);
+  session->partition = sl_partition (session->graph, session->host.backends,
+                                     session->node_ns != NULL ? 0 : MAX (session->host.threads, 1));
   session->n_steps = session->partition->len;
   session->steps = g_new0 (ReadyStep, session->n_steps + 1);
   for (guint i = 0; i < session->n_steps; i++) {

@@ -22,6 +22,7 @@ typedef enum
   POINTWISE,
   WINDOW,
   DEPTHWISE,
+  POOL,
   ADDITION
 } Kind;
 
@@ -70,8 +71,8 @@ static const Case cases[] = {
       { POINTWISE, 17, 1, 1, 1, TRUE, SL_ACTIVATION_NONE } },
     1 },
   { 2,
-    39,
-    40,
+    49,
+    32,
     90,
     { { DEPTHWISE, 90, 3, 1, 2, FALSE, SL_ACTIVATION_NONE },
       { POINTWISE, 91, 1, 1, 1, FALSE, SL_ACTIVATION_RELU },
@@ -88,6 +89,22 @@ static const Case cases[] = {
       { POINTWISE, 100, 1, 1, 1, FALSE, SL_ACTIVATION_NONE },
       { DEPTHWISE, 100, 3, 2, 1, FALSE, SL_ACTIVATION_NONE } },
     2 },
+  /* As ResNet and SqueezeNet begin. */
+  { 1,
+    91,
+    181,
+    3,
+    { { WINDOW, 68, 3, 2, 1, FALSE, SL_ACTIVATION_RELU },
+      { POOL, 68, 3, 2, 1, FALSE, SL_ACTIVATION_NONE },
+      { POINTWISE, 16, 1, 1, 1, TRUE, SL_ACTIVATION_NONE } },
+    1 },
+  { 2,
+    40,
+    44,
+    5,
+    { { POINTWISE, 80, 1, 1, 1, FALSE, SL_ACTIVATION_NONE },
+      { POOL, 80, 2, 2, 1, FALSE, SL_ACTIVATION_RELU6 } },
+    1 },
   /* One row, rows of one pixel, and a window that reaches over more rows than are worth keeping. */
   SEPARATE (1, 9000, 1),
   SEPARATE (9000, 1, 1),
@@ -121,6 +138,16 @@ add_layer (Model *m, const Layer *layer, gint32 from, gint32 first, gint32 chann
   if (layer->kind == ADDITION) {
     check_node (check, SL_OP_ADD, (gint32[]){ first, from }, 2, sums,
                 &(SlOpParams){ .binary = { .activation = layer->limits } });
+    return sums;
+  }
+  if (layer->kind == POOL) {
+    check_node (check, SL_OP_MAX_POOL_2D, &from, 1, sums,
+                &(SlOpParams){ .window = { .padding = SL_PADDING_SAME,
+                                           .stride_h = layer->stride,
+                                           .stride_w = layer->stride,
+                                           .filter_h = layer->side,
+                                           .filter_w = layer->side,
+                                           .activation = layer->limits } });
     return sums;
   }
   const gsize n = (gsize) (dims[0] * dims[1] * dims[2] * dims[3]);
@@ -167,6 +194,16 @@ build (Model *m, const Case *c, guint32 seed)
                 m->check.input_data[0]);
 }
 
+static void
+model_clear (Model *m)
+{
+  check_clear (&m->check);
+  for (guint i = 0; i < MAX_LAYERS; i++) {
+    g_free (m->weights[i]);
+    g_free (m->bias[i]);
+  }
+}
+
 static double
 bent (const Layer *layer, double x)
 {
@@ -189,8 +226,8 @@ layer_of (const Model *m, const Layer *layer, guint k, const double *x, gint32 n
   double *y = g_new (double, (gsize) (n * oh * ow * out));
   for (gint32 i = 0; i < n * oh * ow * out; i++) {
     const gint32 o = i % out, ox = i / out % ow, oy = i / out / ow % oh, image = i / out / ow / oh;
-    const gint32 depth = layer->kind == DEPTHWISE ? 1 : in;
-    double sum = (double) m->bias[k][o];
+    const gint32 depth = layer->kind == DEPTHWISE ? 1 : layer->kind == POOL ? 0 : in;
+    double sum = layer->kind == POOL ? -HUGE_VAL : (double) m->bias[k][o];
     for (gint32 tap = 0; tap < layer->side * layer->side; tap++) {
       const gint32 iy = oy * s - top + tap / layer->side * layer->dilation,
                    ix = ox * s - left + tap % layer->side * layer->dilation;
@@ -198,6 +235,8 @@ layer_of (const Model *m, const Layer *layer, guint k, const double *x, gint32 n
         continue;
       const double *pixel = x + ((image * *h + iy) * *w + ix) * in;
       const gfloat *weights = m->weights[k];
+      if (layer->kind == POOL)
+        sum = fmax (sum, pixel[o]);
       for (gint32 d = 0; d < depth; d++)
         sum += layer->kind == DEPTHWISE
                  ? pixel[o] * (double) weights[tap * out + o]
@@ -288,17 +327,40 @@ test_cases (void)
       compare (&m, &cases[k], expected);
       sl_float_isa_force (NULL);
     }
-    check_clear (&m.check);
-    for (guint i = 0; i < MAX_LAYERS; i++) {
-      g_free (m.weights[i]);
-      g_free (m.bias[i]);
-    }
+    model_clear (&m);
   }
+}
+
+/* Of eight rows two threads would compute two more: they run layer by layer, one thread does not.
+ */
+static void
+test_few_rows (void)
+{
+  static const Case c = { 1,
+                          8,
+                          64,
+                          16,
+                          { { POINTWISE, 280, 1, 1, 1, FALSE, SL_ACTIVATION_NONE },
+                            { DEPTHWISE, 280, 3, 1, 1, FALSE, SL_ACTIVATION_NONE } },
+                          1 };
+  Model m;
+  build (&m, &c, 1);
+  const gsize bytes = sl_graph_output_tensor (m.check.graph, 0)->bytes;
+  guint steps[2];
+  void *joined = run (&m, 1, FALSE, &steps[0]), *apart = run (&m, 2, FALSE, &steps[1]);
+  g_assert_cmpuint (steps[0], ==, 1);
+  g_assert_cmpuint (steps[1], ==, 2);
+  g_assert_cmpmem (joined, bytes, apart, bytes);
+  sl_tensor_buffer_free (joined);
+  sl_tensor_buffer_free (apart);
+  model_clear (&m);
 }
 
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/core/float-chain", test_cases);
+  g_test_add_func ("/core/float-chain/cases", test_cases);
+  if (sl_float_isa ()->faster)
+    g_test_add_func ("/core/float-chain/few-rows", test_few_rows);
   return g_test_run ();
 }

@@ -19,8 +19,10 @@
 #define MOST_WEIGHTS 262144
 /* Rows that stay for a window, for each thread; a dilation may reach over more. */
 #define KEPT_BYTES 4194304
-/* Fewer rows leave threads without work, and rows of fewer pixels leave tiles empty. */
+/* Fewer rows are not worth it, and rows of fewer pixels leave tiles empty. */
 #define FEW_ROWS 8
+/* Of so many rows at most one is computed twice for each of the bands of several threads. */
+#define ROWS_A_REPEAT 8
 #define FEW_PIXELS 8
 /* Most layers of a chain. */
 #define MAX_STAGES 5
@@ -122,15 +124,32 @@ may_be_stage (const SlGraph *graph, const SlNode *node, gint32 before)
   return node->inputs[0] == before && !grouped && sl_window_is_pixel (&w);
 }
 
+/* Rows that two bands compute where they meet, of the input of a window. */
+static gint64
+repeated_rows (const SlWindowShape *w)
+{
+  return MAX (((gint64) w->filter_h - 1) * w->dilation_h + 1 - w->stride_h, 0);
+}
+
+/* Whether an image of @rows rows, windows @w above them, may be as many bands: not so many that
+ * rows which are computed twice take more time than memory does. */
+static gboolean
+may_be_bands (const SlWindowShape *w, gint64 rows, gint64 bands)
+{
+  return (bands - 1) * repeated_rows (w) * ROWS_A_REPEAT <= rows;
+}
+
 /* Whether going row by row is worth it between @node and what makes @between for it. */
 static gboolean
-has_good_rows (const SlGraph *graph, const SlNode *node, const SlTensor *between)
+has_good_rows (const SlGraph *graph, const SlNode *node, const SlTensor *between, guint threads)
 {
   const gint64 rows = (gint64) between->dims[0] * between->dims[1];
   guint64 reach = 1;
   if (has_strips (node)) {
     const SlWindowShape w = sl_window_shape (graph, node);
     reach += ((guint64) w.filter_h - 1) * (guint64) w.dilation_h;
+    if (!may_be_bands (&w, rows, threads))
+      return FALSE;
   }
   return rows >= FEW_ROWS && between->dims[2] >= FEW_PIXELS
          && between->bytes / (guint64) rows <= KEPT_BYTES / reach;
@@ -139,41 +158,43 @@ has_good_rows (const SlGraph *graph, const SlNode *node, const SlTensor *between
 /* Whether node @next may be the stage behind node @next - 1, whose only reader it is. */
 static gboolean
 may_follow (const SlGraph *graph, const SlBackend *const *backends, const guint *readers,
-            guint next)
+            guint threads, guint next)
 {
   if (next >= sl_graph_n_nodes (graph) || backends[next] != backends[next - 1])
     return FALSE;
   const SlNode *before = sl_graph_node (graph, next - 1);
   return readers[before->outputs[0]] == 1
          && may_be_stage (graph, sl_graph_node (graph, next), before->outputs[0])
-         && has_good_rows (graph, sl_graph_node (graph, next), sl_node_output (graph, before, 0));
+         && has_good_rows (graph, sl_graph_node (graph, next), sl_node_output (graph, before, 0),
+                           threads);
 }
 
 /* Whether node @i makes more channels for a window behind it: it is better kept for a chain with
  * that. */
 static gboolean
-expands (const SlGraph *graph, const SlBackend *const *backends, const guint *readers, guint i)
+expands (const SlGraph *graph, const SlBackend *const *backends, const guint *readers,
+         guint threads, guint i)
 {
   const SlNode *node = sl_graph_node (graph, i);
   return sl_node_output (graph, node, 0)->dims[3] > sl_node_input (graph, node, 0)->dims[3]
-         && may_follow (graph, backends, readers, i + 1)
+         && may_follow (graph, backends, readers, threads, i + 1)
          && sl_graph_node (graph, i + 1)->op == SL_OP_DEPTHWISE_CONV_2D;
 }
 
 guint
 sl_float_chain_length (const SlGraph *graph, const SlBackend *const *backends, const guint *readers,
-                       guint first)
+                       guint threads, guint first)
 {
   gboolean windows = FALSE, large = FALSE;
   guint n = 1;
   if (!may_be_stage (graph, sl_graph_node (graph, first), -1))
     return 1;
-  for (; n < MAX_STAGES && may_follow (graph, backends, readers, first + n); n++) {
+  for (; n < MAX_STAGES && may_follow (graph, backends, readers, threads, first + n); n++) {
     const SlNode *next = sl_graph_node (graph, first + n);
     const gsize bytes = sl_node_output (graph, sl_graph_node (graph, first + n - 1), 0)->bytes;
     const gboolean window = has_strips (next);
     if ((window && windows) || (next->op == SL_OP_ADD ? n < 2 : bytes < LEAST_BYTES)
-        || (n > 1 && !window && expands (graph, backends, readers, first + n)))
+        || (n > 1 && !window && expands (graph, backends, readers, threads, first + n)))
       break;
     windows |= window;
     large |= bytes >= LARGE_BYTES;
@@ -250,6 +271,19 @@ set_rows (SlFloatChain *chain)
   return at * sizeof (gfloat);
 }
 
+/* Work items of each image: as many as windows allow. */
+static gint32
+bands_of (const SlFloatChain *chain, gint32 threads)
+{
+  gint32 bands =
+    threads > 1 ? MIN (ITEMS_A_THREAD * threads, chain->stages[chain->n - 1].out_h) : 1;
+  for (guint i = 1; i < chain->n; i++)
+    while (sl_float_has_strips (chain->stages[i].layer) && bands > threads
+           && !may_be_bands (&chain->stages[i].layer->window, chain->stages[i].in_h, bands))
+      bands--;
+  return bands;
+}
+
 SlFloatChain *
 sl_float_chain_new (const SlFloatIsa *isa, SlHost *host, const SlStep *step, GError **error)
 {
@@ -267,9 +301,7 @@ sl_float_chain_new (const SlFloatIsa *isa, SlHost *host, const SlStep *step, GEr
   chain->at = host->scratch.bytes;
   sl_host_need_scratch (host, chain->at + set_rows (chain));
   sl_host_need_scratch (host, before);
-  chain->bands = host->threads > 1 ? MIN ((gint32) (ITEMS_A_THREAD * host->threads),
-                                          chain->stages[chain->n - 1].out_h)
-                                   : 1;
+  chain->bands = bands_of (chain, (gint32) host->threads);
   return chain;
 }
 

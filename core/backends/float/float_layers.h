@@ -24,7 +24,7 @@ typedef struct _SlFloatChain SlFloatChain;
 
 /** sl_float_chain_length: SlBackend's @neighbours. */
 guint sl_float_chain_length (const SlGraph *graph, const SlBackend *const *backends,
-                             const guint *readers, guint first);
+                             const guint *readers, guint threads, guint first);
 /** sl_float_chain_new: (transfer none): of the nodes of @step, in @host's arena; NULL with @error
  * set where weights cannot be read again. */
 SlFloatChain *sl_float_chain_new (const SlFloatIsa *isa, SlHost *host, const SlStep *step,
