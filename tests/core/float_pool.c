@@ -58,15 +58,13 @@ largest (const Case *c, const gfloat *values, const SlTensor *out, gint32 image,
          gint32 k)
 {
   const gboolean same = c->padding == SL_PADDING_SAME;
-  const gint32 top =
-                 same ? MAX ((out->dims[1] - 1) * c->stride_h + c->side_h - c->h, 0) / 2 : 0,
+  const gint32 top = same ? MAX ((out->dims[1] - 1) * c->stride_h + c->side_h - c->h, 0) / 2 : 0,
                left = same ? MAX ((out->dims[2] - 1) * c->stride_w + c->side_w - c->w, 0) / 2 : 0;
   double most = -HUGE_VAL;
   for (gint32 iy = y * c->stride_h - top; iy < y * c->stride_h - top + c->side_h; iy++)
     for (gint32 ix = x * c->stride_w - left; ix < x * c->stride_w - left + c->side_w; ix++)
       if (iy >= 0 && iy < c->h && ix >= 0 && ix < c->w)
-        most =
-          fmax (most, (double) values[((image * c->h + iy) * c->w + ix) * c->channels + k]);
+        most = fmax (most, (double) values[((image * c->h + iy) * c->w + ix) * c->channels + k]);
   return c->limits == SL_ACTIVATION_RELU    ? fmax (most, 0)
          : c->limits == SL_ACTIVATION_RELU6 ? fmin (fmax (most, 0), 6)
                                             : most;

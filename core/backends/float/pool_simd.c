@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The largest of each channel under small windows: a register of channels of a few output pixels at
- * a time. Where width and stride are known to the compiler, windows beside each other share the
+ * a time. Where side and stride are known to the compiler, windows beside each other share the
  * largest of each column. NaN is skipped.
  */
 #include <math.h>
@@ -12,40 +12,42 @@
 #define AT_ONCE 4
 
 /* The largest of a column of the windows. */
-static inline Vec
-column_of (const SlFloatStrip *strip, const gfloat *const *column, gint32 height, gint32 channel)
+static inline __attribute__ ((always_inline)) Vec
+column_of (const gfloat *const *column, gint32 columns, gint32 channel, const gint height)
 {
   Vec most = larger_number (load (*column + channel), broadcast (-INFINITY));
-  for (gint32 y = 1; y < height; y++)
-    most = larger_number (load (column[y * strip->columns] + channel), most);
+  SL_UNROLL
+  for (gint y = 1; y < height; y++)
+    most = larger_number (load (column[y * columns] + channel), most);
   return most;
 }
 
-/* @width 0: any window. */
+/* @side 0: any window. */
 static inline __attribute__ ((always_inline)) void
 run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first, gint32 channel,
-            gfloat *out, const gint pixels, const gint width, const gint stride)
+            gfloat *out, const gint pixels, const gint side, const gint stride)
 {
   Vec most[AT_ONCE];
   const gfloat *const *columns = strip->pixels + first * layer->stride;
   const Vec lo = broadcast (layer->lo), hi = broadcast (layer->hi);
-  const gint known = width > 0 ? (pixels - 1) * stride + width : 0;
+  const gint known = side > 0 ? (pixels - 1) * stride + side : 0;
   SL_UNROLL
   for (gint i = 0; i < pixels; i++)
     most[i] = broadcast (-INFINITY);
   SL_UNROLL
   for (gint column = 0; column < known; column++) {
-    const Vec values = column_of (strip, columns + column, layer->filter_h, channel);
+    const Vec values = column_of (columns + column, strip->columns, channel, side);
     SL_UNROLL
     for (gint i = 0; i < pixels; i++)
-      if (column >= i * stride && column < i * stride + width)
+      if (column >= i * stride && column < i * stride + side)
         most[i] = larger_number (values, most[i]);
   }
-  for (gint32 x = 0; width == 0 && x < layer->filter_w; x++)
+  for (gint32 x = 0; side == 0 && x < layer->filter_w; x++)
     SL_UNROLL
   for (gint i = 0; i < pixels; i++)
     most[i] = larger_number (
-      column_of (strip, columns + i * layer->stride + x, layer->filter_h, channel), most[i]);
+      column_of (columns + i * layer->stride + x, strip->columns, channel, layer->filter_h),
+      most[i]);
   out += (gsize) first * (gsize) layer->channels + (gsize) channel;
   SL_UNROLL
   for (gint i = 0; i < pixels; i++)
@@ -56,12 +58,12 @@ run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 fir
 typedef void (*PixelsFunction) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
                                 gint32 first, gint32 channel, gfloat *out);
 
-#define DEFINE(pixels, width, stride)                                                     \
-  static void run_##pixels##_##width##_##stride (const SlFloatDepthwise *layer,           \
-                                                 const SlFloatStrip *strip, gint32 first, \
-                                                 gint32 channel, gfloat *out)             \
-  {                                                                                       \
-    run_pixels (layer, strip, first, channel, out, pixels, width, stride);                \
+#define DEFINE(pixels, side, stride)                                                     \
+  static void run_##pixels##_##side##_##stride (const SlFloatDepthwise *layer,           \
+                                                const SlFloatStrip *strip, gint32 first, \
+                                                gint32 channel, gfloat *out)             \
+  {                                                                                      \
+    run_pixels (layer, strip, first, channel, out, pixels, side, stride);                \
   }
 #define DEFINE_PIXELS(pixels) \
   DEFINE (pixels, 0, 0) DEFINE (pixels, 2, 2) DEFINE (pixels, 3, 1) DEFINE (pixels, 3, 2)
@@ -74,7 +76,7 @@ DEFINE_PIXELS (2)
 DEFINE_PIXELS (3)
 DEFINE_PIXELS (4)
 
-/* By pixels less one; then any window, and those of known width and stride. */
+/* By pixels less one; then any window, and those of known side and stride. */
 static const PixelsFunction functions[AT_ONCE][4] = { PIXELS (1), PIXELS (2), PIXELS (3),
                                                       PIXELS (4) };
 
@@ -82,10 +84,11 @@ void
 SL_SIMD (sl_float_largest) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
                             gfloat *const out[2])
 {
-  const gint32 width = layer->filter_w, stride = layer->stride;
-  const gint kind = width == 2 && stride == 2                    ? 1
-                    : width == 3 && (stride == 1 || stride == 2) ? 1 + stride
-                                                                 : 0;
+  const gint32 side = layer->filter_w, stride = layer->stride;
+  const gint kind = layer->filter_h != side                     ? 0
+                    : side == 2 && stride == 2                  ? 1
+                    : side == 3 && (stride == 1 || stride == 2) ? 1 + stride
+                                                                : 0;
   for (gint32 channel = 0; channel < layer->channels; channel += LANES)
     for (gint32 first = 0; first < strip->count; first += AT_ONCE) {
       const gint32 pixels = MIN (AT_ONCE, strip->count - first);
