@@ -206,6 +206,35 @@ window_sum (const Block *block, const gint v, const Quad *a, const Quad *b, cons
 }
 #endif
 
+#ifdef ALL_SUMS
+/* The sums of all registers in turn, so that none waits for the one before: of the window, and with
+ * @two of the next output row. */
+static inline __attribute__ ((always_inline)) void
+window_sums (const Block *block, const Quad *const columns[3], Vec *s, Vec *t, const gboolean two)
+{
+  const gint8 *weights = block->weights;
+  gint pass = block->passes;
+  SL_UNROLL
+  for (gint v = 0; v < SUMS; v++)
+    s[v] = t[v] = load (block->bias + LANES * v);
+  do {
+    SL_UNROLL
+    for (gint column = 0; column < 3; column++) {
+      Vec w[SUMS];
+      SL_UNROLL
+      for (gint v = 0; v < SUMS; v++) {
+        w[v] = load (weights + column * QUAD_BYTES + VEC_BYTES * v);
+        s[v] = dot (s[v], columns[column]->q[v], w[v]);
+      }
+      SL_UNROLL
+      for (gint v = 0; two && v < SUMS; v++)
+        t[v] = dot (t[v], columns[column]->q[v], next_row (w[v]));
+    }
+    weights += 3 * QUAD_BYTES;
+  } while (--pass > 0);
+}
+#endif
+
 /* The quantised values of the window over columns @a, @b, @c, and with @two those of the next
  * output row. */
 static inline __attribute__ ((always_inline)) void
@@ -213,9 +242,19 @@ window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, 
         guint8 *first, guint8 *second, const gboolean two)
 {
   Vec x[SUMS], y[SUMS];
+#ifdef ALL_SUMS
+  Vec s[SUMS], t[SUMS];
+  window_sums (block, (const Quad *const[]){ a, b, c }, s, t, two);
+#endif
   SL_UNROLL
   for (gint v = 0; v < SUMS; v++) {
-#ifdef USES_INT16
+#if defined(ALL_SUMS)
+    const VecF scale = load_floats (block->scale + LANES * v),
+               rest = load_floats (block->rest + LANES * v);
+    x[v] = scaled (s[v], scale, rest);
+    if (two)
+      y[v] = scaled (t[v], scale, rest);
+#elif defined(USES_INT16)
     x[v] = window_sum (block, v, a, b, c, block->weights);
     if (two)
       y[v] = window_sum (block, v, a, b, c, block->weights + 3 * QUAD_BYTES);

@@ -58,31 +58,71 @@ step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stri
 }
 
 #ifdef LOADED_STEPS
-/* LOADED_STEPS steps whose activations follow each other. */
-static inline __attribute__ ((always_inline)) void
-loaded_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride,
-              const guint8 *weights, const Vec *flip)
+/** What loaded steps begin with: activations of each row, before their flip, and a step's weights.
+ */
+typedef struct
 {
-  Vec values[MAX_ROWS];
-  __builtin_prefetch (weights + PREFETCH);
-  if (groups > 1)
+  Vec values[MAX_ROWS], weights[2];
+} Loaded;
+
+/* LOADED_STEPS steps by what is @loaded, which with @more becomes that of the next ones:
+ * processors that do not reorder instructions wait where a load is needed at once. @a, @weights: of
+ * the next ones, and of these */
+static inline __attribute__ ((always_inline)) void
+loaded_steps (Vec *sums, Loaded *loaded, const gint rows, const gint groups, const guint8 *a,
+              const gsize *offsets, const guint8 *weights, const Vec *flip, const gboolean more)
+{
+  if (more)
+    __builtin_prefetch (weights + PREFETCH);
+  if (more && groups > 1)
     __builtin_prefetch (weights + PREFETCH + 64);
   SL_UNROLL
-  for (gint m = 0; m < rows; m++) {
-    values[m] = load (a + (gsize) m * stride);
-    if (flip != NULL)
-      values[m] = flipped (values[m], *flip);
-  }
-  SL_UNROLL
-  for (gint k = 0; k < LOADED_STEPS; k++, weights += VEC_BYTES * groups) {
-    const Vec w0 = load (weights), w1 = groups > 1 ? load (weights + VEC_BYTES) : w0;
+  for (gint k = 0; k < LOADED_STEPS; k++) {
+    const gboolean last = k + 1 == LOADED_STEPS;
+    const Vec w[2] = { loaded->weights[0], loaded->weights[groups - 1] };
+    weights += VEC_BYTES * groups;
     SL_UNROLL
     for (gint m = 0; m < rows; m++) {
-      sums[m * groups] = dot_part (sums[m * groups], values[m], k, w0);
+      if (k == 0 && flip != NULL && m == 0)
+        loaded->values[0] = flipped_now (loaded->values[0], *flip);
+      if (k == 0 && flip != NULL && m + 1 < rows)
+        loaded->values[m + 1] = flipped_now (loaded->values[m + 1], *flip);
+      sums[m * groups] = dot_part (sums[m * groups], loaded->values[m], k, w[0]);
       if (groups > 1)
-        sums[m * groups + 1] = dot_part (sums[m * groups + 1], values[m], k, w1);
+        sums[m * groups + 1] = dot_part (sums[m * groups + 1], loaded->values[m], k, w[1]);
+      if (m == 0 && (more || !last))
+        loaded->weights[0] = load_now (weights);
+      if (m == MIN (1, rows - 1) && groups > 1 && (more || !last))
+        loaded->weights[1] = load_now (weights + VEC_BYTES);
+      if (last && more)
+        loaded->values[m] = load_at (a, offsets[m]);
     }
   }
+}
+
+/* All of the @steps, in whole registers of activations. Behind the last ones nothing is read. */
+static inline __attribute__ ((always_inline)) void
+all_loaded_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride,
+                  const guint8 *weights, gint32 steps, const Vec *flip)
+{
+  Loaded loaded;
+  gsize offsets[MAX_ROWS];
+  if (steps < LOADED_STEPS)
+    return;
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++) {
+    offsets[m] = (gsize) m * stride;
+    loaded.values[m] = load (a + offsets[m]);
+  }
+  SL_UNROLL
+  for (gint g = 0; g < groups; g++)
+    loaded.weights[g] = load (weights + g * VEC_BYTES);
+  for (; steps >= 2 * LOADED_STEPS; steps -= LOADED_STEPS) {
+    a += 4 * LOADED_STEPS;
+    loaded_steps (sums, &loaded, rows, groups, a, offsets, weights, flip, TRUE);
+    weights += LOADED_STEPS * VEC_BYTES * groups;
+  }
+  loaded_steps (sums, &loaded, rows, groups, a, offsets, weights, flip, FALSE);
 }
 #endif
 
@@ -151,9 +191,11 @@ add_products (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile
   for (gint i = 0; i < rows * groups; i++)
     sums[i] = i % groups == 0 ? bias0 : bias1;
 #ifdef LOADED_STEPS
-  for (; left >= LOADED_STEPS;
-       left -= LOADED_STEPS, a += 4 * LOADED_STEPS, weights += LOADED_STEPS * VEC_BYTES * groups)
-    loaded_steps (sums, rows, groups, a, tile->stride, weights, flip);
+  const gint32 whole = left / LOADED_STEPS * LOADED_STEPS;
+  all_loaded_steps (sums, rows, groups, a, tile->stride, weights, whole, flip);
+  a += 4 * whole;
+  weights += whole * VEC_BYTES * groups;
+  left -= whole;
 #endif
   for (; left > 0; left--, a += 4, weights += VEC_BYTES * groups)
     step (sums, rows, groups, a, tile->stride, weights, flip, TRUE);

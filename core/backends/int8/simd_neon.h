@@ -23,6 +23,10 @@
 /* A register holds a row's activations of so many steps. */
 #define LOADED_STEPS 4
 #endif
+/* There are registers for all sums of a depthwise window at once. */
+#ifdef __ARM_FEATURE_DOTPROD
+#define ALL_SUMS
+#endif
 
 typedef int32x4_t Vec;
 typedef float32x4_t VecF;
@@ -236,16 +240,50 @@ dot (Vec sums, Vec values, Vec weights)
 }
 
 #ifdef LOADED_STEPS
+/* load() and dot_part() in the order in which they are written, which compilers change for the
+ * worse. */
+static inline __attribute__ ((always_inline)) Vec
+load_now (const guint8 *at)
+{
+  Vec loaded;
+  __asm__ volatile("ldr %q0, %1" : "=w"(loaded) : "m"(*(const Vec *) (gconstpointer) at));
+  return loaded;
+}
+
+/* The same, without an addition before it. */
+static inline __attribute__ ((always_inline)) Vec
+load_at (const guint8 *at, gsize offset)
+{
+  Vec loaded;
+  __asm__ volatile("ldr %q0, [%1, %2]" : "=w"(loaded) : "r"(at), "r"(offset) : "memory");
+  return loaded;
+}
+
+static inline __attribute__ ((always_inline)) Vec
+flipped_now (Vec values, Vec flip)
+{
+  __asm__ volatile("eor %0.16b, %0.16b, %1.16b" : "+w"(values) : "w"(flip));
+  return values;
+}
+
+#define DOT_LANE(lane) \
+  __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[" #lane "]" : "+w"(sums) : "w"(weights), "w"(values))
+
 /* @sums + products of the @k-th four activations of @values and @weights. */
 static inline __attribute__ ((always_inline)) Vec
 dot_part (Vec sums, Vec values, const gint k, Vec weights)
 {
-  const int8x16_t a = vreinterpretq_s8_s32 (values), w = vreinterpretq_s8_s32 (weights);
-  return k == 0   ? vdotq_laneq_s32 (sums, w, a, 0)
-         : k == 1 ? vdotq_laneq_s32 (sums, w, a, 1)
-         : k == 2 ? vdotq_laneq_s32 (sums, w, a, 2)
-                  : vdotq_laneq_s32 (sums, w, a, 3);
+  if (k == 0)
+    DOT_LANE (0);
+  else if (k == 1)
+    DOT_LANE (1);
+  else if (k == 2)
+    DOT_LANE (2);
+  else
+    DOT_LANE (3);
+  return sums;
 }
+#undef DOT_LANE
 #endif
 
 static inline Narrow
