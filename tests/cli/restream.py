@@ -75,8 +75,8 @@ class Client:
         return status, body.decode()
 
     def play(self):
-        """The session description, of which every stream plays."""
-        status, text = self.describe()
+        """The session description, of which every stream plays. 503 asks a client to try again: no frame has come."""
+        status, text = eventually(lambda: next((it for it in [self.describe()] if it[0] != 503), None))
         assert status == 200, (status, text)
         for i, control in enumerate(re.findall(r"a=control:(stream=\d)", text)):
             status, headers, _ = self.ask("SETUP", self.uri + "/" + control, Transport="RTP/AVP/TCP;unicast;interleaved=%d-%d" % (2 * i, 2 * i + 1))
