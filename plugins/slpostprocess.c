@@ -398,7 +398,8 @@ push_frame (SlPostprocess *self, GstBuffer *buffer, const SlPredictionView *pred
   const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
   GstBuffer *frame = sl_buffer_unwrap_frame (buffer);
   sl_buffer_add_prediction (frame, prediction, &self->bytes);
-  /* Who names the whole picture has not looked for objects, and takes nothing from who did. */
+  /* A classifier of the whole picture has not looked for objects, so results of upstream detectors
+   * stay valid. */
   const gboolean looked = prediction->n_labels == 0 || sl_buffer_was_looked_at (frame);
   stamp (self, frame, &times);
   sl_buffer_get_frame_meta (frame)->content = looked ? SL_FRAME_WHOLE : SL_FRAME_SKIPPED;

@@ -55,7 +55,8 @@ typedef struct
  * where nobody states one. */
 gboolean sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n,
                            const SlValues *ranked, double iou, GError **error);
-/** sl_detector_limit: at most @most candidates are selected, for who needs long for each. */
+/** sl_detector_limit: at most @most candidates are selected; for decoders with much work for
+ * each. */
 void sl_detector_limit (SlDetector *self, guint most);
 /** sl_detector_clear: also for a zeroed struct. */
 void sl_detector_clear (SlDetector *self);
@@ -71,8 +72,8 @@ gboolean sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat conf
 void sl_detector_scale (SlDetector *self, gfloat x, gfloat y);
 /** sl_detector_finish: suppresses, unless @suppress is FALSE, and fills @result. */
 void sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result);
-/** sl_detector_keep: fills @result with the first @n candidates that @kept names, for who
- * suppresses by itself. */
+/** sl_detector_keep: fills @result with the first @n candidates that @kept names; for
+ * decoders that suppress by themselves. */
 void sl_detector_keep (const SlDetector *self, guint n, SlResult *result);
 /** SlFaceBox: the corners of the face that candidate @row stands for; SlFacePoint: its point @k of
  * SL_FACE_POINTS. In 0..1 of the input; what is not finite is left out. */

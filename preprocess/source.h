@@ -49,7 +49,7 @@ typedef struct
  * @grid: of components 0 and, when they differ, 1 and 2; grid[0].columns and rows say which of the
  * tensor's positions exist
  * @skew: samples in a component's 16-bit row before the first that its columns want
- * @tables: what the grids, and tables of who uses the source, lie in
+ * @tables: memory of the grids, and of the tables of the source's user
  * @row_samples, @raw_samples: lengths of the 16-bit rows of components and of packed groups,
  * multiples of SL_AXIS_SLACK
  */

@@ -22,7 +22,7 @@ typedef TsValue (*TsRunBody) (TsProgram *program, const TsCall *call);
  * TsProgram:
  * @ops: name -> TsOp of every operator
  * @views: tensor -> what it is a view of
- * @reader: (nullable): the state of who reads the program
+ * @reader: (nullable): the state of the program's reader
  * @run_body: (nullable): of a reader that has no TorchScript
  * @steps: that the reader took so far
  * @located: the error says already where it happened

@@ -69,7 +69,7 @@ static const struct
   { SL_OP_DEPTH_TO_SPACE, SL_SCALES_SAME, 0, 0 },
 };
 
-/** Who makes and who reads each tensor; readers of tensor t are readers[first[t]] to
+/** The producer and the readers of each tensor; readers of tensor t are readers[first[t]] to
  * readers[first[t + 1] - 1]. */
 typedef struct
 {

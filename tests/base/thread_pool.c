@@ -41,7 +41,7 @@ test_pieces (gconstpointer data)
   static const guint items[] = { 0, 1, 2, 3, 7, 64, PIECES };
   static const guint costs[] = {
     0, 4, 7, 1000
-  }; /* not shared; shared with who is awake; with few, woken; with all */
+  }; /* not shared; shared with awake threads; with few, woken; with all */
   g_autoptr (GError) error = NULL;
   SlPool *pool = threads > 1 ? sl_pool_new (threads, &error) : NULL;
   g_assert_no_error (error);

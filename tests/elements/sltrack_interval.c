@@ -160,12 +160,12 @@ static const Case cases[] = {
     { PREDICT ("3") "! sltrack interpolate=true",
       PREDICT ("3") "! slpredict model=LABELS ! sltrack interpolate=true" },
     TRUE },
-  /* One that skips frames takes nothing from who looked at them. */
+  /* An element that skips frames leaves the results of one that does not. */
   { "skipping-labels",
     { PREDICT ("1") "! sltrack interpolate=true",
       PREDICT ("1") "! slpredict model=LABELS inference-interval=5 ! sltrack interpolate=true" },
     TRUE },
-  /* One that leaves out the objects of a frame takes nothing from who found them. */
+  /* An element that skips the objects of a frame leaves the results of their detector. */
   { "objects",
     { PREDICT ("1") "! sltrack interpolate=true",
       PREDICT ("1") "! slpredict model=LABELS object-class=nothing inference-interval=4 ! sltrack "

@@ -21,7 +21,7 @@
 /* Backtraces printed on failure. */
 #define TRACES 3
 
-/* Allocations by who asked. */
+/* Allocations of this project, and of other libraries. */
 static struct
 {
   gint ours, theirs;

@@ -88,8 +88,8 @@ post_error (GstElement *element, GQuark domain, gint code, const char *text, con
   gst_element_post_message (element, gst_message_new_error (GST_OBJECT (element), error, debug));
 }
 
-/* Every kind that is listened to is told, with who says it; what a listener leaves out is dropped,
- * as is a message without content. */
+/* A listener gets each kind of message that it names, with the element's name. Other kinds are
+ * dropped, as is a message without content. */
 static void
 test_kinds (void)
 {

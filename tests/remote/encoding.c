@@ -203,7 +203,7 @@ make_answer (const SlContract *contract, SlRemoteEncoding encoding, gsize *size)
                                size);
 }
 
-/* An answer as it comes to who asked in its encoding; nobody else takes it. */
+/* An answer is readable in the encoding of its request, and in no other. */
 static void
 test_answer (void)
 {
@@ -397,7 +397,7 @@ mutate (GRand *chance, guint8 *bytes, gsize from, gsize size)
       (guint8) g_rand_int_range (chance, 0, 256);
 }
 
-/* Each mutant in memory of its own size, so that who reads beyond it is caught. */
+/* Each mutant in memory of its own size, so that a read beyond it is caught. */
 static void
 test_mutants (gconstpointer which)
 {

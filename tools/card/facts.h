@@ -5,8 +5,8 @@
 #include "models/zoo/row.h"
 #include "tools/model_report.h"
 
-/** SlCardFact: @section: what it belongs to; @value: as the file has it, so made printable by who
- * shows it. */
+/** SlCardFact: @section: what it belongs to; @value: as the file has it; the text and the page
+ * make it printable. */
 typedef struct
 {
   const char *section;

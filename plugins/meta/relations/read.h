@@ -19,7 +19,7 @@
 /** An object detection: @box is x0, y0, x1, y1 in pixels, around it when it is turned, anywhere;
  * @confidence 0..1; @parent: the one that contains it: 1 + its place; 0 = none; @region: a region
  * stands for the same object; @turned: the box is turned, and has
- * these @corners in pixels, in their order around it; @place: for who reads */
+ * these @corners in pixels, in their order around it; @place: for the reader */
 typedef struct
 {
   guint id;

@@ -444,7 +444,7 @@ test_none (gconstpointer payload)
   test_server_kill (&server);
 }
 
-/* A pad that nothing is linked to changes nothing. There is none for who asks while the element
+/* A pad that nothing is linked to changes nothing. The element refuses a request while it
  * runs. */
 static void
 test_requests (void)

@@ -222,7 +222,7 @@ check_body (SlApiCall *call, const SlApiRoute *route)
   return FALSE;
 }
 
-/* It is known who asks. */
+/* The user is known. */
 static void
 go_on (SlApiCall *call)
 {

@@ -34,8 +34,8 @@ GBytes *sl_clip_file_read (const char *folder, const char *stem, SlClipFile file
                            GError **error);
 /** sl_clip_files_keep: sets or removes the mark. */
 gboolean sl_clip_files_keep (const char *folder, const char *stem, gboolean keep, GError **error);
-/** sl_clip_files_review: sets the mark of who has looked at the clip at @us, or removes it. @user:
- * (nullable): NULL removes; "" = it is not known who */
+/** sl_clip_files_review: sets the mark that @user has looked at the clip at @us, or removes it.
+ * @user: (nullable): NULL removes; "" = unknown */
 gboolean sl_clip_files_review (const char *folder, const char *stem, const char *user, gint64 us,
                                GError **error);
 /** sl_clip_is_recorded: whether a clip of @source is being written that began at @us or before, so

@@ -67,8 +67,8 @@ void sl_notes_clear (SlNotes *notes);
 /** sl_notes_read: @length bytes at @json, a NUL behind them: what was read before something wrong
  * is taken. FALSE with @error set where something was wrong. */
 gboolean sl_notes_read (SlNotes *notes, const char *json, gsize length, GError **error);
-/** sl_notes_read_review: of the mark of who has looked at a clip. @user: (out) (transfer full)
- * (nullable): printable, NULL = unknown; @us: (out): microseconds since 1970, 0 = unknown */
+/** sl_notes_read_review: the mark that somebody has looked at a clip. @user: (out) (transfer
+ * full) (nullable): printable, NULL = unknown; @us: (out): microseconds since 1970, 0 = unknown */
 void sl_notes_read_review (const char *json, gsize length, char **user, gint64 *us);
 /** sl_notes_add_word: a word of the event that happened; @text (nullable) is copied. */
 void sl_notes_add_word (SlNotes *notes, SlWordKind kind, const char *text);

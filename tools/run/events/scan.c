@@ -40,7 +40,7 @@ color_of (SlStore *store, const char *stem, const gdouble box[4])
   return color != NULL ? color : "";
 }
 
-/* The mark of who has looked at the clip becomes a row; a damaged one is of nobody. */
+/* The mark that somebody has looked at the clip becomes a row; a damaged mark has no name. */
 static gboolean
 take_review (SlStore *store, const char *stem, GError **error)
 {

@@ -56,7 +56,7 @@ typedef struct
 /* Writing: under the lock of @write. */
 
 /** sl_store_add_clip: takes the place of the same clip, and of events of the pipeline that happened
- * while it was recorded, and keeps the newest mark of who has looked at one of them. */
+ * while it was recorded, and keeps the newest mark that somebody has looked at one of them. */
 gboolean sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes,
                             GError **error);
 /** sl_store_add_event: one without a clip. */

@@ -23,7 +23,7 @@ typedef void (*SlAuthThrottleFunc) (SoupServerMessage *message, const char *path
 
 /** sl_auth_throttle_new: calls @answer in the thread's default context. */
 SlAuthThrottle *sl_auth_throttle_new (SlAuthThrottleFunc answer, gpointer data);
-/** sl_auth_throttle_free: who waits is not called any more. */
+/** sl_auth_throttle_free: waiting messages are not answered any more. */
 void sl_auth_throttle_free (SlAuthThrottle *throttle);
 /** sl_auth_throttle_take: calls the function with @message, at once or when it is its turn;
  * @message is paused until then. FALSE: too many wait. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Everything that happens leads to serve(), which looks at what there is and who waits for it:
+ * Everything that happens leads to serve(), which looks at new data and waiting clients:
  * streaming threads wake a source for it, a timer comes when the next picture is due, and a client
  * whose last piece is out calls it. A client that is not ready misses pieces, and gets the newest
  * once it is.
