@@ -90,7 +90,7 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
                     (guint64) input->dims[input->rank - (node->params.matmul.transpose_a ? 2 : 1)]);
     case SL_OP_ATTENTION:
       return attention (node->params.attention);
-    case SL_OP_GRID_SAMPLE: /* one tap, two or four along each of two or three dimensions */
+    case SL_OP_GRID_SAMPLE:   /* one tap, two or four along each of two or three dimensions */
       if (node->n_inputs > 2) /* for each weight */
         return times (elements_of (sl_node_input (graph, node, 2)),
                       4 * (guint64) input->dims[input->rank - 1]);

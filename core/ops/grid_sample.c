@@ -49,9 +49,8 @@ sl_samples_fit (const SlGraph *graph, const SlNode *node)
     return FALSE;
   for (guint i = 0; i < node->n_inputs; i += i == 0 ? 3 : 2) {
     const SlTensor *x = sl_node_input (graph, node, i), *g = sl_node_input (graph, node, i + 1);
-    if (x->rank != 4 || g->rank != 4 || x->dims[0] != input->dims[0]
-        || x->dims[3] != input->dims[3] || g->dims[0] != input->dims[0]
-        || g->dims[1] != grid->dims[1])
+    if (x->rank != 4 || g->rank != 4 || x->dims[0] != input->dims[0] || x->dims[3] != input->dims[3]
+        || g->dims[0] != input->dims[0] || g->dims[1] != grid->dims[1])
       return FALSE;
     samples += (gsize) g->dims[2];
   }
@@ -339,4 +338,5 @@ run_plain (const SlKernelCall *call)
   sl_grid_sample_run (call, weigh_plain);
 }
 
-const SlOp sl_op_grid_sample = { SL_OP_ROW (GRID_SAMPLE, 2, 1 + 2 * SL_MAX_SAMPLES, 1, check, infer, NULL, run_plain) };
+const SlOp sl_op_grid_sample = { SL_OP_ROW (GRID_SAMPLE, 2, 1 + 2 * SL_MAX_SAMPLES, 1, check, infer,
+                                            NULL, run_plain) };

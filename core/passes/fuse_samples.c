@@ -64,8 +64,7 @@ find_inputs (const Fuse *fuse, gint32 tensor, gint32 weights, SlNode *made, gint
   if (joined == NULL || n > SL_MAX_SAMPLES
       || (joins
           && (sl_node_fused_activation (joined) != SL_ACTIVATION_NONE
-              || count_before (sl_node_output (fuse->graph, joined, 0),
-                               joined->params.concat.axis)
+              || count_before (sl_node_output (fuse->graph, joined, 0), joined->params.concat.axis)
                    != count_before (samples, 2))))
     return FALSE;
   made->n_inputs = 0;

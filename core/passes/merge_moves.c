@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TRANSPOSE of RESHAPE of TRANSPOSE moves all elements twice. It becomes a RESHAPE to the factors of
- * the dimensions, one TRANSPOSE of these, and a RESHAPE; RESHAPEs are views. Values and results of
- * deformable attention come so, as exporters write batches and heads.
+ * TRANSPOSE of RESHAPE of TRANSPOSE moves all elements twice. It becomes a RESHAPE to the factors
+ * of the dimensions, one TRANSPOSE of these, and a RESHAPE; RESHAPEs are views. Values and results
+ * of deformable attention come so, as exporters write batches and heads.
  */
 #include "core/passes/moved_view.h"
 
@@ -16,13 +16,16 @@ is_plain (const SlTensor *tensor)
 static SlNode *
 before (SlGraph *graph, const SlPassIndex *index, const SlNode *node, SlOpType op)
 {
-  SlNode *found =
-    index->consumers[node->inputs[0]] == 1 ? sl_pass_producer (index, graph, node->inputs[0]) : NULL;
-  return found != NULL && found->op == op && is_plain (sl_node_output (graph, found, 0)) ? found
-                                                                                        : NULL;
+  SlNode *found = NULL;
+  if (index->consumers[node->inputs[0]] == 1)
+    found = sl_pass_producer (index, graph, node->inputs[0]);
+  if (found == NULL || found->op != op || !is_plain (sl_node_output (graph, found, 0)))
+    return NULL;
+  return found;
 }
 
-/* The factors of @view by their steps: @dims from the outermost on, and which of them each one is. */
+/* The factors of @view by their steps: @dims from the outermost on, and which of them each one is.
+ */
 static gboolean
 sort_factors (const SlStrided *view, guint n, gint32 *dims, gint32 *order, gint32 *moved)
 {

@@ -36,8 +36,8 @@ extern const SlPass sl_pass_become_slice, sl_pass_cancel_layout, sl_pass_collaps
   sl_pass_dead_code, sl_pass_dequantize_weights, sl_pass_fold_blocks, sl_pass_fold_pad,
   sl_pass_fold_qdq, sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max,
   sl_pass_fuse_attention, sl_pass_fuse_curve, sl_pass_fuse_norm, sl_pass_fuse_samples,
-  sl_pass_fold_scale,
-  sl_pass_join_groups, sl_pass_merge_moves, sl_pass_sink_transpose, sl_pass_split_concat;
+  sl_pass_fold_scale, sl_pass_join_groups, sl_pass_merge_moves, sl_pass_sink_transpose,
+  sl_pass_split_concat;
 
 /** sl_node_has_stored_weights: @node computes in floats with 8-bit weights, which
  * dequantize_weights makes float: no kernel runs it before. */

@@ -326,8 +326,7 @@ narrow_floats (Lower *o, const Tensor *t, const guint8 *data)
     const SlMadeOf of = { .data = data, .bytes = stored, .halves = TRUE };
     return sl_graph_make_later (o->graph, bytes, &of, widen, kept, g_free, &o->error);
   }
-  const void *floats =
-    sl_graph_make_constant (o->graph, bytes, widen, kept, g_free, &o->error);
+  const void *floats = sl_graph_make_constant (o->graph, bytes, widen, kept, g_free, &o->error);
   if (floats != NULL)
     sl_graph_used_source (o->graph, floats, bytes, data, stored);
   return floats;

@@ -62,9 +62,8 @@ build (Check *check, const Case *c)
     const gint32 inputs[] = { check_input (check, SL_DTYPE_F32, 4, picture, 0, 0),
                               check_input (check, SL_DTYPE_F32, 4, grid, 0, 0) };
     const SlOpParams params = { .grid_sample = { c->mode, border_of (c, l), c->align } };
-    const SlOpParams shape = {
-      .reshape = { .count = 5, .dims = { BATCH, ROWS, 1, POINTS, c->channels } }
-    };
+    const SlOpParams shape = { .reshape = { .count = 5,
+                                            .dims = { BATCH, ROWS, 1, POINTS, c->channels } } };
     const gint32 sampled = check_middle (check, SL_DTYPE_F32, 0, 0);
     pieces[l] = check_middle (check, SL_DTYPE_F32, 0, 0);
     check_node (check, SL_OP_GRID_SAMPLE, inputs, 2, sampled, &params);
@@ -73,9 +72,8 @@ build (Check *check, const Case *c)
   const gint32 dims[] = { BATCH, ROWS, samples, 1 };
   const gint32 weights = check_input (check, SL_DTYPE_F32, 4, dims, 0, 0),
                y = check_output (check, SL_DTYPE_F32, 0, 0);
-  const SlOpParams flat = {
-    .reshape = { .count = 4, .dims = { BATCH, ROWS, samples, c->channels } }
-  };
+  const SlOpParams flat = { .reshape = { .count = 4,
+                                         .dims = { BATCH, ROWS, samples, c->channels } } };
   joined = check_middle (check, SL_DTYPE_F32, 0, 0);
   check_node (check, SL_OP_CONCATENATION, pieces, (guint) c->levels, joined,
               &(SlOpParams){ .concat = { .axis = 2 } });
@@ -83,8 +81,8 @@ build (Check *check, const Case *c)
                              : check_middle (check, SL_DTYPE_F32, 0, 0),
                product = check_middle (check, SL_DTYPE_F32, 0, 0);
   check_node (check, SL_OP_RESHAPE, &joined, 1, all, &flat);
-  check_node (check, SL_OP_MUL,
-              (gint32[]){ c->turned ? weights : all, c->turned ? all : weights }, 2, product, NULL);
+  check_node (check, SL_OP_MUL, (gint32[]){ c->turned ? weights : all, c->turned ? all : weights },
+              2, product, NULL);
   check_node (check, SL_OP_SUM, (gint32[]){ product, check_ints (check, 1, (gint32[]){ 2 }) }, 2, y,
               &(SlOpParams){ .reduce = { .keep_dims = c->keeps } });
   check_prepare (check);
@@ -100,9 +98,9 @@ share (SlSampleMode mode, double x, gint32 pixel)
     return nearbyint (x) == pixel;
   if (mode == SL_SAMPLE_LINEAR)
     return fmax (0, 1 - d);
-  return d <= 1   ? ((2 - 0.75) * d - (3 - 0.75)) * d * d + 1
+  return d <= 1  ? ((2 - 0.75) * d - (3 - 0.75)) * d * d + 1
          : d < 2 ? ((-0.75 * d + 3.75) * d - 6) * d + 3
-                  : 0;
+                 : 0;
 }
 
 /* Pixels outside are 0 or the nearest one: those that count are within two of the place. */
@@ -139,8 +137,9 @@ compute (const Check *check, const Case *c, double *expected)
                               + row / ROWS * sizes[level][0] * sizes[level][1] * c->channels;
       const gfloat *place =
         (const gfloat *) check->input_data[2 * level + 1] + 2 * (row * POINTS + s % POINTS);
-      expected[i] += sample (c, level, picture, place, i % c->channels)
-                     * (double) ((const gfloat *) check->input_data[2 * c->levels])[row * samples + s];
+      expected[i] +=
+        sample (c, level, picture, place, i % c->channels)
+        * (double) ((const gfloat *) check->input_data[2 * c->levels])[row * samples + s];
     }
   }
 }
@@ -152,8 +151,7 @@ fill (Check *check, const Case *c)
   static const gfloat edges[] = { -1, 1, 0, -0.5f, 3.5f, -40 };
   for (gint32 l = 0; l < c->levels; l++) {
     gfloat *places = check->input_data[2 * l + 1];
-    check_random (check, SL_DTYPE_F32,
-                  (gsize) (BATCH * sizes[l][0] * sizes[l][1] * c->channels),
+    check_random (check, SL_DTYPE_F32, (gsize) (BATCH * sizes[l][0] * sizes[l][1] * c->channels),
                   check->input_data[2 * l]);
     check_random (check, SL_DTYPE_F32, BATCH * ROWS * POINTS * 2, places);
     for (gint32 i = 0; i < BATCH * ROWS * POINTS * 2; i++)

@@ -15,8 +15,15 @@ typedef struct
 
 static const Case cases[] = {
   /* values of heads to pictures of pixels, as exporters write deformable attention */
-  { SL_DTYPE_F32, 5, 4, { 1, 6, 5, 3, 7 }, { 0, 3, 4, 1, 2 }, { 3, 7, 6, 5 }, { 0, 2, 3, 1 },
-    TRUE, FALSE },
+  { SL_DTYPE_F32,
+    5,
+    4,
+    { 1, 6, 5, 3, 7 },
+    { 0, 3, 4, 1, 2 },
+    { 3, 7, 6, 5 },
+    { 0, 2, 3, 1 },
+    TRUE,
+    FALSE },
   /* heads back to channels, which the reshape joins */
   { SL_DTYPE_F32, 3, 3, { 3, 11, 7 }, { 0, 2, 1 }, { 1, 21, 11 }, { 0, 2, 1 }, TRUE, FALSE },
   { SL_DTYPE_U8, 3, 3, { 3, 11, 7 }, { 0, 2, 1 }, { 1, 21, 11 }, { 0, 2, 1 }, TRUE, FALSE },
