@@ -3,9 +3,10 @@
 # Builds Sightline for 64-bit Arm on a Debian of another architecture, with the packages that it asks apt for, in build-arm64, and tests it under
 # qemu-user: as a processor without dot products (Cortex-A53, A72), with them (A76), and with everything (max). Called by .ci/run arm64 in a
 # chroot; changes the machine that it runs on: it adds the architecture arm64 to dpkg's.
-#   ARM64_CPUS    processors (default: cortex-a53 cortex-a72 cortex-a76 max)
-#   ARM64_SUITES  suites of the first one and of max (default: all that the instruction set can change)
-# The others run the suite "cpu", which is what depends on instruction sets, and `sightline bench field --check`.
+#   ARM64_CPUS     processors (default: cortex-a53 cortex-a72 cortex-a76 max)
+#   ARM64_SUITES   suites of the first one (default: those that run without servers and a browser)
+#   ARM64_KERNELS  suites of the others (default: those with kernels)
+# Each also runs `sightline bench field --check`.
 set -eu
 cd "$(dirname "$0")/../.."
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
@@ -21,6 +22,7 @@ export PATH="/usr/lib/ccache:$PATH" CCACHE_SLOPPINESS=pch_defines,time_macros
 ninja -C build-arm64
 
 suites=${ARM64_SUITES:-base core ops preprocess models postprocess quantize elements}
+kernels=${ARM64_KERNELS:-core ops preprocess quantize postprocess}
 status=0
 # passes NAME COMMAND...: a check that counts as one test case.
 passes ()
@@ -36,17 +38,13 @@ passes ()
   fi
 }
 
-first=1
+chosen=$suites
 for cpu in ${ARM64_CPUS:-cortex-a53 cortex-a72 cortex-a76 max}; do
   echo "as $cpu:"
   export QEMU_CPU="$cpu"
-  chosen=cpu
-  if [ $first -eq 1 ] || [ "$cpu" = max ]; then
-    chosen=$suites
-  fi
-  first=0
   # shellcheck disable=SC2046,SC2086
   scripts/test.sh build-arm64 --no-rebuild $(printf -- '--suite %s ' $chosen) --timeout-multiplier 20 || status=1
+  chosen=$kernels
   passes "made networks give what they must as $cpu" sh -c 'qemu-aarch64-static build-arm64/tools/sightline bench field --check >/dev/null'
 done
 exit $status

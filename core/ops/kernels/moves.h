@@ -25,8 +25,13 @@ typedef struct
   gssize from[SL_MOVE_RANK], to[SL_MOVE_RANK];
 } SlMove;
 
-/** SlMoves: @size bytes an element, and @to_size one of the output, where that is another one: then
- * one move alone takes floats to binary16 or back, to a dense output; with @fill every output is first filled with @fill_value. */
+/**
+ * SlMoves:
+ * @size: bytes of an element
+ * @to_size: bytes of an element of the output: another one where the only move takes floats to
+ * binary16 or back, to a dense output
+ * @fill: every output is first filled with @fill_value
+ */
 typedef struct
 {
   gsize size, to_size;
