@@ -234,7 +234,7 @@ test_stuck (void)
     stand_in (bodies[i]);
     readers[i] = sl_region_reader_new ("zxing");
     g_assert_cmpint (sl_region_reader_read (readers[i], &luma, box, SL_READ_MATRIX,
-                                            g_get_monotonic_time () + 50000, code),
+                                            g_get_monotonic_time () + 500000, code),
                      ==, SL_SCAN_LATE);
     pids[i] = wait_for_pid ();
   }
