@@ -103,14 +103,14 @@ def test_stop_finishes_files():
 
 
 def test_does_not_stop():
-    running = Running(describe("deaf", FRAMES + " ! tee name=t t. ! queue ! fakesink async=false "
+    running = Running("--stop-timeout=700ms", describe("deaf", FRAMES + " ! tee name=t t. ! queue ! fakesink async=false "
                                "t. ! queue ! identity dump=true sleep-time=60000000 ! fakesink async=false"))
     running.wait_for("running")
     running.child.stdout.read(1)  # it shows a frame and goes to sleep
     time.sleep(1)
     seconds = running.stop()
     assert running.status == 1 and seconds < STOPPED, seconds
-    assert "did not stop within 1.8 s" in running.wait_for("stuck")["message"]
+    assert "did not stop within 0.7 s; ending without it" in running.wait_for("stuck")["message"]
 
 
 def test_does_not_stop_after_a_failure():

@@ -46,7 +46,9 @@ class Running:
     """The program at work, its log read line by line as JSON."""
 
     def __init__(self, *args, json_log=True, env=None, stdin=subprocess.DEVNULL):
-        command = [harness.PROGRAM, "run"] + (["--json"] if json_log else []) + [str(a) for a in args]
+        # Where the program is slow, its pipelines need more than the default of 1.8 s to stop.
+        patient = ["--stop-timeout=60s"] if harness.SANITIZED else []
+        command = [harness.PROGRAM, "run"] + patient + (["--json"] if json_log else []) + [str(a) for a in args]
         self.child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ, **(env or {})))
         self.lines, self.changed, self.check_crashed = [], threading.Condition(), False
         self.reader = threading.Thread(target=self.read, daemon=True)

@@ -337,6 +337,7 @@ MALFORMED = {
     "gallery before": (("x", "noon"), "--before: expected a time such as 2026-11-29 or 2026-11-29T15:04:05Z, got '%s'"),
     "run http": (("foo", "127.0.0.1:65536"), "--http %s: expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '"),
     "run dbus": (("foo", ""), "--dbus: expected session or system, got '%s'"),
+    "run stop-timeout": (("0", "x", "99ms", "11min"), "--stop-timeout: expected a time of 100ms..10min, got '%s'"),
     "run set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),
     "check set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),
     "calibrate set": (("x", "=1"), "--set: expected NAME=VALUE, got '%s'"),

@@ -110,7 +110,7 @@ def test_hung_worker():
 
 
 def expect_stop(running):
-    """SIGTERM ends the program well; it tells itself what did not stop within 1.8 s."""
+    """SIGTERM ends the program well; it tells itself what did not stop in time."""
     seconds = running.stop()
     assert running.status == 0 and "stuck" not in [event["event"] for event in running.events()], (running.status, seconds, running.lines[-5:])
     assert seconds < STOPPED or harness.SANITIZED, "%.2f s" % seconds

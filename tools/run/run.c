@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "core/base/duration.h"
 #include "pipelines/description/promises.h"
 #include "plugins/elements.h"
 #include "tools/command.h"
@@ -34,8 +35,11 @@
 #define TICK_MS 100
 /* Seconds of tracks that the console counts with zones that are not saved. */
 #define KEEP_TRACKS 600
-/* From SIGTERM to the end, whatever the pipelines do. */
+/* From SIGTERM to the end, whatever the pipelines do: by default, and the limits of --stop-timeout.
+ */
 #define STOP_MS 1800
+#define MIN_STOP_MS 100
+#define MAX_STOP_MS (600 * 1000)
 
 typedef struct
 {
@@ -49,6 +53,7 @@ typedef struct
   gboolean ready; /* has been told */
   gboolean stopping;
   gboolean overdue; /* pipelines did not stop in time */
+  guint stop_ms;
   SlManager manager;
 } Run;
 
@@ -134,7 +139,7 @@ on_overdue (gpointer data)
   for (guint i = 0; i < run->workers->len; i++)
     if (!sl_worker_at_rest (run->workers->pdata[i]))
       sl_run_log (SL_LOG_ERROR, sl_worker_name (run->workers->pdata[i]), "stuck",
-                  "did not stop within %.1f s; ending without it", STOP_MS / 1000.0);
+                  "did not stop within %.1f s; ending without it", run->stop_ms / 1000.0);
   run->overdue = TRUE;
   g_main_loop_quit (run->loop);
   return G_SOURCE_REMOVE;
@@ -145,7 +150,7 @@ stop_all (Run *run)
 {
   run->stopping = TRUE;
   sl_manager_tell (&run->manager, "STOPPING=1");
-  g_timeout_add (STOP_MS, on_overdue, run);
+  g_timeout_add (run->stop_ms, on_overdue, run);
   for (guint i = 0; i < run->workers->len; i++)
     sl_worker_stop (run->workers->pdata[i]);
   if (all (run, sl_worker_at_rest))
@@ -392,7 +397,7 @@ supervise (Run *run)
 }
 
 static int
-run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
+run_files (SlRunOptions *options, const SlHttpOptions *http, guint stop_ms, char **files)
 {
   Run run = { .options = { .dot = options->dot,
                            .black_box = options->black_box,
@@ -401,7 +406,8 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
                            .adopted = on_adopted,
                            .posted = on_posted,
                            .set = on_set,
-                           .dropping = on_dropping } };
+                           .dropping = on_dropping },
+              .stop_ms = stop_ms };
   sl_memory_few_arenas ();
   sl_run_log_init (options->json);
   sl_elements_init (NULL, NULL);
@@ -438,6 +444,13 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   return status;
 }
 
+static gboolean
+read_stop_timeout (const char *text, guint *ms)
+{
+  *ms = STOP_MS;
+  return text == NULL || (sl_duration_parse (text, ms) && *ms >= MIN_STOP_MS && *ms <= MAX_STOP_MS);
+}
+
 static int
 run_run (int argc, char **argv)
 {
@@ -470,12 +483,15 @@ run_run (int argc, char **argv)
       "Offer settings at run time as properties of org.sightline.Pipeline on a message bus: "
       "session or system",
       "BUS" },
+    { "stop-timeout", 0, 0, G_OPTION_ARG_STRING, &options.stop_timeout,
+      "Wait for pipelines that stop at most TIME, such as 500ms or 10s (1.8 s)", "TIME" },
     { NULL },
   };
+  guint stop_ms;
   int status = sl_options_parse (
     "run", "FILE...", "Runs pipelines from description files and keeps them running.",
-    "SIGTERM and Ctrl-C stop within 2 seconds, or when black boxes are written, SIGHUP reads the "
-    "files again, SIGUSR1 writes black boxes.",
+    "SIGTERM and Ctrl-C stop within 2 seconds or --stop-timeout, or when black boxes are written, "
+    "SIGHUP reads the files again, SIGUSR1 writes black boxes.",
     argc, argv, entries, NULL, &files);
   if (status >= 0)
     return status;
@@ -486,11 +502,14 @@ run_run (int argc, char **argv)
     return sl_options_usage ("run", "--dot: expected a folder, got '%s'", options.dot);
   if (options.black_box != NULL && !g_file_test (options.black_box, G_FILE_TEST_IS_DIR))
     return sl_options_usage ("run", "--blackbox: expected a folder, got '%s'", options.black_box);
+  if (!read_stop_timeout (options.stop_timeout, &stop_ms))
+    return sl_options_usage ("run", "--stop-timeout: expected a time of 100ms..10min, got '%s'",
+                             options.stop_timeout);
   if (!sl_http_options_check (&http, &error) || !sl_run_dbus_check (options.dbus, &error))
     return sl_options_usage ("run", "%s", error->message);
   if (!sl_run_options_check ("run", &options))
     return SL_EXIT_USAGE;
-  return run_files (&options, &http, files);
+  return run_files (&options, &http, stop_ms, files);
 }
 
 const SlCommand sl_command_run = { "run",

@@ -88,6 +88,7 @@ sl_run_options_clear (SlRunOptions *options)
   g_free (options->black_box);
   g_free (options->state);
   g_free (options->dbus);
+  g_free (options->stop_timeout);
 }
 
 void

@@ -13,7 +13,7 @@ typedef struct
 {
   GStrv set;
   GHashTable *parameters, *used;
-  char *dot, *black_box, *state, *dbus;
+  char *dot, *black_box, *state, *dbus, *stop_timeout;
   gboolean json, stats;
 } SlRunOptions;
 
