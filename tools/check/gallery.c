@@ -96,8 +96,8 @@ describe_place (GstElement *element, const Settings *settings, const char *model
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *folder = g_path_get_dirname (settings->location);
-  g_autoptr (SlSeal) seal =
-    settings->key_file != NULL ? sl_seal_new (settings->key_file, &error) : NULL;
+  if (settings->key_file != NULL)
+    sl_seal_free (sl_seal_new (settings->key_file, &error));
   if (error != NULL)
     PROBLEM ("%s", error->message);
   else if (g_access (folder, W_OK | X_OK) != 0)
