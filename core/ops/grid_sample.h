@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /* The samples of GRID_SAMPLE over any loop (internal to core). */
 #pragma once
 
