@@ -32,7 +32,6 @@ typedef struct
 {
   GstBaseTransform parent;
   SlDrawStyle style; /* object lock */
-  gboolean stats;    /* object lock */
   /* The rest is the streaming thread's. */
   GstVideoInfo info;
   SlTextCache *text;
@@ -48,47 +47,24 @@ typedef GstBaseTransformClass SlOverlayClass;
 
 G_DEFINE_TYPE (SlOverlay, sl_overlay, GST_TYPE_BASE_TRANSFORM)
 
-#define AT(member) G_STRUCT_OFFSET (SlOverlay, member)
-
-static const SlProperty properties[] = {
-  { "boxes", "Boxes", "Draw a box around each object", SL_PROPERTY_BOOL, AT (style.boxes), 0, 0,
-    TRUE, NULL, TRUE },
-  { "labels", "Labels",
-    "Write the name of each object, of the whole picture's labels and of the mask's classes",
-    SL_PROPERTY_BOOL, AT (style.labels), 0, 0, TRUE, NULL, TRUE },
-  { "scores", "Scores", "Write confidences after names", SL_PROPERTY_BOOL, AT (style.scores), 0, 0,
-    TRUE, NULL, TRUE },
-  { "ids", "Ids", "Write the ids of tracked objects after their names", SL_PROPERTY_BOOL,
-    AT (style.ids), 0, 0, TRUE, NULL, TRUE },
-  { "colour-by-id", "Colour by id",
-    "Give each tracked object a colour of its own, by its id, in place of its class's",
-    SL_PROPERTY_BOOL, AT (style.by_id), 0, 0, FALSE, NULL, TRUE },
-  { "masks", "Masks", "Draw segmentation masks and masks of objects in colour", SL_PROPERTY_BOOL,
-    AT (style.masks), 0, 0, TRUE, NULL, TRUE },
-  { "keypoints", "Keypoints", "Draw keypoints and the bones between them", SL_PROPERTY_BOOL,
-    AT (style.keypoints), 0, 0, TRUE, NULL, TRUE },
-  { "regions", "Regions", "Draw slanalyze's zones and lines with their counts", SL_PROPERTY_BOOL,
-    AT (style.regions), 0, 0, TRUE, NULL, TRUE },
-  { "heat-map", "Heat map", "Draw the heat map of slanalyze", SL_PROPERTY_BOOL, AT (style.heat), 0,
-    0, TRUE, NULL, TRUE },
-  { "stats", "Statistics",
-    "Write frames per second, and the time since capture if it is known, in the top right corner",
-    SL_PROPERTY_BOOL, AT (stats), 0, 0, FALSE, NULL, TRUE },
-  { "mask-opacity", "Opacity of masks", "Opacity of masks and heat maps, 0..1", SL_PROPERTY_DOUBLE,
-    AT (style.opacity), 0, 1, 0.5, NULL, TRUE },
-  { "point-threshold", "Point threshold", "Least confidence of drawn keypoints, 0..1",
-    SL_PROPERTY_DOUBLE, AT (style.point_threshold), 0, 1, 0.2, NULL, TRUE },
-  { "thickness", "Thickness", "Thickness of lines in pixels; 0 = by the size of the frame",
-    SL_PROPERTY_INT, AT (style.thickness), 0, 64, 0, NULL, TRUE },
-  { "font-size", "Font size", "Height of letters in pixels; 0 = by the size of the frame",
-    SL_PROPERTY_INT, AT (style.font_size), 0, 256, 0, NULL, TRUE },
-};
+#define PROPERTY(kind, member, name, nick, help, minimum, maximum, initial) \
+  { name,                                                                   \
+    nick,                                                                   \
+    help,                                                                   \
+    SL_PROPERTY_##kind,                                                     \
+    G_STRUCT_OFFSET (SlOverlay, style.member),                              \
+    minimum,                                                                \
+    maximum,                                                                \
+    initial,                                                                \
+    NULL,                                                                   \
+    TRUE },
+static const SlProperty properties[] = { SL_DRAW_STYLES (PROPERTY) };
 
 static gboolean
 wants_stats (SlOverlay *self)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
-  return self->stats;
+  return self->style.stats;
 }
 
 /* Whether something of the frame is drawn. */
@@ -135,7 +111,6 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   SlOverlay *self = (SlOverlay *) base;
   GST_OBJECT_LOCK (self);
   const SlDrawStyle style = self->style;
-  const gboolean stats = self->stats;
   GST_OBJECT_UNLOCK (self);
   SlPredictionView prediction = { .width = GST_VIDEO_INFO_WIDTH (&self->info),
                                   .height = GST_VIDEO_INFO_HEIGHT (&self->info) };
@@ -144,7 +119,7 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   SlCanvas canvas;
   GError *error = NULL;
   count_frame (self);
-  if (!predicted && !stats)
+  if (!predicted && !style.stats)
     return GST_FLOW_OK;
   if (!sl_video_frame_map (&frame, &self->info, buffer,
                            GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, &error))
@@ -154,7 +129,7 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
     sl_prediction_reader_read (&self->reader, buffer, &prediction);
     sl_draw_prediction (&canvas, self->text, &style, &prediction);
   }
-  if (stats)
+  if (style.stats)
     draw_stats (self, buffer, &canvas, &style);
   gst_video_frame_unmap (&frame);
   return GST_FLOW_OK;

@@ -6,22 +6,8 @@
 #pragma once
 
 #include "plugins/overlay/canvas.h"
+#include "plugins/overlay/style.h"
 #include "plugins/overlay/text_cache.h"
-
-/**
- * SlDrawStyle:
- * @by_id: tracked objects have colours by their ids, not by their classes
- * @opacity: of masks and heat, 0..1
- * @thickness: of lines in pixels; 0 = by the size of the frame
- * @font_size: height of letters in pixels; 0 = by the size of the frame
- * @point_threshold: lowest confidence of points drawn
- */
-typedef struct
-{
-  gboolean boxes, labels, scores, ids, by_id, masks, keypoints, regions, heat;
-  double opacity, point_threshold;
-  gint thickness, font_size;
-} SlDrawStyle;
 
 /** @thickness: of lines; @padding: around text; in pixels */
 typedef struct
