@@ -204,6 +204,13 @@ draw_label (const SlPen *pen, const SlObjectView *object)
   }
 }
 
+/* A confidence of NaN is unknown. */
+static gboolean
+is_shown (const SlPen *pen, const SlObjectView *object)
+{
+  return !(object->confidence < pen->style->threshold);
+}
+
 /* Whether @object is the line between its two points, which a box and a label would hide. */
 static gboolean
 is_segment (const SlPen *pen, const SlObjectView *object, const SlSkeleton *common)
@@ -313,7 +320,7 @@ draw_object_masks (const SlPen *pen, const SlPredictionView *prediction)
   g_autofree guint8 *shares = g_malloc (widest);
   for (guint i = prediction->n_objects; i > 0; i--)
     if (prediction->objects[i - 1].mask.width > 0 && prediction->objects[i - 1].w > 0
-        && prediction->objects[i - 1].h > 0)
+        && prediction->objects[i - 1].h > 0 && is_shown (pen, &prediction->objects[i - 1]))
       draw_object_mask (pen, &prediction->objects[i - 1], shares);
 }
 
@@ -361,15 +368,17 @@ sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *styl
     draw_regions (&pen, prediction->analysis);
   for (guint i = 0; i < prediction->n_objects && style->boxes; i++) {
     const SlObjectView *object = &prediction->objects[i];
-    if (!is_segment (&pen, object, prediction->skeleton))
+    if (is_shown (&pen, object) && !is_segment (&pen, object, prediction->skeleton))
       sl_canvas_outline (canvas, object->x, object->y, object->w, object->h, pen.thickness,
                          object_ink (&pen, object));
   }
   for (guint i = 0; i < prediction->n_objects && style->keypoints; i++)
-    draw_skeleton (&pen, &prediction->objects[i], prediction->skeleton);
+    if (is_shown (&pen, &prediction->objects[i]))
+      draw_skeleton (&pen, &prediction->objects[i], prediction->skeleton);
   for (guint i = prediction->n_objects; i > 0 && (style->labels || style->scores || style->ids);
        i--)
-    if (!is_segment (&pen, &prediction->objects[i - 1], prediction->skeleton))
+    if (is_shown (&pen, &prediction->objects[i - 1])
+        && !is_segment (&pen, &prediction->objects[i - 1], prediction->skeleton))
       draw_label (&pen, &prediction->objects[i - 1]);
   draw_notes (&pen, prediction);
 }

@@ -33,6 +33,9 @@
      0, 1, 0.5)                                                                                    \
   X (DOUBLE, point_threshold, "point-threshold", "Point threshold",                                \
      "Least confidence of drawn keypoints, 0..1", 0, 1, 0.2)                                       \
+  X (DOUBLE, threshold, "threshold", "Threshold",                                                  \
+     "Least confidence of drawn objects, 0..1; objects without a confidence are always drawn", 0,  \
+     1, 0)                                                                                         \
   X (INT, thickness, "thickness", "Thickness",                                                     \
      "Thickness of lines in pixels; 0 = by the size of the frame", 0, 64, 0)                       \
   X (INT, font_size, "font-size", "Font size",                                                     \

@@ -408,6 +408,28 @@ test_time (void)
   gst_harness_teardown (harness);
 }
 
+/* Objects of confidence 0.87 are hidden above it; the one without a confidence never is. */
+static void
+test_threshold (void)
+{
+  g_autofree char *caps = NULL;
+  GstBuffer *plain = gray_frame ("RGB", WIDTH, HEIGHT, &caps);
+  GstBuffer *unknown = gst_buffer_copy_deep (plain), *both[2];
+  gst_buffer_add_video_region_of_interest_meta (unknown, "dog", 60, 30, 30, 24);
+  g_autofree guint8 *all = NULL, *hidden = NULL, *expected = NULL;
+  for (guint i = 0; i < 2; i++) {
+    both[i] = gst_buffer_copy_deep (unknown);
+    add_region (both[i], "cat", 5, 10, 8, 40, 36);
+  }
+  all = draw (both[0], caps, "threshold=0.87", WIDTH, HEIGHT);
+  hidden = draw (both[1], caps, "threshold=0.88", WIDTH, HEIGHT);
+  expected = draw (unknown, caps, "", WIDTH, HEIGHT);
+  g_assert_true (near (at (all, 10, 20), sl_draw_colour (5, "cat"), 0));
+  g_assert_cmpmem (hidden, WIDTH * HEIGHT * 3, expected, WIDTH * HEIGHT * 3);
+  g_assert_true (near (at (hidden, 60, 40), sl_draw_colour (-1, "dog"), 0));
+  gst_buffer_unref (plain);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
@@ -422,6 +444,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/sloverlay/shared", test_shared);
   g_test_add_func ("/sloverlay/label", test_label);
   g_test_add_func ("/sloverlay/by-id", test_by_id);
+  g_test_add_func ("/sloverlay/threshold", test_threshold);
   g_test_add_func ("/sloverlay/skeleton", test_skeleton);
   g_test_add_func ("/sloverlay/segment", test_segment);
   g_test_add_func ("/sloverlay/strangers", test_strangers);
