@@ -42,12 +42,13 @@ run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 fir
       if (column >= i * stride && column < i * stride + side)
         most[i] = larger_number (values, most[i]);
   }
-  for (gint32 x = 0; side == 0 && x < layer->filter_w; x++)
-    SL_UNROLL
-  for (gint i = 0; i < pixels; i++)
-    most[i] = larger_number (
-      column_of (columns + i * layer->stride + x, strip->columns, channel, layer->filter_h),
-      most[i]);
+  for (gint32 y = 0; side == 0 && y < layer->filter_h; y++)
+    for (gint32 x = 0; x < layer->filter_w; x++) {
+      const gfloat *const *at = columns + y * strip->columns + x;
+      SL_UNROLL
+      for (gint i = 0; i < pixels; i++)
+        most[i] = larger_number (load (at[i * layer->stride] + channel), most[i]);
+    }
   out += (gsize) first * (gsize) layer->channels + (gsize) channel;
   SL_UNROLL
   for (gint i = 0; i < pixels; i++)
