@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import sqlite3
+import stat
 
 import harness
 from harness import model, run, work, write
@@ -142,7 +143,12 @@ def test_pictures():
     assert rows(gallery, "SELECT count(*) FROM picture") == [(0,)]
     run("gallery", "show", gallery, "1", "--picture", picture).expect(1, "there is no picture of person 1 in it; slgallery keeps pictures with pictures=true")
     watch(striped(describe("gate", GREEN, gallery, "pictures=true\npicture-size=32\n")))
-    run("gallery", "show", gallery, "1", "--picture", work("none/a.jpg")).expect(1, "--picture: ")
+    os.mkfifo(work("pipe"))
+    for path, message in ((work("none/a.jpg"), "there is no such folder; make it first"), (harness.WORK.name, "is a folder; expected the file to write"),
+                          (work("pipe"), "is a device or a pipe; expected the file to write"), ("", "the name is empty; expected the file to write"),
+                          (gallery, "is a file of another kind, which would be lost"), (key, "is a file of another kind, which would be lost")):
+        run("gallery", "show", gallery, "1", "--picture", path).expect(2, "--picture: ", message)
+    assert people(gallery) and stat.S_ISFIFO(os.stat(work("pipe")).st_mode)
     lines = run("gallery", "show", gallery, "1", "--picture", picture).expect(0).out
     assert re.search(r"^picture: \S+Z gate$", lines, re.M), lines
     with open(picture, "rb") as file:

@@ -11,6 +11,8 @@
 
 #define COMMAND "gallery"
 #define LIMIT_MOST 100000
+/* How each picture begins. */
+#define JPEG_HEAD "\xff\xd8\xff"
 
 /* @us_since, @us_before, @most: what the texts say */
 typedef struct
@@ -157,7 +159,8 @@ read_options (Options *options)
   options->most = 100;
   return sl_options_integer (COMMAND, "--limit", options->limit, 1, LIMIT_MOST, &options->most)
          && sl_options_time (COMMAND, "--since", options->since, &options->us_since)
-         && sl_options_time (COMMAND, "--before", options->before, &options->us_before);
+         && sl_options_time (COMMAND, "--before", options->before, &options->us_before)
+         && sl_options_report (COMMAND, "--picture", options->picture, JPEG_HEAD);
 }
 
 static int
