@@ -85,7 +85,7 @@ choose_part (SlPortrait *self, const SlObjectView *object)
   return sl_normalizer_set (self->normalizer, &self->image, &self->spec) == SL_NORMALIZE_OK;
 }
 
-/* Of green, which is most of what is seen as light. */
+/* Of green, most of the light that is seen. */
 static gdouble
 find_sharpness (const SlPortrait *self)
 {
