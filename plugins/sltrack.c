@@ -26,6 +26,7 @@
 #include "plugins/meta/predictions.h"
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/keypoints.h"
 #include "plugins/meta/regions/look.h"
 #include "plugins/meta/regions/object.h"
 #include "plugins/base/properties.h"
@@ -35,6 +36,7 @@
 #include "plugins/tensor/stage_latency.h"
 #include "plugins/video/input.h"
 #include "plugins/base/tracking.h"
+#include "postprocess/predictions/alignment.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_track_debug);
 #define GST_CAT_DEFAULT sl_track_debug
@@ -65,9 +67,12 @@ typedef struct
   SlShift shift;
   /* With a model of appearance. */
   SlEmbedder *embedder; /* (nullable) */
-  GstBuffer *buffer;    /* the frame in hand */
-  GError *failure;      /* (nullable): of the frame in hand */
-  gint64 looked;        /* microseconds that the model took for it */
+  SlTurnedRect *parts;  /* SL_TRACK_MOST: of faces that are looked at */
+  GArray *points;       /* of one of them */
+  SlReadSkeleton skeleton;
+  GstBuffer *buffer; /* the frame in hand */
+  GError *failure;   /* (nullable): of the frame in hand */
+  gint64 looked;     /* microseconds that the model took for it */
   SlStageLatency latency;
   gboolean refused, told_blank;
   gint gives_looks; /* atomic: slgallery asked for embeddings */
@@ -236,6 +241,38 @@ check_blank (SlTrack *self, const gfloat *embeddings, guint n)
     (NULL));
 }
 
+/* Whether points are those of a face alone: poses of bodies have eyes, but no mouth. */
+static gboolean
+is_face (const SlSkeleton *skeleton)
+{
+  for (guint i = 0; i < skeleton->n_points; i++)
+    if (strcmp (skeleton->names[i], "mouth") == 0 || strcmp (skeleton->names[i], "left_mouth") == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* The part in which eyes, nose and mouth of object @i lie as `sightline serve --faces` places them;
+ * the width 0: take its box. */
+static SlTurnedRect
+place_face (SlTrack *self, guint i)
+{
+  const SlSkeleton *skeleton = &self->skeleton.skeleton;
+  GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->regions, i);
+  SlObjectView object;
+  SlTurnedRect part = { 0 };
+  g_array_set_size (self->points, 0);
+  if (!sl_region_read_object (region, self->width, self->height, &object)
+      || sl_region_read_points (region, &object, self->points, &self->skeleton) == 0
+      || skeleton->n_points != self->points->len || !is_face (skeleton))
+    return part;
+  object.points = (const SlPoint *) (gconstpointer) self->points->data;
+  object.n_points = self->points->len;
+  return sl_alignment_place_face (&object, skeleton, self->width, self->height,
+                                  sl_embedder_aspect (self->embedder), &part)
+           ? part
+           : (SlTurnedRect){ 0 };
+}
+
 /* The tracker asks how boxes of the frame in hand look. */
 static void
 look (gpointer data, const SlTrackBox *boxes, const guint *chosen, guint n, gfloat *embeddings)
@@ -249,7 +286,10 @@ look (gpointer data, const SlTrackBox *boxes, const guint *chosen, guint n, gflo
     g_prefix_error (&self->failure, "appearance: ");
     return;
   }
-  if (sl_embedder_run (self->embedder, &image, boxes, chosen, n, embeddings, &self->failure))
+  for (guint i = 0; i < n; i++)
+    self->parts[i] = place_face (self, chosen[i]);
+  if (sl_embedder_run (self->embedder, &image, boxes, self->parts, chosen, n, embeddings,
+                       &self->failure))
     check_blank (self, embeddings, n);
   else
     g_prefix_error (&self->failure, "appearance: ");
@@ -567,6 +607,8 @@ sl_track_finalize (GObject *object)
   g_ptr_array_unref (self->unsure);
   g_array_unref (self->boxes);
   g_array_unref (self->matches);
+  g_array_unref (self->points);
+  g_free (self->parts);
   g_free (self->expected);
   g_free (self->objects);
   sl_prediction_reader_clear (&((SlTrack *) object)->reader);
@@ -615,6 +657,8 @@ sl_track_init (SlTrack *self)
   self->unsure = g_ptr_array_new ();
   self->boxes = g_array_new (FALSE, FALSE, sizeof (SlTrackBox));
   self->matches = g_array_new (FALSE, FALSE, sizeof (SlTrackMatch));
+  self->points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
+  self->parts = g_new (SlTurnedRect, SL_TRACK_MOST);
   self->expected = g_new (SlTracked, SL_TRACK_MOST);
   self->objects = g_new (SlObjectView, SL_TRACK_MOST);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);

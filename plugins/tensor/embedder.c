@@ -246,14 +246,14 @@ clip (const SlEmbedder *self, const SlTrackBox *box, SlRect *part)
   return x1 > x0 && y1 > y0;
 }
 
-/* The tensor of place @i. */
+/* The tensor of place @i, of @turned where its width is not 0. */
 static gboolean
-make_input (SlEmbedder *self, const SlImage *image, const SlTrackBox *box, guint i)
+make_input (SlEmbedder *self, const SlImage *image, const SlTrackBox *box,
+            const SlTurnedRect *turned, guint i)
 {
-  const SlTurnedRect upright = { 0 };
   SlRect part;
   if (!clip (self, box, &part)
-      || sl_tensor_maker_choose (&self->maker, &part, &upright, NULL) != SL_NORMALIZE_OK)
+      || sl_tensor_maker_choose (&self->maker, &part, turned, NULL) != SL_NORMALIZE_OK)
     return FALSE;
   sl_tensor_maker_run (&self->maker, image, self->inputs[i]);
   return TRUE;
@@ -274,16 +274,25 @@ run (SlEmbedder *self, guint k, GError **error)
                      sl_session_status_text (self->loaded.session, status));
 }
 
+double
+sl_embedder_aspect (const SlEmbedder *self)
+{
+  return (double) self->spec.width / self->spec.height;
+}
+
 gboolean
 sl_embedder_run (SlEmbedder *self, const SlImage *image, const SlTrackBox *boxes,
-                 const guint *chosen, guint n, gfloat *embeddings, GError **error)
+                 const SlTurnedRect *parts, const guint *chosen, guint n, gfloat *embeddings,
+                 GError **error)
 {
+  static const SlTurnedRect upright = { 0 };
   guint places[SL_MAX_BATCH];
   memset (embeddings, 0, (gsize) n * self->length * sizeof *embeddings);
   for (guint next = 0; next < n;) {
     guint k = 0;
     for (; next < n && k < self->batch; next++)
-      if (make_input (self, image, &boxes[chosen[next]], k))
+      if (make_input (self, image, &boxes[chosen[next]], parts != NULL ? &parts[next] : &upright,
+                      k))
         places[k++] = next;
     if (k > 0 && !run (self, k, error))
       return FALSE;

@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "core/base/affine.h"
 #include "postprocess/predictions/track.h"
 #include "preprocess/image.h"
 
@@ -37,10 +38,15 @@ guint sl_embedder_length (const SlEmbedder *self);
 char *sl_embedder_take_notice (SlEmbedder *self);
 /** sl_embedder_set_image: frames are such from now on. FALSE with @error set. */
 gboolean sl_embedder_set_image (SlEmbedder *self, const SlImageInfo *image, GError **error);
+/** sl_embedder_aspect: width by height of the picture that the model takes. */
+double sl_embedder_aspect (const SlEmbedder *self);
 /** sl_embedder_run: the embeddings of the boxes @chosen, @n places in @boxes, one after another to
  * @embeddings. A box with nothing inside the frame gets zeros. Allocates nothing. FALSE with @error
- * set when the model fails. */
+ * set when the model fails.
+ *  @parts: (nullable): @n turned parts of the frame that show the objects upright, in place of
+ * their boxes; of the width 0: the box */
 gboolean sl_embedder_run (SlEmbedder *self, const SlImage *image, const SlTrackBox *boxes,
-                          const guint *chosen, guint n, gfloat *embeddings, GError **error);
+                          const SlTurnedRect *parts, const guint *chosen, guint n,
+                          gfloat *embeddings, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEmbedder, sl_embedder_free)
