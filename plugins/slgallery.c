@@ -25,6 +25,7 @@
 #include "plugins/meta/regions/look.h"
 #include "plugins/meta/regions/object.h"
 #include "plugins/video/frame.h"
+#include "plugins/video/caps.h"
 #include "plugins/video/input.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_gallery_element_debug);
@@ -399,6 +400,21 @@ open_portrait (SlGalleryElement *self, GstCaps *caps)
   return self->portrait != NULL || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
 
+/* Upstream converts to these formats, if it can. */
+static GstCaps *
+sl_gallery_element_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                                   GstCaps *filter)
+{
+  GstCaps *all = GST_BASE_TRANSFORM_CLASS (sl_gallery_element_parent_class)
+                   ->transform_caps (base, direction, caps, filter);
+  GST_OBJECT_LOCK (base);
+  const gboolean pictures = ((const SlGalleryElement *) base)->pictures;
+  GST_OBJECT_UNLOCK (base);
+  return direction == GST_PAD_SRC && pictures
+           ? sl_video_caps_narrow (base, all, filter, SL_VIDEO_INPUT_FORMATS)
+           : all;
+}
+
 static gboolean
 sl_gallery_element_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
@@ -476,6 +492,7 @@ sl_gallery_element_class_init (SlGalleryClass *klass)
     "gallery.md");
   klass->transform_ip = sl_gallery_element_transform_ip;
   klass->prepare_output_buffer = sl_gallery_element_prepare_output_buffer;
+  klass->transform_caps = sl_gallery_element_transform_caps;
   klass->set_caps = sl_gallery_element_set_caps;
   klass->start = sl_gallery_element_start;
   klass->stop = sl_gallery_element_stop;

@@ -34,6 +34,7 @@
 #include "plugins/meta/relations/write.h"
 #include "plugins/tensor/embedder.h"
 #include "plugins/tensor/stage_latency.h"
+#include "plugins/video/caps.h"
 #include "plugins/video/input.h"
 #include "plugins/base/tracking.h"
 #include "postprocess/predictions/alignment.h"
@@ -485,6 +486,23 @@ read_format (SlTrack *self, GstCaps *caps)
   return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
 
+/* Upstream converts to these formats, if it can. */
+static GstCaps *
+sl_track_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                         GstCaps *filter)
+{
+  const SlTrack *self = (const SlTrack *) base;
+  GstCaps *all = GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)
+                   ->transform_caps (base, direction, caps, filter);
+  GST_OBJECT_LOCK (base);
+  const gboolean camera = self->camera_motion,
+                 model = self->appearance != NULL && *self->appearance != '\0';
+  GST_OBJECT_UNLOCK (base);
+  return direction == GST_PAD_SRC && (camera || model) ? sl_video_caps_narrow (
+           base, all, filter, camera ? CAMERA_FORMATS : SL_VIDEO_INPUT_FORMATS)
+                                                       : all;
+}
+
 static void
 forget (SlTrack *self)
 {
@@ -640,6 +658,7 @@ sl_track_class_init (SlTrackClass *klass)
     "predictions.md");
   klass->transform_ip = sl_track_transform_ip;
   klass->prepare_output_buffer = sl_track_prepare_output_buffer;
+  klass->transform_caps = sl_track_transform_caps;
   klass->set_caps = sl_track_set_caps;
   klass->sink_event = sl_track_sink_event;
   klass->start = sl_track_start;

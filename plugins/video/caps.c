@@ -4,6 +4,7 @@
 
 #include "core/base/fail.h"
 #include "plugins/base/report.h"
+#include "plugins/video/dmabuf.h"
 
 /* Elements between an element and the one that makes its caps. */
 #define MAX_BETWEEN 64
@@ -142,6 +143,22 @@ answer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query
   if (answered)
     sl_video_caps_open (base, direction, query);
   return answered;
+}
+
+GstCaps *
+sl_video_caps_narrow (GstBaseTransform *base, GstCaps *caps, GstCaps *filter, const char *formats)
+{
+  g_autofree char *text = g_strconcat ("video/x-raw,format=", formats, NULL);
+  g_autoptr (GstCaps) taken = gst_caps_from_string (text);
+  if (sl_dmabuf_is_wanted (filter))
+    taken = sl_dmabuf_offer (taken);
+  GstCaps *narrow = gst_caps_intersect_full (caps, taken, GST_CAPS_INTERSECT_FIRST);
+  if (gst_caps_is_empty (narrow) || !has_choice (base->sinkpad, taken)) {
+    gst_caps_unref (narrow);
+    return caps;
+  }
+  gst_caps_unref (caps);
+  return narrow;
 }
 
 GstFlowReturn

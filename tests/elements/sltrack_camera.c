@@ -78,11 +78,49 @@ test_format (void)
   test_line_close (line.harness, line.bus);
 }
 
+/* Formats that upstream can convert, or choose, are no error. */
+static void
+test_converted (void)
+{
+  static const struct
+  {
+    const char *caps, *launch, *format;
+  } cases[] = {
+    { "video/x-raw,format=v210,width=48,height=32,framerate=25/1",
+      "videoconvert ! sltrack camera-motion=true", NULL },
+    { "video/x-raw,format=P010_10LE,width=48,height=32,framerate=25/1",
+      "videoconvert ! queue ! sltrack ! identity ! sltrack camera-motion=true", NULL },
+    { "video/x-raw,format=P010_10LE,width=48,height=32,framerate=25/1", "videoconvert ! sltrack",
+      "P010_10LE" },
+    { "video/x-raw,format=NV12,width=48,height=32,framerate=25/1",
+      "videoconvert ! sltrack camera-motion=true", "NV12" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    TestLine line = test_line_open (cases[i].launch, NULL, cases[i].caps);
+    GstVideoInfo info;
+    g_autoptr (GstCaps) caps = gst_caps_from_string (cases[i].caps);
+    g_assert_true (gst_video_info_from_caps (&info, caps));
+    GstBuffer *in = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
+    gst_buffer_memset (in, 0, 0, GST_VIDEO_INFO_SIZE (&info));
+    GST_BUFFER_PTS (in) = 0;
+    g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (line.harness));
+    test_assert_no_error (line.bus);
+    if (cases[i].format != NULL) {
+      g_autoptr (GstCaps) got = gst_pad_get_current_caps (line.harness->sinkpad);
+      g_assert_cmpstr (gst_structure_get_string (gst_caps_get_structure (got, 0), "format"), ==,
+                       cases[i].format);
+    }
+    test_line_close (line.harness, line.bus);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/sltrack/camera/jerks", test_jerks);
   g_test_add_func ("/sltrack/camera/observed", test_observed);
   g_test_add_func ("/sltrack/camera/format", test_format);
+  g_test_add_func ("/sltrack/camera/converted", test_converted);
   return test_elements_run ();
 }
