@@ -2,10 +2,12 @@
 /*
  * Float products that are an activation written out become that activation: SILU, HARD_SWISH, GELU
  * and MISH as converters spell them. Such a product is of a tensor, of something computed from it
- * alone, and of constants, in any order.
+ * alone, and of constants, in any order. Files of 16-bit floats have these constants rounded. Their
+ * own kernels would round each result as much, so the activation is what the file means.
  */
 #include <math.h>
 
+#include "core/base/half.h"
 #include "core/ops/ops.h"
 #include "core/passes/moved_view.h"
 
@@ -32,6 +34,26 @@ static gboolean
 is_near (gdouble a, gdouble b)
 {
   return fabs (a - b) <= TOLERANCE * fabs (b);
+}
+
+/* @value in 16 bits. */
+static gdouble
+as_half (gdouble value)
+{
+  return (gdouble) sl_half_to_float (sl_half_from_float ((gfloat) value));
+}
+
+static gdouble
+as_bfloat (gdouble value)
+{
+  return (gdouble) sl_bfloat_to_float (sl_bfloat_from_float ((gfloat) value));
+}
+
+/* Whether @a is @b as files have it: in float32, binary16 or bfloat16. */
+static gboolean
+is_stored (gdouble a, gdouble b)
+{
+  return is_near (a, b) || is_near (a, as_half (b)) || is_near (a, as_bfloat (b));
 }
 
 /* (nullable): the node that makes @tensor for one reader alone. */
@@ -64,9 +86,9 @@ is_multiple (const Fuse *fuse, gint32 tensor, gint32 x, gdouble factor)
   gdouble value = 0;
   const SlNode *node = only_for_one (fuse, tensor);
   if (is_with_number (fuse, node, SL_OP_MUL, &of, &value))
-    return of == x && is_near (value, factor);
+    return of == x && is_stored (value, factor);
   return is_with_number (fuse, node, SL_OP_DIV, &of, &value) && of == x
-         && is_near (1 / value, factor);
+         && is_stored (value, 1 / factor);
 }
 
 static gboolean add_factors (const Fuse *fuse, const SlNode *node, guint depth, Factors *factors);
@@ -198,16 +220,25 @@ as_cubic (const Fuse *fuse, gint32 tensor, gint32 x, guint depth, Cubic *cubic)
   return node != NULL && combine (fuse, node, x, depth + 1, cubic);
 }
 
+/* Whether @cubic is @slope times a sum of x and @bend times its cube. */
+static gboolean
+is_bent_line (const Cubic *cubic, gdouble slope, gdouble bend)
+{
+  return cubic->of[0] == 0 && is_near (cubic->of[1], slope) && cubic->of[2] == 0
+         && is_near (cubic->of[3], slope * bend);
+}
+
 /* Whether @tensor is the tangent in GELU's approximation. */
 static gboolean
 is_gelu_tangent (const Fuse *fuse, gint32 tensor, gint32 x)
 {
-  const gdouble slope = sqrt (M_2_PI);
+  const gdouble slope = sqrt (M_2_PI), bend = 0.044715;
   Cubic cubic;
   const gint32 of = behind (fuse, tensor, SL_OP_TANH);
-  return of >= 0 && as_cubic (fuse, of, x, 0, &cubic) && cubic.of[0] == 0
-         && is_near (cubic.of[1], slope) && cubic.of[2] == 0
-         && is_near (cubic.of[3], slope * 0.044715);
+  return of >= 0 && as_cubic (fuse, of, x, 0, &cubic)
+         && (is_bent_line (&cubic, slope, bend)
+             || is_bent_line (&cubic, as_half (slope), as_half (bend))
+             || is_bent_line (&cubic, as_bfloat (slope), as_bfloat (bend)));
 }
 
 /* What @x times @gate times @constant is; SL_OP_INVALID for none of these. @approximate: GELU by a
@@ -231,7 +262,7 @@ kind_of (const Fuse *fuse, gint32 x, gint32 gate, gdouble constant, gboolean *ap
       return SL_OP_INVALID;
     const gboolean is_gate =
       node->op == SL_OP_RELU6
-        ? of == x && value == 3 && is_near (constant, 1 / 6.0)
+        ? of == x && value == 3 && is_stored (constant, 1 / 6.0)
         : value == 0.5 && is_near (constant, 1) && is_multiple (fuse, of, x, 1 / 6.0);
     return is_gate ? SL_OP_HARD_SWISH : SL_OP_INVALID;
   }
