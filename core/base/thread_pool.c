@@ -49,10 +49,10 @@ struct _SlPool
   guint8 apart[LINE];
   gint done; /* atomic: pieces done by others than the caller */
   guint8 apart_too[LINE];
-  gint asleep;  /* atomic: whether threads wait for @work that nobody has woken */
-  gint waiting; /* atomic: whether the caller waits for @finished */
-  gint quit;    /* atomic */
-  gint started; /* atomic: threads that have begun, and so have allocated what they ever will */
+  gint asleep;   /* atomic: whether threads wait for @work that nobody has woken */
+  gint waiting;  /* atomic: whether the caller waits for @finished */
+  gint quit;     /* atomic */
+  guint started; /* threads that have begun, and so have allocated what they ever will */
   GMutex mutex;
   GCond work, finished;
 };
@@ -132,6 +132,14 @@ count_done (SlPool *pool, guint pieces)
 }
 
 static void
+count_started (SlPool *pool)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&pool->mutex);
+  pool->started++;
+  g_cond_signal (&pool->finished);
+}
+
+static void
 sleep_until_woken (SlPool *pool, const gint *left)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&pool->mutex);
@@ -148,7 +156,7 @@ worker_main (gpointer data)
   const guint index = worker->index;
   const gint *const left = &pool->shares[index].left;
   g_free (worker);
-  g_atomic_int_inc (&pool->started);
+  count_started (pool);
   while (!g_atomic_int_get (&pool->quit)) {
     const guint pieces = work (pool, index);
     if (pieces > 0)
@@ -246,8 +254,10 @@ sl_pool_new (guint threads, GError **error)
     }
     pool->threads[i - 1] = thread;
   }
-  while (g_atomic_int_get (&pool->started) + 1 < (gint) pool->n_threads)
-    g_thread_yield ();
+  /* Yielding would wait for every other thread of a busy machine in turn. */
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&pool->mutex);
+  while (pool->started + 1 < pool->n_threads)
+    g_cond_wait (&pool->finished, &pool->mutex);
   return pool;
 }
 
