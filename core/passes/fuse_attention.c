@@ -17,8 +17,9 @@
 #define SEARCHED 64
 /* Columns of more would need much memory for each thread. */
 #define MAX_COLUMNS 512
-/* Scores this far below others have no share in a softmax of floats. */
-#define NEVER -1e30
+/* Scores this far below others have no share in a softmax of floats: the lowest number of binary16,
+ * with which files of float16 mask. */
+#define NEVER -65504.0
 
 typedef struct
 {
