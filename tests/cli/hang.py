@@ -53,6 +53,17 @@ def expect_end(child, number):
     return out, err
 
 
+def test_one_initialisation():
+    """GStreamer is initialised once, before the decoder's process is forked. Where plugins were loaded for a new registry, threads may run, and then each
+    process does it."""
+    picture, registry = png("once.png", 5, 5, RED), work("once.bin")
+    for fork, times in (("no", (1, 2)), ("yes", (1,))):
+        env = dict(os.environ, GST_DEBUG="GST_INIT:4", GST_REGISTRY=registry, GST_REGISTRY_FORK=fork)
+        result = run("predict", "--json", "--model", model("brightest_channel.tflite"), picture, env=env)
+        assert result.status == 0 and json.loads(result.out)["labels"][0]["label_id"] == 0, (fork, result)
+        assert result.err.count("Initializing GStreamer Core Library") in times, (fork, result)
+
+
 def test_endless_pictures():
     folder = work("pictures")
     os.mkdir(folder)

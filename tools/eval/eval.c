@@ -8,7 +8,6 @@
 
 #include "core/base/printable.h"
 #include "core/base/thread_count.h"
-#include "plugins/elements.h"
 #include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/eval/eval_tracks.h"
@@ -141,7 +140,6 @@ run (const Options *options, char **models)
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
   if (spawner == NULL)
     return sl_complain ("eval", "%s", error->message);
-  sl_elements_init (NULL, NULL);
   const gboolean good = evaluate (options, models, spawner, &error);
   if (sl_interrupted ())
     return SL_EXIT_INTERRUPTED;

@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 
-#include "plugins/elements.h"
 #include "sightline/error.h"
 #include "tools/command.h"
 #include "tools/fit/finding.h"
@@ -134,7 +133,6 @@ run (const Options *options, char **arguments)
     sl_complain ("fit", "%s", error->message);
     return SL_EXIT_FAILED;
   }
-  sl_elements_init (NULL, NULL);
   const gboolean good = fit (options, arguments, spawner, &error);
   if (sl_interrupted ())
     return SL_EXIT_INTERRUPTED;

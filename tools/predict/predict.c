@@ -427,7 +427,6 @@ start_and_predict (const Options *options, char **arguments)
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
   if (spawner == NULL)
     return sl_complain ("predict", "%s", error->message);
-  sl_elements_init (NULL, NULL);
   sl_elements_register_static ();
   return predict (options, spawner, arguments);
 }

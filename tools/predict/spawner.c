@@ -2,10 +2,13 @@
 /*
  * A thread that spins in a decoder can be neither joined nor killed, so decoding is done in a
  * process of its own. Only a process without other threads may fork and go on without executing a
- * program, and this program soon has many; so the first thing it does is to fork the spawner, which
- * does nothing but fork, kill and wait. When the program ends, however it does, the spawner reads
- * the end of its socket, and ends with what it started. Signals of the terminal are the program's
- * business.
+ * program, and this program soon has many; so it first forks the spawner, which does nothing but
+ * fork, kill and wait. When the program ends, however it does, the spawner reads the end of its
+ * socket, and ends with what it started. Signals of the terminal are the program's business.
+ *
+ * GStreamer takes 10 ms to initialise. It starts no thread, except where it makes its registry and
+ * loads plugins to do so; hence a spawner is forked before, and one that has GStreamer initialised
+ * takes its place if the program still has one thread.
  */
 #include "tools/predict/spawner.h"
 
@@ -18,6 +21,7 @@
 #include <unistd.h>
 
 #include "core/base/fail.h"
+#include "plugins/elements.h"
 #include "tools/predict/server.h"
 #include "tools/predict/wire.h"
 
@@ -131,8 +135,8 @@ obey (int control)
     kill (child, SIGKILL);
 }
 
-SlSpawner *
-sl_spawner_new (GError **error)
+static SlSpawner *
+fork_spawner (GError **error)
 {
   int pair[2];
   fflush (NULL);
@@ -160,6 +164,27 @@ sl_spawner_free (SlSpawner *spawner)
   close (spawner->control);
   waitpid (spawner->process, NULL, 0);
   g_free (spawner);
+}
+
+/* FALSE where it is unknown. */
+static gboolean
+has_one_thread (void)
+{
+  g_autoptr (GDir) threads = g_dir_open ("/proc/self/task", 0, NULL);
+  return threads != NULL && g_dir_read_name (threads) != NULL && g_dir_read_name (threads) == NULL;
+}
+
+SlSpawner *
+sl_spawner_new (GError **error)
+{
+  SlSpawner *spawner = fork_spawner (error);
+  if (spawner == NULL)
+    return NULL;
+  sl_elements_init (NULL, NULL);
+  if (!has_one_thread ())
+    return spawner;
+  sl_spawner_free (spawner);
+  return fork_spawner (error);
 }
 
 /* Sends @kind and waits for the answer; FALSE when none comes. @socket: (nullable) */

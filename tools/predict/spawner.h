@@ -10,8 +10,8 @@
 
 typedef struct _SlSpawner SlSpawner;
 
-/** sl_spawner_new: to be called while the program has one thread and no library has been
- * initialised: what is made later are copies of the program as it is now. */
+/** sl_spawner_new: calls sl_elements_init(). To be called while the program has one thread and no
+ * library has been initialised: what is made later are copies of the program as it is now. */
 SlSpawner *sl_spawner_new (GError **error);
 /** sl_spawner_free: ends the process that runs, too. */
 void sl_spawner_free (SlSpawner *spawner);

@@ -10,7 +10,6 @@
 
 #include "core/base/half.h"
 #include "core/base/thread_count.h"
-#include "plugins/elements.h"
 #include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/frames.h"
@@ -507,7 +506,6 @@ run (Options *options)
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
   if (spawner == NULL)
     return sl_complain ("calibrate", "%s", error->message);
-  sl_elements_init (NULL, NULL);
   const int status = read_description (options, &camera, &said);
   if (status != SL_EXIT_OK)
     return status;

@@ -13,7 +13,6 @@
 #include "core/base/thread_count.h"
 #include "core/base/zoo_name.h"
 #include "models/zoo/cache.h"
-#include "plugins/elements.h"
 #include "core/base/fail.h"
 #include "tools/command.h"
 #include "tools/html_page.h"
@@ -262,7 +261,6 @@ run (const Options *options)
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
   if (spawner == NULL)
     return sl_complain ("quantize", "%s", error->message);
-  sl_elements_init (NULL, NULL);
   const gboolean good = open_and_quantize (options, spawner, &error);
   if (sl_interrupted ())
     return SL_EXIT_INTERRUPTED;
