@@ -244,7 +244,7 @@ def test_same_bytes():
 
 def test_only_broken_pictures():
     """Among whole ones they are named; where no other is left, nothing is written."""
-    path = folder("broken", 6)
+    path = folder("some-broken", 6)
     names = ["broken%d.jpg" % i for i in range(20)]
     for i, name in enumerate(names):
         with open(os.path.join(path, name), "wb") as file:
@@ -264,7 +264,7 @@ YOLOX = ["--mean", "0", "--std", "1", "--colour", "BGR", "--fit", "letterbox"]
 
 def test_broken_pictures():
     """Of ten kinds, among six whole ones: each is named once, and none ends the program."""
-    path = folder("broken", 6)
+    path = folder("ten-kinds", 6)
     whole = sorted(os.listdir(path))
     with open(os.path.join(path, whole[0]), "rb") as file:
         good = file.read()
