@@ -7,6 +7,7 @@
 
 #include <gst/app/gstappsrc.h>
 
+#include "pipelines/supervise/bus.h"
 #include "plugins/elements.h"
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/regions/object.h"
@@ -47,7 +48,9 @@ fixture_init (Fixture *f, const char *middle)
   g_signal_connect (sink, "handoff", G_CALLBACK (on_handoff), f->counts);
   f->feed = sl_feed_new ("door", on_notify, f);
   sl_feed_attach (f->feed, f->pipeline);
-  gst_element_set_state (f->pipeline, GST_STATE_PLAYING);
+  if (gst_element_set_state (f->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    sl_bus_take_refusal (f->pipeline, "the pipeline", NULL, &error);
+  g_assert_no_error (error);
 }
 
 static void
