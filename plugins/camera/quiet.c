@@ -323,6 +323,23 @@ take (Gate *gate, GstPad *pad, GstPadProbeInfo *info)
   return GST_PAD_PROBE_HANDLED;
 }
 
+/*
+ * Before the decoder opens. Frames are missing in front of a key frame, and in H.265 that one may
+ * refer to them, for its leading pictures. FFmpeg 7 draws such references, and avdec_h265 counts
+ * their buffers as those of the key frame. With several frames in work it then loses up to a third
+ * of the frames behind it (GStreamer 1.26; not 1.22). So its threads share the slices of one frame.
+ */
+static void
+decode_one_by_one (GstPad *pad)
+{
+  guint major, minor, micro, nano;
+  g_autoptr (GstElement) decoder = gst_pad_get_parent_element (pad);
+  gst_version (&major, &minor, &micro, &nano);
+  if (decoder != NULL && (major > 1 || minor >= 24)
+      && g_object_class_find_property (G_OBJECT_GET_CLASS (decoder), "thread-type") != NULL)
+    gst_util_set_object_arg (G_OBJECT (decoder), "thread-type", "slice");
+}
+
 /* Another stream or a part of it begins: it is not quiet, and nothing is known of it. */
 static void
 begin (Gate *gate)
@@ -337,10 +354,12 @@ begin (Gate *gate)
 }
 
 static void
-take_caps (Gate *gate, GstCaps *caps)
+take_caps (Gate *gate, GstPad *pad, GstCaps *caps)
 {
   SlCodedFormat format;
   sl_coded_format_read (caps, &format);
+  if (format.codec == SL_CODED_H265)
+    decode_one_by_one (pad);
   gst_caps_replace (&gate->caps, caps);
   gate->takes = format.codec == SL_CODED_H264 || format.codec == SL_CODED_H265;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&gate->quiet->lock);
@@ -360,7 +379,7 @@ take_event (Gate *gate, GstPad *pad, GstEvent *event)
         break;
       release (gate, pad);
       begin (gate);
-      take_caps (gate, caps);
+      take_caps (gate, pad, caps);
       break;
     case GST_EVENT_STREAM_START:
     case GST_EVENT_SEGMENT:
