@@ -97,6 +97,14 @@ choose_objects (SlFrameParts *parts, gpointer owner, GstBuffer **frame, const Gs
   return TRUE;
 }
 
+/* The whole part that the chosen tiles lie in comes after them. */
+static void
+append_whole (SlFrameParts *parts, const SlRect *crop)
+{
+  const SlObjectRegion whole = { parts->chosen->len, *crop };
+  g_array_append_val (parts->chosen, whole);
+}
+
 /* Whether tensors are made of tiles. */
 static gboolean
 choose_tiles (SlFrameParts *parts, const SlRect *crop)
@@ -105,11 +113,11 @@ choose_tiles (SlFrameParts *parts, const SlRect *crop)
   if (n == 1)
     return FALSE;
   g_array_set_size (parts->chosen, 0);
-  for (guint i = 0; i <= n; i++) {
-    const SlObjectRegion tile = { i, i < n ? sl_tiles_place (crop, parts->columns, parts->rows, i)
-                                           : *crop };
+  for (guint i = 0; i < n; i++) {
+    const SlObjectRegion tile = { i, sl_tiles_place (crop, parts->columns, parts->rows, i) };
     g_array_append_val (parts->chosen, tile);
   }
+  append_whole (parts, crop);
   return TRUE;
 }
 
@@ -151,20 +159,34 @@ choose_motion (SlFrameParts *parts, const SlMotionMeta *motion, const GstVideoIn
   return none ? SL_FRAME_PARTS_STILL : n > 0 ? SL_FRAME_PARTS_MOTION : SL_FRAME_PARTS_NONE;
 }
 
+/* What to look at with tiles=motion. A whole frame that is due does not replace the tiles: objects
+ * that are too small on it would vanish for that frame. */
+static SlFramePartsKind
+choose_seen (SlFrameParts *parts, gpointer owner, GstBuffer *frame, const GstVideoInfo *video,
+             const SlNormalizeSpec *spec)
+{
+  const SlMotionMeta *motion = sl_buffer_get_motion (frame);
+  const gboolean due = is_full_due (parts, owner, frame);
+  parts->unseen = motion == NULL;
+  SlFramePartsKind kind =
+    motion == NULL ? SL_FRAME_PARTS_NONE : choose_motion (parts, motion, video, spec);
+  if (due && kind == SL_FRAME_PARTS_STILL)
+    kind = SL_FRAME_PARTS_NONE;
+  if (due && kind == SL_FRAME_PARTS_MOTION) {
+    append_whole (parts, &spec->crop);
+    kind = SL_FRAME_PARTS_TILES;
+  }
+  if (due || kind == SL_FRAME_PARTS_NONE)
+    parts->full = GST_BUFFER_PTS (frame);
+  return kind;
+}
+
 SlFramePartsKind
 sl_frame_parts_choose (SlFrameParts *parts, gpointer owner, GstBuffer **frame,
                        const GstVideoInfo *video, const SlNormalizeSpec *spec)
 {
-  if (parts->motion) {
-    const SlMotionMeta *motion = sl_buffer_get_motion (*frame);
-    parts->unseen = motion == NULL;
-    const SlFramePartsKind kind = motion == NULL || is_full_due (parts, owner, *frame)
-                                    ? SL_FRAME_PARTS_NONE
-                                    : choose_motion (parts, motion, video, spec);
-    if (kind == SL_FRAME_PARTS_NONE)
-      parts->full = GST_BUFFER_PTS (*frame);
-    return kind;
-  }
+  if (parts->motion)
+    return choose_seen (parts, owner, *frame, video, spec);
   if (choose_tiles (parts, &spec->crop))
     return SL_FRAME_PARTS_TILES;
   return choose_objects (parts, owner, frame, video, (double) spec->width / spec->height)

@@ -335,7 +335,10 @@ sl_tiles_gather (SlTiles **place, const SlFrameMeta *meta, SlPredictionView *pre
     sl_tiles_keep (tiles, prediction);
   else if (content == SL_FRAME_LAST_TILE)
     sl_tiles_merge_motion (tiles, prediction, iou, most);
-  else
+  else {
     sl_tiles_merge (tiles, prediction, iou, most);
+    if (meta->motion)
+      sl_tiles_keep (tiles, prediction);
+  }
   return FALSE;
 }

@@ -392,6 +392,42 @@ test_kept (void)
   sl_tiles_free (tiles);
 }
 
+/* A whole frame between tiles: what tiles show stays, in that frame and in the next ones. */
+static void
+test_whole_between (void)
+{
+  const SlObjectView small[] = { object (0.6, 0.6, 0.62, 0.64, 0.6) },
+                     large[] = { object (0.1, 0.1, 0.3, 0.9, 0.8) };
+  static const struct
+  {
+    SlFrameContent content;
+    SlRect part;
+    guint own, expected;
+  } steps[] = { { SL_FRAME_TILE, { 50, 50, 40, 40 }, 1, 0 },
+                { SL_FRAME_AFTER_TILES, { 0, 0, 100, 100 }, 2, 2 },
+                { SL_FRAME_LAST_TILE, { 40, 0, 40, 40 }, 0, 2 },
+                { SL_FRAME_WHOLE, { 0, 0, 100, 100 }, 2, 1 } };
+  GstBuffer *frames[3] = { gst_buffer_new (), gst_buffer_new (), gst_buffer_new () };
+  SlTiles *tiles = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    SlFrameMeta meta = { .frame = frames[i == 0 ? 0 : i - 1],
+                         .content = steps[i].content,
+                         .part = steps[i].part,
+                         .divided = { 0, 0, 100, 100 },
+                         .motion = TRUE };
+    SlPredictionView view = { .width = 100,
+                              .height = 100,
+                              .n_objects = steps[i].own > 0,
+                              .objects = steps[i].own == 1 ? small : large };
+    g_assert_cmpint (sl_tiles_gather (&tiles, &meta, &view, 0.45, 1000), ==, i == 0);
+    if (i > 0)
+      g_assert_cmpuint (view.n_objects, ==, steps[i].expected);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (frames); i++)
+    gst_buffer_unref (frames[i]);
+  sl_tiles_free (tiles);
+}
+
 /* A code of 70 pixels on a gray frame of 2000x1500, at @x; -1 = none. */
 static GstBuffer *
 code_frame (TestSymbol *symbol, gint x, guint64 number)
@@ -407,15 +443,19 @@ code_frame (TestSymbol *symbol, gint x, guint64 number)
   return buffer;
 }
 
-/* The model sees a small code where it moves, and nothing runs while nothing moves. */
-static void
-test_predict (void)
+/* Runs slpredict on 16 frames; a code moves from the seventh on. Returns on how many it was found;
+ * @looked has a bit for each frame that the model saw. */
+static guint
+find_code (const char *interval, guint *looked)
 {
   TestSymbol symbol = { 70, 70, 2.4, 0 };
-  TestLine line = test_line_open ("slmotion ! slpredict tiles=motion full-interval=60", NULL,
-                                  "video/x-raw,format=GRAY8,width=2000,height=1500,framerate=10/1");
+  g_autofree char *launch =
+    g_strdup_printf ("slmotion ! slpredict tiles=motion full-interval=%s", interval);
+  TestLine line =
+    test_line_open (launch, NULL, "video/x-raw,format=GRAY8,width=2000,height=1500,framerate=10/1");
   SlPredictionReader reader;
   guint found = 0;
+  *looked = 0;
   sl_prediction_reader_init (&reader);
   for (guint i = 0; i < 16; i++) {
     const gint x = i < 6 ? -1 : 200 + 60 * (gint) (i - 6);
@@ -423,16 +463,31 @@ test_predict (void)
     g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
     SlPredictionView view = { .width = 2000, .height = 1500 };
     sl_prediction_reader_read (&reader, out, &view);
-    g_assert_cmpint (sl_buffer_was_looked_at (out), ==, i == 0 || i >= 7);
+    *looked |= (guint) sl_buffer_was_looked_at (out) << i;
     for (guint k = 0; k < view.n_objects; k++)
       found += strcmp (view.objects[k].label, "qr") == 0
                && ABS (view.objects[k].x + view.objects[k].w / 2 - (x + 70)) < 20
                && ABS (view.objects[k].y + view.objects[k].h / 2 - 970) < 20;
   }
-  g_assert_cmpuint (found, >=, 8);
   sl_prediction_reader_clear (&reader);
   test_assert_no_error (line.bus);
   test_line_close (line.harness, line.bus);
+  return found;
+}
+
+/* The model sees a small code where it moves, and nothing runs while nothing moves. Whole frames in
+ * between, on which the code is too small, take nothing away. */
+static void
+test_predict (void)
+{
+  guint looked;
+  const guint found = find_code ("60", &looked);
+  g_assert_cmpuint (found, >=, 8);
+  g_assert_cmphex (looked, ==, 0xff81);
+  g_assert_cmpuint (find_code ("0.3", &looked), ==, found);
+  g_assert_cmphex (looked, ==, 0xffc9);
+  g_assert_cmpuint (find_code ("0", &looked), ==, found);
+  g_assert_cmphex (looked, ==, 0xffff);
 }
 
 /* Without slmotion the model looks at whole frames, which is said. */
@@ -503,6 +558,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slmotion/refused", test_refused);
   g_test_add_func ("/slmotion/around", test_around);
   g_test_add_func ("/slmotion/kept", test_kept);
+  g_test_add_func ("/slmotion/whole_between", test_whole_between);
   g_test_add_func ("/slmotion/predict", test_predict);
   g_test_add_func ("/slmotion/unseen", test_unseen);
   g_test_add_func ("/slmotion/time", test_time);
