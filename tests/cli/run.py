@@ -226,6 +226,13 @@ def test_nobody_reads():
         assert running.status == 1 and states[-1]["event"] == "failed" and "Broken pipe" in states[-1]["message"], running.lines
 
 
+def test_restart_in_vain():
+    """What a second start does not mend ends the pipeline, and the message says so where a restart was asked for."""
+    launch, said = FRAMES + " ! slmotion ignore=nonsense ! fakesink", "not started again, since it would fail again"
+    run("run", describe("vain", launch, "restart=always\n")).expect(1, "'nonsense': expected [zone NAME]", "; " + said)
+    assert said not in run("run", describe("once", launch)).expect(1, "'nonsense': expected [zone NAME]").err
+
+
 def test_restart_always():
     running = Running(describe("ever", "videotestsrc num-buffers=3 ! fakesink", "restart=always\nbackoff-min=10ms\nbackoff-max=20ms\n"))
     running.wait_for("running", 3)

@@ -260,8 +260,11 @@ take_error (gpointer data, const char *element, const GError *error)
     tear_down (worker);
   note_first_frame (worker);
   worker->for_good = worker->for_good || is_unread_output (error->message);
-  fail (worker, "%s%s%s", element != NULL ? element : "", element != NULL ? ": " : "",
-        error->message);
+  const gboolean asked_again =
+    worker->description->restart != SL_RESTART_NO && worker->fallback == NULL;
+  fail (worker, "%s%s%s%s", element != NULL ? element : "", element != NULL ? ": " : "",
+        error->message,
+        worker->for_good && asked_again ? "; not started again, since it would fail again" : "");
 }
 
 static void
