@@ -207,6 +207,7 @@ def test_key():
         assert serving.raw(head).startswith(b"HTTP/1.1 401")
         assert serving.stop() == 0
     run("serve", model("one_box.tflite"), "--http", "127.0.0.1:0", "--api-key-file", key, "--http-password-file", key).expect(2, "expected either --api-key-file or --http-password-file")
+    run("serve", model("one_box.tflite"), "--http", "127.0.0.1:0", "--api-key-file", "nowhere/key").expect(1, "sightline serve: --api-key-file: " + "nowhere/key" + ": No such file or directory")
     run("serve", model("one_box.tflite"), "--zmq", "ipc:///x", "--api-key-file", key).expect(2, "--api-key-file and --http-body go with --http")
     run("serve", model("one_box.tflite"), "--http", "127.0.0.1:0", "--http-body", "0").expect(2, "--http-body")
     run("serve", model("one_box.tflite"), "--http", "0.0.0.0:0").expect(1, "other machines reach 0.0.0.0:0")

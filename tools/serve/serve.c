@@ -180,6 +180,19 @@ read_password (Options *o)
   return o->password != NULL;
 }
 
+/* The server reads it as its password. Said here, the message names the option. */
+static gboolean
+check_key (const Options *o)
+{
+  g_autofree char *warning = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *key =
+    o->key_file != NULL ? sl_secret_file_read (o->key_file, &warning, &error) : NULL;
+  if (error != NULL)
+    sl_complain ("serve", "--api-key-file: %s", error->message);
+  return error == NULL;
+}
+
 /* Whether pictures come by HTTP. */
 static gboolean
 takes_pictures (const Options *o)
@@ -498,7 +511,7 @@ serve_run (int argc, char **argv)
   int status = parse (&o, argc, argv, &arguments);
   if (status < 0)
     status = check (&o, arguments);
-  if (status < 0 && !read_password (&o))
+  if (status < 0 && !(read_password (&o) && check_key (&o)))
     status = SL_EXIT_FAILED;
   if (status < 0) {
     sl_run_log_init (o.json);
