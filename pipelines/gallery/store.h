@@ -12,7 +12,9 @@
 #include "pipelines/gallery/table.h"
 
 /** What is wrong without a key, of a path. */
-#define SL_IDENTITY_NEEDS_KEY "%s: it is encrypted; expected the file of its key: state key-file="
+#define SL_IDENTITY_NEEDS_KEY                                                          \
+  "%s: it is encrypted; expected the file of its key: state key-file= (--key-file of " \
+  "sightline gallery, --gallery-key-file of sightline serve)"
 
 /** What the embedding of a view is for the seal. */
 #define SL_IDENTITY_LOOK "look"

@@ -157,7 +157,7 @@ def test_sealed():
     assert "Anna" not in run("gallery", "list", gallery).expect(0).out and "Anna Blum" in run("gallery", "list", gallery, "--key-file", key).expect(0).out
     start = ("serve", "face=" + model("one_box.tflite"), "--http", "127.0.0.1:0", "--faces", embedder(), "--gallery", gallery, "--keep", "365d")
     run(*start, "--gallery-key-file", wrong).expect(1, "--gallery: " + gallery + ": it is encrypted with another key")
-    run(*start).expect(1, "--gallery: " + gallery + ": it is encrypted; expected the file of its key")
+    run(*start).expect(1, "--gallery: " + gallery + ": it is encrypted; expected the file of its key: state key-file= (--key-file of sightline gallery, --gallery-key-file of sightline serve)")
 
 
 def test_refused():

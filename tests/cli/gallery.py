@@ -241,7 +241,7 @@ def test_check():
     assert any("its embeddings are of another model" in text for _, text in findings(describe("gate", GREEN, gallery), 1))
     sealed = work("g.gallery")
     watch(describe("gate", GREEN, sealed, "key-file=%s\n" % key))
-    assert [text for _, text in findings(describe("gate", GREEN, sealed), 1)] == [sealed + ": it is encrypted; expected the file of its key: state key-file="]
+    assert [text for _, text in findings(describe("gate", GREEN, sealed), 1)] == [sealed + ": it is encrypted; expected the file of its key: state key-file= (--key-file of sightline gallery, --gallery-key-file of sightline serve)"]
 
 
 def test_reload():
