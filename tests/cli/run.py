@@ -110,7 +110,7 @@ def test_does_not_stop():
     time.sleep(1)
     seconds = running.stop()
     assert running.status == 1 and seconds < STOPPED, seconds
-    assert "did not stop within 0.7 s; ending without it" in running.wait_for("stuck")["message"]
+    assert "did not stop within 0.7 s; ending without it; a longer --stop-timeout gives it more time" in running.wait_for("stuck")["message"]
 
 
 def test_does_not_stop_after_a_failure():

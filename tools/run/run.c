@@ -139,7 +139,9 @@ on_overdue (gpointer data)
   for (guint i = 0; i < run->workers->len; i++)
     if (!sl_worker_at_rest (run->workers->pdata[i]))
       sl_run_log (SL_LOG_ERROR, sl_worker_name (run->workers->pdata[i]), "stuck",
-                  "did not stop within %.1f s; ending without it", run->stop_ms / 1000.0);
+                  "did not stop within %.1f s; ending without it; a longer --stop-timeout gives "
+                  "it more time",
+                  run->stop_ms / 1000.0);
   run->overdue = TRUE;
   g_main_loop_quit (run->loop);
   return G_SOURCE_REMOVE;
