@@ -231,6 +231,13 @@ def test_restart_in_vain():
     launch, said = FRAMES + " ! slmotion ignore=nonsense ! fakesink", "not started again, since it would fail again"
     run("run", describe("vain", launch, "restart=always\n")).expect(1, "'nonsense': expected [zone NAME]", "; " + said)
     assert said not in run("run", describe("once", launch)).expect(1, "'nonsense': expected [zone NAME]").err
+    running = Running(describe("vain", launch, "restart=always\n"), describe("other", FRAMES + " ! fakesink"))
+    running.wait_for("running")
+    running.wait_for("failed")
+    describe("vain", FRAMES + " ! fakesink", "restart=always\n")
+    running.child.send_signal(signal.SIGHUP)
+    running.wait_for("running", 2)
+    assert running.stop() < STOPPED and running.status == 0
 
 
 def test_restart_always():
