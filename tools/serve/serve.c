@@ -186,11 +186,12 @@ check_key (const Options *o)
 {
   g_autofree char *warning = NULL;
   g_autoptr (GError) error = NULL;
-  g_autofree char *key =
-    o->key_file != NULL ? sl_secret_file_read (o->key_file, &warning, &error) : NULL;
-  if (error != NULL)
+  if (o->key_file == NULL)
+    return TRUE;
+  g_autofree char *key = sl_secret_file_read (o->key_file, &warning, &error);
+  if (key == NULL)
     sl_complain ("serve", "--api-key-file: %s", error->message);
-  return error == NULL;
+  return key != NULL;
 }
 
 /* Whether pictures come by HTTP. */
