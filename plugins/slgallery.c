@@ -25,7 +25,6 @@
 #include "plugins/meta/regions/look.h"
 #include "plugins/meta/regions/object.h"
 #include "plugins/video/frame.h"
-#include "plugins/video/caps.h"
 #include "plugins/video/input.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_gallery_element_debug);
@@ -411,7 +410,7 @@ sl_gallery_element_transform_caps (GstBaseTransform *base, GstPadDirection direc
   const gboolean pictures = ((const SlGalleryElement *) base)->pictures;
   GST_OBJECT_UNLOCK (base);
   return direction == GST_PAD_SRC && pictures
-           ? sl_video_caps_narrow (base, all, filter, SL_VIDEO_INPUT_FORMATS)
+           ? sl_video_input_narrow (base, all, filter, SL_VIDEO_INPUT_FORMATS)
            : all;
 }
 

@@ -34,7 +34,6 @@
 #include "plugins/meta/relations/write.h"
 #include "plugins/tensor/embedder.h"
 #include "plugins/tensor/stage_latency.h"
-#include "plugins/video/caps.h"
 #include "plugins/video/input.h"
 #include "plugins/base/tracking.h"
 #include "postprocess/predictions/alignment.h"
@@ -498,7 +497,7 @@ sl_track_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstC
   const gboolean camera = self->camera_motion,
                  model = self->appearance != NULL && *self->appearance != '\0';
   GST_OBJECT_UNLOCK (base);
-  return direction == GST_PAD_SRC && (camera || model) ? sl_video_caps_narrow (
+  return direction == GST_PAD_SRC && (camera || model) ? sl_video_input_narrow (
            base, all, filter, camera ? CAMERA_FORMATS : SL_VIDEO_INPUT_FORMATS)
                                                        : all;
 }

@@ -4,7 +4,6 @@
 
 #include "core/base/fail.h"
 #include "plugins/base/report.h"
-#include "plugins/video/dmabuf.h"
 
 /* Elements between an element and the one that makes its caps. */
 #define MAX_BETWEEN 64
@@ -36,9 +35,8 @@ possible_caps (GstPad *source, GstElement *element)
   return caps != NULL ? caps : gst_pad_get_pad_template_caps (source);
 }
 
-/* Whether upstream of @sink, past elements that pass anything, has something of @taken. */
-static gboolean
-has_choice (GstPad *sink, GstCaps *taken)
+gboolean
+sl_video_caps_has_choice (GstPad *sink, GstCaps *taken)
 {
   GstPad *at = gst_object_ref (sink);
   gboolean choice = FALSE, known = FALSE;
@@ -62,7 +60,7 @@ open_sink (GstPad *sink, GstQuery *query, GstCaps *filter, GstCaps *answer)
 {
   g_autoptr (GstCaps) strict = gst_pad_get_pad_template_caps (sink);
   if (gst_caps_is_any (answer) || (filter != NULL && gst_caps_can_intersect (filter, strict))
-      || has_choice (sink, strict))
+      || sl_video_caps_has_choice (sink, strict))
     return;
   g_autoptr (GstCaps) raw = gst_caps_from_string ("video/x-raw(ANY)");
   g_autoptr (GstCaps) opened = gst_caps_merge (
@@ -74,7 +72,7 @@ static void
 open_source (GstBaseTransform *base, GstQuery *query, GstCaps *filter, GstCaps *answer)
 {
   g_autoptr (GstCaps) strict = gst_pad_get_pad_template_caps (base->sinkpad);
-  if (!gst_caps_is_empty (answer) || has_choice (base->sinkpad, strict))
+  if (!gst_caps_is_empty (answer) || sl_video_caps_has_choice (base->sinkpad, strict))
     return;
   g_autoptr (GstCaps) made = gst_pad_get_pad_template_caps (base->srcpad);
   g_autoptr (GstCaps) opened =
@@ -143,22 +141,6 @@ answer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query
   if (answered)
     sl_video_caps_open (base, direction, query);
   return answered;
-}
-
-GstCaps *
-sl_video_caps_narrow (GstBaseTransform *base, GstCaps *caps, GstCaps *filter, const char *formats)
-{
-  g_autofree char *text = g_strconcat ("video/x-raw,format=", formats, NULL);
-  g_autoptr (GstCaps) taken = gst_caps_from_string (text);
-  if (sl_dmabuf_is_wanted (filter))
-    taken = sl_dmabuf_offer (taken);
-  GstCaps *narrow = gst_caps_intersect_full (caps, taken, GST_CAPS_INTERSECT_FIRST);
-  if (gst_caps_is_empty (narrow) || !has_choice (base->sinkpad, taken)) {
-    gst_caps_unref (narrow);
-    return caps;
-  }
-  gst_caps_unref (caps);
-  return narrow;
 }
 
 GstFlowReturn

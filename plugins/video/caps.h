@@ -18,12 +18,9 @@ void sl_video_caps_open (GstBaseTransform *base, GstPadDirection direction, GstQ
  * memory or in another kind of memory. Caps with other features are refused, so that upstream does
  * not use those features. */
 gboolean sl_video_caps_is_raw (GstCaps *caps);
-/** sl_video_caps_narrow: (transfer full): for transform_caps towards the sink pad of @base, which
- * takes any raw video in its template, but reads pixels of the list @formats now: what of @caps
- * (transfer full) these are, in system memory or linear DMABuf. @caps where upstream has nothing of
- * these, so that the CAPS event is refused with a sentence. @filter: (nullable) */
-GstCaps *sl_video_caps_narrow (GstBaseTransform *base, GstCaps *caps, GstCaps *filter,
-                               const char *formats);
+/** sl_video_caps_has_choice: whether upstream of @sink, past elements that pass anything, has
+ * something of @taken. */
+gboolean sl_video_caps_has_choice (GstPad *sink, GstCaps *taken);
 /** sl_video_caps_submit: submit_input_buffer of a direct subclass of GstBaseTransform: refuses
  * @frame (transfer full) before caps came, with the error of sl_element_has_format(). */
 GstFlowReturn sl_video_caps_submit (GstBaseTransform *base, gboolean discont, GstBuffer *frame);

@@ -131,6 +131,22 @@ sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstV
   return TRUE;
 }
 
+GstCaps *
+sl_video_input_narrow (GstBaseTransform *base, GstCaps *caps, GstCaps *filter, const char *taken)
+{
+  g_autofree char *text = g_strconcat ("video/x-raw,format=", taken, NULL);
+  g_autoptr (GstCaps) offered = gst_caps_from_string (text);
+  if (sl_dmabuf_is_wanted (filter))
+    offered = sl_dmabuf_offer (offered);
+  GstCaps *narrow = gst_caps_intersect_full (caps, offered, GST_CAPS_INTERSECT_FIRST);
+  if (gst_caps_is_empty (narrow) || !sl_video_caps_has_choice (base->sinkpad, offered)) {
+    gst_caps_unref (narrow);
+    return caps;
+  }
+  gst_caps_unref (caps);
+  return narrow;
+}
+
 gboolean
 sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video,
                     GstBuffer *buffer, GError **error)

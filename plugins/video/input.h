@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
@@ -26,6 +27,12 @@ GstCaps *sl_video_input_complete (GstCaps *caps);
  * other than system memory and linear DMABuf, for another format, and for interlaced video. */
 gboolean sl_video_input_read (GstCaps *caps, const char *element, const char *formats,
                               GstVideoInfo *video, SlImageInfo *image, GError **error);
+/** sl_video_input_narrow: (transfer full): for transform_caps towards the sink pad of @base, which
+ * takes any raw video in its template, but reads pixels of the list @formats now: what of @caps
+ * (transfer full) these are, in system memory or linear DMABuf. @caps where upstream has nothing of
+ * these, so that the CAPS event is refused with a sentence. @filter: (nullable) */
+GstCaps *sl_video_input_narrow (GstBaseTransform *base, GstCaps *caps, GstCaps *filter,
+                                const char *formats);
 /** sl_video_input_map: maps @buffer for reading with sl_video_frame_map(), and fills @image. */
 gboolean sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video,
                              GstBuffer *buffer, GError **error);
