@@ -16,6 +16,12 @@
 #define STEPS 255.0
 /* What a histogram that grows covers, of its new limit. */
 #define AHEAD 1.25
+/* Loops of so many rounds become vector instructions. */
+#define LANES 8
+/* Histograms side by side, from how many values on, and what one of 32 bits can count. */
+#define TABLES 4
+#define MANY (TABLES * SL_RANGE_BINS)
+#define MOST ((gsize) 1 << 30)
 
 struct _SlRanges
 {
@@ -101,11 +107,12 @@ sl_ranges_limits (SlRanges *ranges, const SlActivationTrace *tape)
   }
 }
 
-static guint
+/* NaN is in the first bin. */
+static gint
 bin_of (gfloat value, gfloat low, gfloat per)
 {
-  const gfloat place = (value - low) * per;
-  return place > 0 ? MIN ((guint) MIN (place, (gfloat) SL_RANGE_BINS), SL_RANGE_BINS - 1) : 0;
+  const gfloat place = (value - low) * per, above = place > 0 ? place : 0;
+  return (gint) MIN (above, (gfloat) (SL_RANGE_BINS - 1));
 }
 
 /* How many bins a value passes that goes up by 1. */
@@ -116,22 +123,55 @@ bins_per (SlRange range)
   return width > 0 ? (gfloat) (SL_RANGE_BINS / width) : 0;
 }
 
-/* Adds the mean and the mean square of each channel over @rows. */
-static void
-add_moments (SlObserved *seen, const gfloat *values, gsize rows, guint channels)
+/* Sums and sums of squares of @n channels, which the compiler knows. */
+static inline void
+sum_channels (const gfloat *values, gsize rows, guint channels, guint n, gdouble *sums,
+              gdouble *squares)
 {
-  g_autofree gdouble *sums = g_new0 (gdouble, 2 * (gsize) channels);
-  gdouble *restrict squares = sums + channels;
   for (gsize row = 0; row < rows; row++, values += channels)
-    for (guint c = 0; c < channels; c++) {
+    for (guint c = 0; c < n; c++) {
       const gdouble value = (gdouble) values[c];
       sums[c] += value;
       squares[c] += value * value;
     }
-  for (guint c = 0; c < channels; c++) {
-    seen->means[c] += sums[c] / (gdouble) rows;
-    seen->variances[c] += squares[c] / (gdouble) rows;
+}
+
+/* Adds the mean and the mean square of each channel over @rows. */
+static void
+add_moments (SlObserved *seen, const gfloat *values, gsize rows, guint channels)
+{
+  for (guint c = 0, n; c < channels; c += n) {
+    gdouble sums[LANES] = { 0 }, squares[LANES] = { 0 };
+    n = channels - c >= LANES ? LANES : 1;
+    if (n == LANES)
+      sum_channels (values + c, rows, channels, LANES, sums, squares);
+    else
+      sum_channels (values + c, rows, channels, 1, sums, squares);
+    for (guint i = 0; i < n; i++) {
+      seen->means[c + i] += sums[i] / (gdouble) rows;
+      seen->variances[c + i] += squares[i] / (gdouble) rows;
+    }
   }
+}
+
+/* Neighbours are often in one bin, and an increment waits for the one before. */
+static void
+count_many (guint64 *bins, const gfloat *values, gsize n, gfloat low, gfloat per)
+{
+  guint32 parts[TABLES][SL_RANGE_BINS] = { 0 };
+  gint places[LANES];
+  gsize i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    for (guint k = 0; k < LANES; k++)
+      places[k] = bin_of (values[i + k], low, per);
+    for (guint k = 0; k < LANES; k++)
+      parts[k % TABLES][places[k]]++;
+  }
+  for (; i < n; i++)
+    parts[0][bin_of (values[i], low, per)]++;
+  for (guint k = 0; k < TABLES; k++)
+    for (guint bin = 0; bin < SL_RANGE_BINS; bin++)
+      bins[bin] += parts[k][bin];
 }
 
 /* @over: what the histogram covers */
@@ -144,8 +184,14 @@ count (SlObserved *seen, SlRange over, const gfloat *values, gsize n, guint chan
     seen->means = g_new0 (gdouble, channels);
     seen->variances = g_new0 (gdouble, channels);
   }
-  for (gsize i = 0; i < n; i++)
-    seen->bins[bin_of (values[i], low, per)]++;
+  for (gsize i = 0, some; i < n; i += some) {
+    some = MIN (n - i, MOST);
+    if (some >= MANY)
+      count_many (seen->bins, values + i, some, low, per);
+    else
+      for (gsize k = 0; k < some; k++)
+        seen->bins[bin_of (values[i + k], low, per)]++;
+  }
   add_moments (seen, values, n / channels, channels);
 }
 
@@ -278,6 +324,23 @@ curved_error (gdouble x, gdouble edge, gdouble step, SlCurve curve)
   return off * off + step * step / 12 * slope * slope;
 }
 
+static inline gdouble
+nearest_in (SlRange range, gdouble x)
+{
+  const gdouble above = x > range.low ? x : range.low;
+  return above < range.high ? above : range.high;
+}
+
+/* Squared errors of the values of LANES bins, @inner of each that is inside. */
+static inline void
+put_errors (const Bin *bins, SlRange range, gdouble inner, gdouble *errors)
+{
+  for (guint i = 0; i < LANES; i++) {
+    const gdouble off = bins[i].x - nearest_in (range, bins[i].x);
+    errors[i] = bins[i].n * (off * off + inner);
+  }
+}
+
 /* Squared error of the values in @filled in @range, behind @curve, added to @error. INFINITY as
  * soon as that is @most or more: most places of an edge are given up after a few bins. */
 static gdouble
@@ -286,9 +349,15 @@ error_of (const GArray *filled, SlRange range, SlCurve curve, gdouble error, gdo
   const gdouble step = (range.high - range.low) / STEPS, inner = step * step / 12;
   const Bin *bins = (const Bin *) (gconstpointer) filled->data;
   gdouble sum = 0;
-  for (guint i = 0; i < filled->len && !(error + sum >= most); i++) {
-    const gdouble x = bins[i].x, above = x > range.low ? x : range.low,
-                  edge = above < range.high ? above : range.high, off = x - edge;
+  guint i = 0;
+  for (; curve == NULL && i + LANES <= filled->len && !(error + sum >= most); i += LANES) {
+    gdouble errors[LANES];
+    put_errors (bins + i, range, inner, errors);
+    for (guint k = 0; k < LANES; k++)
+      sum += errors[k];
+  }
+  for (; i < filled->len && !(error + sum >= most); i++) {
+    const gdouble x = bins[i].x, edge = nearest_in (range, x), off = x - edge;
     sum += bins[i].n * (curve != NULL ? curved_error (x, edge, step, curve) : off * off + inner);
   }
   return error + sum >= most ? INFINITY : error + sum;

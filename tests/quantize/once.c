@@ -14,17 +14,18 @@
 
 #define SIDE 16
 #define VALUES (3 * SIDE * SIDE)
+#define LARGE 57
 #define PICTURES 24
 
 /* (transfer full): y = LeakyRelu (x), z = Relu (x): values on both sides of 0 and on one. */
 static SlGraph *
-make_graph (void)
+make_graph (gint64 side)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL),
                   *path = g_build_filename (folder, "once.onnx", NULL);
   g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
-  sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, SIDE, SIDE });
+  sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, side, side });
   sl_onnx_writer_node (writer, "LeakyRelu", "x", "y", "alpha f 0.1", NULL);
   sl_onnx_writer_node (writer, "Relu", "x", "z", NULL);
   sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
@@ -61,7 +62,7 @@ static void
 check (const gdouble *widths)
 {
   g_autoptr (GError) error = NULL;
-  SlGraph *graph = make_graph ();
+  SlGraph *graph = make_graph (SIDE);
   g_autoptr (SlActivationTrace) tape = sl_activation_trace_new (graph, 1, &error);
   g_assert_no_error (error);
   g_autoptr (SlRanges) twice = sl_ranges_new (graph);
@@ -110,6 +111,61 @@ check (const gdouble *widths)
   sl_graph_unref (graph);
 }
 
+/* Bins, means and variances of @n values of one picture, one value after the other. */
+static void
+check_one (const SlObserved *got, const gfloat *values, gsize n, guint channels)
+{
+  const gfloat low = (gfloat) got->range.low,
+               per = (gfloat) (SL_RANGE_BINS / (got->range.high - got->range.low));
+  const gdouble rows = (gdouble) (n / channels);
+  g_autofree guint64 *bins = g_new0 (guint64, SL_RANGE_BINS);
+  for (gsize i = 0; i < n; i++)
+    bins[(guint) CLAMP ((values[i] - low) * per, 0, SL_RANGE_BINS - 1)]++;
+  g_assert_cmpmem (bins, SL_RANGE_BINS * sizeof bins[0], got->bins, SL_RANGE_BINS * sizeof bins[0]);
+  for (guint c = 0; c < channels; c++) {
+    gdouble sum = 0, square = 0;
+    for (gsize i = c; i < n; i += channels) {
+      sum += (gdouble) values[i];
+      square += (gdouble) values[i] * (gdouble) values[i];
+    }
+    g_assert_cmpfloat (got->means[c], ==, sum / rows);
+    g_assert_cmpfloat (got->variances[c], ==, square / rows - (sum / rows) * (sum / rows));
+  }
+}
+
+/* More values than several histograms side by side have bins, and channels that are no multiple of
+ * a vector. */
+static void
+test_large (void)
+{
+  g_autoptr (GError) error = NULL;
+  SlGraph *graph = make_graph (LARGE);
+  g_autoptr (SlActivationTrace) tape = sl_activation_trace_new (graph, 1, &error);
+  g_assert_no_error (error);
+  g_autoptr (SlRanges) ranges = sl_ranges_new (graph);
+  g_autoptr (GRand) random = g_rand_new_with_seed (9);
+  gfloat picture[3 * LARGE * LARGE];
+  for (guint i = 0; i < G_N_ELEMENTS (picture); i++)
+    picture[i] = (gfloat) g_rand_double_range (random, -3, 5);
+  g_assert_true (sl_activation_trace_run (tape, picture, &error));
+  sl_ranges_limits (ranges, tape);
+  sl_ranges_count (ranges, tape);
+  sl_ranges_end (ranges);
+  guint seen = 0;
+  for (gint32 i = 0; i < (gint32) sl_graph_n_tensors (graph); i++) {
+    const SlTensor *tensor = sl_graph_tensor (graph, i);
+    const SlObserved *got = sl_ranges_get (ranges, i);
+    if (got == NULL)
+      continue;
+    const guint channels = (guint) tensor->dims[tensor->rank - 1];
+    check_one (got, sl_activation_trace_data (tape, i), tensor->bytes / sizeof (gfloat), channels);
+    g_assert_cmpuint (channels, ==, LARGE);
+    seen++;
+  }
+  g_assert_cmpuint (seen, ==, 3);
+  sl_graph_unref (graph);
+}
+
 static void
 test_alike (void)
 {
@@ -127,5 +183,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quantize/once/alike", test_alike);
   g_test_add_func ("/quantize/once/growing", test_growing);
+  g_test_add_func ("/quantize/once/large", test_large);
   return g_test_run ();
 }
