@@ -11,13 +11,28 @@ WIDTH, HEIGHT = 96, 64
 UPRIGHT = [[(40 + 2 * x, 230 if y > 40 else 60, 3 * y) if x > 30 else (250, 240, 20) for x in range(WIDTH)] for y in range(HEIGHT)]
 
 
-def predict(path, drawn):
-    """The line of JSON without its source, and the picture that is drawn."""
-    result = run("predict", "--json", "--model", model("one_box.tflite"), "--threshold", "0.1", "--draw", drawn, path)
+def seen_in(frame):
+    return {key: value for key, value in frame.items() if key in ("resolution", "objects")}
+
+
+def frames_of(paths, drawn):
+    result = run("predict", "--json", "--model", model("one_box.tflite"), "--threshold", "0.1", "--draw", drawn, *paths)
     if "made without Pango" in result.err:
         raise Skip("no sloverlay")
-    frames = [json.loads(line) for line in result.expect(0).out.splitlines()]
-    return {key: value for key, value in frames[-1].items() if key in ("resolution", "objects")}, read_png(drawn)
+    return [json.loads(line) for line in result.expect(0).out.splitlines()]
+
+
+def predict(path, drawn):
+    """The line of JSON without its source, and the picture that is drawn."""
+    return seen_in(frames_of([path], drawn)[-1]), read_png(drawn)
+
+
+def predict_all(paths, drawn):
+    """The same of each picture of one run."""
+    frames = frames_of(paths, drawn)
+    assert [frame["source"] for frame in frames] == paths, frames
+    for i, frame in enumerate(frames):
+        yield seen_in(frame), read_png(drawn if i == 0 else drawn.replace(".png", "-%d.png" % (i + 1)))
 
 
 def check_same(found, expected, what):
@@ -29,29 +44,34 @@ def check_same(found, expected, what):
     assert difference(found[1], expected[1]) < 3, (what, difference(found[1], expected[1]))
 
 
+def check_all(upright, turned, name):
+    """Each picture of @turned, (what it is, path), against @upright."""
+    for (what, _), found in zip(turned, predict_all([path for _, path in turned], work(name)), strict=True):
+        check_same(found, upright, what)
+
+
 def test_exif():
     upright = predict(write("upright.jpg", jpeg(UPRIGHT)), work("upright.png"))
     right = [[row[60:] for row in picture] for picture in (upright[1], UPRIGHT)]  # of the box and its label
     assert difference(*right) < 12, "the drawn picture is the picture: %.1f" % difference(*right)
+    turned = []
     for orientation in range(1, 9):
         pixels = jpeg(stored(UPRIGHT, orientation))
-        for order in "<>":
-            path = write("turned%d.jpg" % orientation, with_orientation(pixels, orientation, order))
-            check_same(predict(path, work("turned.png")), upright, "orientation %d" % orientation)
+        for order, kind in ("<", "little"), (">", "big"):
+            turned.append(("orientation %d, %s endian" % (orientation, kind),
+                           write("turned%d-%s.jpg" % (orientation, kind), with_orientation(pixels, orientation, order))))
+    check_all(upright, turned, "turned.png")
 
 
 def test_png_and_webp():
-    upright = predict(write("plain.png", encode_png(UPRIGHT)), work("plain-drawn.png"))
+    upright, files = predict(write("plain.png", encode_png(UPRIGHT)), work("plain-drawn.png")), []
     for orientation in range(1, 9):
         turned = stored(UPRIGHT, orientation)
-        deep = write("deep%d.png" % orientation, png_with_orientation(encode_png(turned, 16), orientation, False))
-        check_same(predict(deep, work("turned-drawn.png")), upright, "PNG of 16 bits of orientation %d" % orientation)
         plain = encode_png(turned)
-        for behind in (False, True):
-            path = write("turned%d.png" % orientation, png_with_orientation(plain, orientation, behind))
-            check_same(predict(path, work("turned-drawn.png")), upright, "PNG of orientation %d" % orientation)
-        path = write("turned%d.webp" % orientation, webp_with_orientation(webp(turned), turned, orientation))
-        check_same(predict(path, work("turned.png")), upright, "WebP of orientation %d" % orientation)
+        bodies = {"16.png": png_with_orientation(encode_png(turned, 16), orientation, False), "before.png": png_with_orientation(plain, orientation, False),
+                  "behind.png": png_with_orientation(plain, orientation, True), "x.webp": webp_with_orientation(webp(turned), turned, orientation)}
+        files += [("orientation %d, %s" % (orientation, kind), write("turned%d-%s" % (orientation, kind), body)) for kind, body in bodies.items()]
+    check_all(upright, files, "files.png")
 
 
 def test_turned_and_not_in_one_run():
