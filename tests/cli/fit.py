@@ -117,7 +117,7 @@ def test_order_of_chance():
 def test_few_pictures():
     """One picture may make a wrong reading look best; nothing is chosen then, and nothing written."""
     target = work("few.modelinfo")
-    done = run("fit", data("models", "nanodet_m.onnx"), data("images", "bus.jpg"), "--output", target).expect(1, "not written")
+    done = run("fit", data("models", "version-RFB-320.onnx"), data("images", "bus.jpg"), "--output", target).expect(1, "not written")
     assert "not chosen: 1 picture is too few to compare what the model says of different ones: give 3 or more, or --truth" in done.out, done
     assert not os.path.exists(target)
 

@@ -35,13 +35,13 @@ def small(*more):
 
 
 def test_classifier():
-    pictures = folder("classes", 60, "evaluate", every=4)
+    pictures = folder("classes", 30, "evaluate", every=8)
     target = work("mobilenetv2.tflite")
     source = data("quantize", "models", "mobilenetv2_float.onnx")
-    report = json.loads(run("quantize", source, "-c", data(*PICTURES, "calibrate"), "--pictures", "25", "-e", pictures, "-o", target, "--json",
+    report = json.loads(run("quantize", source, "-c", data(*PICTURES, "calibrate"), "--pictures", "15", "-e", pictures, "-o", target, "--json",
                             "--threads", "2", "--min-agreement", "0.94", *IMAGENET).expect(0).out)
     assert report["measure"] == "top-1" and report["agreement"] >= 0.94 and report["compared"] == len(os.listdir(pictures)), report
-    assert report["calibrated"] == 25 and report["bytes"] == os.path.getsize(target) < report["float_bytes"] / 3, report
+    assert report["calibrated"] == 15 and report["bytes"] == os.path.getsize(target) < report["float_bytes"] / 3, report
     assert len(report["noisiest"]) == 10 and report["noisiest"][0]["snr_db"] <= report["noisiest"][9]["snr_db"], report
     with open(target, "rb") as file:
         check_codes(Model(file.read()))

@@ -352,7 +352,8 @@ MALFORMED = {
     "serve http-body": (("0", "257", "x"), "--http-body: expected 1..256, got '%s'"),
     "serve zmq-timeout": (("0", "x"), "--zmq-timeout: expected 1..60000, got '%s'"),
 }
-# No option that wants a number takes one of these: below zero, above every range, no number.
+# No option that wants a number takes one of these: below zero, above every range, no number. All are read by the same functions: each option gets
+# two of them.
 NO_NUMBERS = ("-1", "-9223372036854775809", "99999999999999999999", "1e999", "nan", "-inf", "0x10z", " ")
 # Any text may be right: names, sources of pictures, and what only the other machine or the library can judge.
 FREE = {"predict redact", "prompts", "templates", "serve name", "provider", "camera", "calibrate", "evaluate", "search class"}
@@ -413,7 +414,7 @@ def test_malformed():
             assert values or FREE & {own, option["long"]}, "no malformed value of " + own
             seen |= {own, option["long"]}
             if re.search(r"expected (a number in )?[0-9.]+\.\.[0-9]", message):
-                values = (*values, *NO_NUMBERS)
+                values = (*values, *NO_NUMBERS[list(MALFORMED).index(key) % 4::4])
             # Commands that share an option share its values: each value is refused by one of them at least, and each command refuses some.
             sharing = [other for other in commands if any(malformed_key(other, o) == key for o in described[other])]
             values = values[sharing.index(name) % max(1, len(values))::len(sharing)]
