@@ -153,7 +153,7 @@ def random_case(seed):
 
 def test_random_cases():
     compared = 0
-    for seed in range(50):
+    for seed in range(25):
         labels, pictures = random_case(seed)
         if not any(not one[1] for truth, _ in pictures for one in truth):
             continue
@@ -162,7 +162,7 @@ def test_random_cases():
             if label in got or any(figures):
                 assert len(figures) == 14 and all(same(a, b) for a, b in zip(figures, got[label][2:])), (seed, label, figures, got[label])
         compared += 1
-    assert compared > 40, compared
+    assert compared > 20, compared
 
 
 def test_worked_example():
