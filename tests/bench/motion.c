@@ -94,8 +94,8 @@ count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   SlPredictionView found = { .width = STREET_WIDTH, .height = STREET_HEIGHT };
   StreetPerson people[STREET_MOST];
   gboolean taken[STREET_MOST] = { FALSE };
-  const guint frame
-    = (guint) gst_util_uint64_scale_round (GST_BUFFER_PTS (buffer), STREET_FPS, GST_SECOND);
+  const guint frame =
+    (guint) gst_util_uint64_scale_round (GST_BUFFER_PTS (buffer), STREET_FPS, GST_SECOND);
   const guint n = street_people (result->street, result->scene, frame, people);
   sl_prediction_reader_read (&result->reader, buffer, &found);
   for (guint i = 0; i < found.n_objects; i++) {
@@ -160,8 +160,8 @@ static void
 finish (GstElement *pipeline)
 {
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  g_autoptr (GstMessage) message
-    = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     g_autoptr (GError) error = NULL;
     gst_message_parse_error (message, &error, NULL);
@@ -170,7 +170,8 @@ finish (GstElement *pipeline)
 }
 
 static void
-measure (const Street *street, const StreetScene *scene, guint way, const char *properties, guint frames)
+measure (const Street *street, const StreetScene *scene, guint way, const char *properties,
+         guint frames)
 {
   g_autofree char *description = g_strdup_printf (
     "appsrc name=source format=time block=true max-buffers=4 max-bytes=0 caps=video/x-raw,"
@@ -195,9 +196,10 @@ measure (const Street *street, const StreetScene *scene, guint way, const char *
     people += result.seen[i];
     found += result.found[i];
   }
-  g_print ("%-6s  %-12s  %6u  %6u  %5.1f %%  %2u of %2u  %6u  %10.2f  %6.2f %%\n", scene->name,
-           ways[way].name, result.boxes, result.right,
-           result.boxes > 0 ? 100.0 * result.right / result.boxes : 100, found, people,
+  g_autofree char *share =
+    result.boxes > 0 ? g_strdup_printf ("%.1f %%", 100.0 * result.right / result.boxes) : NULL;
+  g_print ("%-6s  %-12s  %6u  %6u  %7s  %2u of %2u  %6u  %10.2f  %6.2f %%\n", scene->name,
+           ways[way].name, result.boxes, result.right, share != NULL ? share : "-", found, people,
            result.wrong, seconds, seconds / 0.6);
   sl_prediction_reader_clear (&result.reader);
 }
@@ -228,11 +230,11 @@ cut_people (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 static Street *
 open_street (const char *properties, const char *picture)
 {
-  g_autofree char *description
-    = g_strdup_printf ("filesrc location=\"%s\" ! decodebin ! videoconvert ! "
-                       "video/x-raw,format=I420 ! slpredict %s ! video/x-raw ! fakesink "
-                       "name=sink",
-                       picture, properties);
+  g_autofree char *description =
+    g_strdup_printf ("filesrc location=\"%s\" ! decodebin ! videoconvert ! "
+                     "video/x-raw,format=I420 ! slpredict %s ! video/x-raw ! fakesink "
+                     "name=sink",
+                     picture, properties);
   g_autoptr (GstElement) pipeline = launch (description);
   g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");

@@ -120,9 +120,9 @@ street_add (Street *street, const GstVideoFrame *picture, gint x, gint y, gint w
   Cut cut = { .width = width & ~1, .height = height & ~1 };
   for (guint p = 0; p < 3; p++) {
     const gint half = p > 0 ? 2 : 1;
-    cut.planes[p] = copy_part (GST_VIDEO_FRAME_PLANE_DATA (picture, p),
-                               GST_VIDEO_FRAME_PLANE_STRIDE (picture, p), (x & ~1) / half,
-                               (y & ~1) / half, cut.width / half, cut.height / half);
+    cut.planes[p] =
+      copy_part (GST_VIDEO_FRAME_PLANE_DATA (picture, p), GST_VIDEO_FRAME_PLANE_STRIDE (picture, p),
+                 (x & ~1) / half, (y & ~1) / half, cut.width / half, cut.height / half);
   }
   g_array_append_val (street->cuts, cut);
 }
