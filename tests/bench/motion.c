@@ -147,13 +147,20 @@ play (const Street *street, const StreetScene *scene, guint frames, GstElement *
   gst_app_src_end_of_stream (GST_APP_SRC (source));
 }
 
+static void G_GNUC_NORETURN
+give_up (const char *what, const char *message)
+{
+  g_printerr ("bench-motion: %s%s\n", what, message);
+  exit (1);
+}
+
 static GstElement *
 launch (const char *description)
 {
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (description, &error);
   if (error != NULL)
-    g_error ("%s", error->message);
+    give_up ("", error->message);
   return pipeline;
 }
 
@@ -167,7 +174,7 @@ finish (GstElement *pipeline)
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     g_autoptr (GError) error = NULL;
     gst_message_parse_error (message, &error, NULL);
-    g_error ("%s", error->message);
+    give_up ("", error->message);
   }
 }
 
@@ -246,7 +253,7 @@ open_street (const char *properties, const char *picture)
   finish (pipeline);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   if (street_has (street) == 0)
-    g_error ("%s: the model finds no whole person on it; expected one or more", picture);
+    give_up (picture, ": the model finds no whole person on it; expected one or more");
   return street;
 }
 
