@@ -14,9 +14,6 @@
 
 #include "plugins/meta/relations/masks.h"
 
-/* Edges of a box may differ by so many pixels from the edges of its region: elements that scale a
- * frame round the two differently. */
-#define SLACK 2
 /* Labels of one classification beyond the best are noise. */
 #define MAX_LABELS 10
 /* Labels that are looked at in a frame, and relations of objects to other entries that are
@@ -305,7 +302,7 @@ sl_related_claim (SlRelated *related, const GstVideoRegionOfInterestMeta *region
 {
   const char *type = region_type (region);
   SlRelatedObject *nearest = NULL;
-  double least = SLACK;
+  double least = SL_RELATED_SLACK;
   for (guint i = 0; i < related->objects->len && (nearest == NULL || least > 0); i++) {
     SlRelatedObject *object =
       sl_related_object (related, (related->next + i) % related->objects->len);
@@ -496,7 +493,7 @@ sl_buffer_find_related (GstBuffer *buffer, gint width, gint height,
     least = far;
     *id = object.id;
   }
-  return least <= SLACK;
+  return least <= SL_RELATED_SLACK;
 }
 
 #else

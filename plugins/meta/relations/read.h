@@ -10,6 +10,10 @@
 
 #include "postprocess/predictions/prediction.h"
 
+/** Edges of a box may differ by so many pixels from the edges of its region: elements that scale a
+ * frame round the two differently. */
+#define SL_RELATED_SLACK 2
+
 /** Of one frame, this many object detections and this many entries of any kind are read. */
 #define SL_MAX_RELATED_OBJECTS 1024
 #define SL_MAX_RELATED_ENTRIES 4096

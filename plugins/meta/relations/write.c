@@ -128,6 +128,25 @@ typedef struct
 } Frame;
 
 #ifdef SL_HAVE_ORIENTED_OD_MTD
+static gboolean
+is_near (double middle, double half, gint start, gint length, gint end)
+{
+  const double from = middle - half, to = middle + half, last = (double) start + length;
+  return fabs (MAX (from, 0) - start) <= SL_RELATED_SLACK
+         && MIN (fabs (to - last), fabs (MIN (to, end) - last)) <= SL_RELATED_SLACK;
+}
+
+/* Readers find the region of a turned box by what is around it, so that must be the object's box.
+ * Corners of a plate that is seen from the side are those of no turned box. */
+static gboolean
+is_around (const SlObjectView *object, const Frame *frame, const double middle[2], double w,
+           double h, double angle)
+{
+  const double c = fabs (cos (angle)), s = fabs (sin (angle));
+  return is_near (middle[0], (w * c + h * s) / 2, object->x, object->w, frame->width)
+         && is_near (middle[1], (w * s + h * c) / 2, object->y, object->h, frame->height);
+}
+
 /* A box that a decoder gave as four corners, in their order around it. FALSE for others. */
 static gboolean
 add_turned (GstAnalyticsRelationMeta *relations, const SlObjectView *object, const Frame *frame,
@@ -137,22 +156,24 @@ add_turned (GstAnalyticsRelationMeta *relations, const SlObjectView *object, con
   if (skeleton == NULL || skeleton->n_points != sl_skeleton_corners.n_points
       || strcmp (skeleton->names[0], sl_skeleton_corners.names[0]) != 0)
     return FALSE;
-  double x[4], y[4], middle_x = 0, middle_y = 0;
+  double x[4], y[4], middle[2] = { 0, 0 };
   for (guint i = 0; i < G_N_ELEMENTS (x); i++) {
     x[i] = object->points[i].x * frame->width;
     y[i] = object->points[i].y * frame->height;
-    middle_x += x[i] / G_N_ELEMENTS (x);
-    middle_y += y[i] / G_N_ELEMENTS (y);
+    middle[0] += x[i] / G_N_ELEMENTS (x);
+    middle[1] += y[i] / G_N_ELEMENTS (y);
   }
   const double across[2] = { x[1] - x[0], y[1] - y[0] }, down[2] = { x[3] - x[0], y[3] - y[0] };
   const double w = hypot (across[0], across[1]), h = hypot (down[0], down[1]);
-  const double farthest = MAX (fabs (middle_x), fabs (middle_y)) + w + h;
-  if (!(w > 0 && h > 0 && farthest < G_MAXINT / 2))
+  const double farthest = MAX (fabs (middle[0]), fabs (middle[1])) + w + h;
+  const double angle = atan2 (across[1], across[0]);
+  if (!(w > 0 && h > 0 && farthest < G_MAXINT / 2)
+      || !is_around (object, frame, middle, w, h, angle))
     return FALSE;
   return gst_analytics_relation_meta_add_oriented_od_mtd (
-    relations, g_quark_from_string (object->label), (gint) floor (middle_x - w / 2 + 0.5),
-    (gint) floor (middle_y - h / 2 + 0.5), (gint) floor (w + 0.5), (gint) floor (h + 0.5),
-    (gfloat) atan2 (across[1], across[0]), (gfloat) object->confidence, entry);
+    relations, g_quark_from_string (object->label), (gint) floor (middle[0] - w / 2 + 0.5),
+    (gint) floor (middle[1] - h / 2 + 0.5), (gint) floor (w + 0.5), (gint) floor (h + 0.5),
+    (gfloat) angle, (gfloat) object->confidence, entry);
 }
 #else
 static gboolean
