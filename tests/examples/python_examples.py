@@ -2,6 +2,7 @@
 """The Python examples, run with the Python that this script runs with. Arguments: PREDICT_PICTURE MAKE_MODELS."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -68,6 +69,40 @@ def test_watch_errors():
     example("watch.py", "--no-window", work("none.tflite")).expect(1, "watch.py: ", "none.tflite: no such file")
     example("watch.py", "--no-window", model("one_box.tflite"), "nosuchsrc").expect(1, "nosuchsrc")
     example("watch.py", "--no-window", model("one_box.tflite"), "videotestsrc ! identity name=fragile error-after=3").expect(1, "fragile: ")
+
+
+PEOPLE = """[pipeline]
+launch=videotestsrc num-buffers=20 pattern=solid-color foreground-color=${colour} ! video/x-raw,format=RGB,width=64,height=64,framerate=25/1 !
+ slpredict model=%s ! sltrack appearance=%s appearance-batch=1 appearance-settings="mean=127.5 std=127.5" ! fakesink
+[parameters]
+colour=0xff00ff00
+[gallery]
+location=%s
+keep=7d
+"""
+
+
+def test_people():
+    """A person is known again in the next run, and another one is new."""
+    path = write("door.pipeline", (PEOPLE.replace("!\n ", "! ") % (model("one_box.tflite"), model("looks.onnx"), work("p.gallery"))).encode())
+    for colour, person in (("0xff00ff00", 1), ("0xff00ff00", 1), ("0xff0000ff", 2)):
+        result = example("people.py", path, "colour=" + colour).expect(0)
+        assert re.fullmatch(r"person %d, confidence (1\.00|0\.[5-9]\d), seen by door\n" % person, result.out), result
+
+
+def test_people_texts():
+    """Lines of frames as sltext writes them: each text of an object once, until it changes."""
+    code = ("import sys; sys.path[:0] = [sys.argv[1]]\nfrom people import News\nnews = News()\n"
+            "for text in ('AB 1', 'AB 1', 'AB 12'):\n"
+            "    print(*news.lines({'objects': [{'id': 7, 'text': {'text': text, 'confidence': 0.5}}, {'text': {'text': 'x', 'confidence': 1}}]}))\n")
+    done = subprocess.run([sys.executable, "-B", "-c", code, os.path.join(ROOT, "examples", "python")], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0 and done.stdout == "text AB 1, confidence 0.50\n\ntext AB 12, confidence 0.50\n", done
+
+
+def test_people_errors():
+    example("people.py").expect(1, "people.py FILE.pipeline [NAME=VALUE...]: ")
+    example("people.py", work("none.pipeline")).expect(1, "people.py: ", "none.pipeline")
+    example("people.py", write("door.pipeline", b"[pipeline]\nlaunch=videotestsrc ! fakesink\n"), "x").expect(1, "people.py: expected NAME=VALUE after the file")
 
 
 def test_watch_interrupted():
