@@ -91,15 +91,31 @@ def test_stop_signals():
         assert running.stop(number) < STOPPED and running.status == 0, running.lines
 
 
+def is_finished(path):
+    """Whether the AVI file has its length and its index."""
+    with open(path, "rb") as file:
+        data = file.read()
+    return int.from_bytes(data[4:8], "little") == len(data) - 8 and b"idx1" in data
+
+
 def test_stop_finishes_files():
     path = work("film.avi")
     running = Running(describe("film", FRAMES.replace("RGB", "I420") + " ! avimux ! filesink location=" + path))
     running.wait_for("running")
     time.sleep(0.5)
     assert running.stop() < STOPPED and running.status == 0, running.lines
-    with open(path, "rb") as file:
-        data = file.read()
-    assert int.from_bytes(data[4:8], "little") == len(data) - 8 and b"idx1" in data, "the file was not finished"
+    assert is_finished(path), "the file was not finished"
+
+
+def test_stop_timeout_finishes_files():
+    """The end of stream is behind two seconds of frames, longer than the default waits for it."""
+    path = work("long.avi")
+    running = Running("--stop-timeout=60s", describe("long", "videotestsrc ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! "
+                                                     "queue max-size-buffers=20 max-size-bytes=0 max-size-time=0 ! identity sleep-time=100000 ! "
+                                                     "avimux ! filesink location=" + path))
+    running.wait_for("running")
+    running.stop()
+    assert running.status == 0 and is_finished(path), running.lines
 
 
 def test_does_not_stop():

@@ -40,6 +40,8 @@
 #define STOP_MS 1800
 #define MIN_STOP_MS 100
 #define MAX_STOP_MS (600 * 1000)
+/* Of that, what elements have to stop after the end of stream, and at most half of it. */
+#define REST_MS 800
 
 typedef struct
 {
@@ -401,7 +403,9 @@ supervise (Run *run)
 static int
 run_files (SlRunOptions *options, const SlHttpOptions *http, guint stop_ms, char **files)
 {
+  const guint rest_ms = MIN (REST_MS, stop_ms / 2);
   Run run = { .options = { .dot = options->dot,
+                           .drain_us = (gint64) (stop_ms - rest_ms) * 1000,
                            .black_box = options->black_box,
                            .state = options->state,
                            .changed = on_changed,

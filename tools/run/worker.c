@@ -26,9 +26,7 @@
 #include "tools/run/promises.h"
 #include "tools/run/renew.h"
 
-/* Longest wait for the end of stream to go through a pipeline that is to stop, and for its elements
- * to stop after that. */
-#define END_TIMEOUT (G_USEC_PER_SEC)
+/* Longest wait for elements to stop. */
 #define STOP_TIMEOUT (10 * G_USEC_PER_SEC)
 /* Until a failure in the same words has black boxes again: a pipeline that fails each minute would
  * replace all that are kept. */
@@ -679,7 +677,7 @@ sl_worker_tick (SlWorker *worker)
   } else if (is_up (worker))
     tick_alive (worker, now);
   else if (worker->state == SL_WORKER_STOPPING && worker->draining
-           && now - worker->stop_since > END_TIMEOUT)
+           && now - worker->stop_since > worker->options->drain_us)
     tear_down (worker);
   else if (worker->state == SL_WORKER_STOPPING && !worker->draining
            && now - worker->stop_since > STOP_TIMEOUT)

@@ -48,6 +48,7 @@ typedef struct
  * @state: (nullable): folder in which counts outlive the process, of pipelines whose description
  * names none
  * @keep_tracks: seconds of tracks that an slanalyze keeps for previews; 0 = as it states
+ * @drain_us: how long the end of stream may take to go through a pipeline that is to stop
  * @changed: called after every change of state
  * @adopted: called with each pipeline before it plays, but for the first, which
  * sl_worker_pipeline() has
@@ -59,6 +60,7 @@ typedef struct
 {
   const char *dot, *black_box, *state;
   gint keep_tracks;
+  gint64 drain_us;
   void (*changed) (SlWorker *worker, gpointer data);
   void (*adopted) (SlWorker *worker, GstElement *pipeline, gpointer data);
   void (*posted) (SlWorker *worker, GstMessage *message, gpointer data);
@@ -77,8 +79,8 @@ void sl_worker_free (SlWorker *worker);
 /** sl_worker_state_folder: (nullable): where counts go on over the end of the program. */
 const char *sl_worker_state_folder (const SlWorker *worker);
 void sl_worker_start (SlWorker *worker);
-/** sl_worker_stop: for good: end of stream first, so that files are finished, NULL after at most a
- * second. */
+/** sl_worker_stop: for good: end of stream first, so that files are finished, NULL after at most
+ * the options' @drain_us. */
 void sl_worker_stop (SlWorker *worker);
 /** sl_worker_reload: reads the file again; when it changed, the new pipeline takes the old one's
  * place, and the old comes back when the new fails before its first frame. If only zones, lines and
