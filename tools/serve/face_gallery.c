@@ -47,9 +47,10 @@ open_store (SlFaceGallery *self, GError **error)
 {
   g_autoptr (SlIdentityStore) store = sl_identity_store_new (self->path, self->model, self->length,
                                                              &self->rules, self->key_file, error);
-  if (store == NULL || !sl_sql_script (&store->sql, "PRAGMA synchronous=FULL", error)
-      || g_stat (self->path, &self->stamp) != 0)
+  if (store == NULL || !sl_sql_script (&store->sql, "PRAGMA synchronous=FULL", error))
     return FALSE;
+  if (g_stat (self->path, &self->stamp) != 0)
+    self->stamp = (GStatBuf){ 0 }; /* removed meanwhile: it is opened anew when it is looked at */
   self->expired = 0;
   self->store = g_steal_pointer (&store);
   return TRUE;
