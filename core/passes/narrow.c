@@ -132,11 +132,12 @@ start (const Narrowing *n)
   set_edges (n, outputs, n_outputs);
 }
 
+/* Floats or binary16 become the other. */
 static void
-make_narrow (SlTensor *tensor)
+convert (SlTensor *tensor, SlDtype dtype)
 {
-  tensor->dtype = SL_DTYPE_F16;
-  tensor->bytes /= 2;
+  tensor->bytes = tensor->bytes / sl_dtype_size (tensor->dtype) * sl_dtype_size (dtype);
+  tensor->dtype = dtype;
 }
 
 /* A tensor like @tensor, in binary16. */
@@ -144,7 +145,7 @@ static gint32
 add_narrow (SlGraph *graph, gint32 tensor)
 {
   SlTensor copy = *sl_graph_tensor (graph, tensor);
-  make_narrow (&copy);
+  convert (&copy, SL_DTYPE_F16);
   return sl_graph_add_tensor (graph, &copy, NULL);
 }
 
@@ -220,10 +221,8 @@ set_dtype (const Narrowing *n, gint32 root, SlDtype dtype, guint n_tensors)
 {
   for (guint i = 0; i < n_tensors; i++) {
     SlTensor *tensor = &g_array_index (n->graph->tensors, SlTensor, i);
-    if (n->roots[i] != root || tensor->dtype == dtype)
-      continue;
-    tensor->bytes = tensor->bytes / sl_dtype_size (tensor->dtype) * sl_dtype_size (dtype);
-    tensor->dtype = dtype;
+    if (n->roots[i] == root && tensor->dtype != dtype)
+      convert (tensor, dtype);
   }
 }
 
@@ -319,7 +318,7 @@ sl_graph_narrow (SlGraph *graph)
   for (guint i = 0; i < n_tensors; i++) {
     SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, i);
     if (states[roots[i]] == NARROW && tensor->dtype == SL_DTYPE_F32)
-      make_narrow (tensor);
+      convert (tensor, SL_DTYPE_F16);
   }
   if (may_plan (graph))
     widen_free (&n, n_tensors, moved);
