@@ -218,6 +218,12 @@ check_redactor (const GValue *item, gpointer text)
                             GST_OBJECT_NAME (loser), factory_of (loser), GST_OBJECT_NAME (element));
 }
 
+static void
+add_name (GString *text, GstElement *element)
+{
+  g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "", GST_OBJECT_NAME (element));
+}
+
 /* An slredact that hides neither objects nor zones is none. */
 static void
 check_settings (const GValue *item, gpointer text)
@@ -228,8 +234,7 @@ check_settings (const GValue *item, gpointer text)
     return;
   g_object_get (element, "objects", &objects, "invert", &invert, NULL);
   if (!objects && !invert && !is_filled (element, "zones"))
-    g_string_append_printf (text, "%s%s", ((GString *) text)->len > 0 ? ", " : "",
-                            GST_OBJECT_NAME (element));
+    add_name (text, element);
 }
 
 /* An slredact that may be switched off shows the open picture then. */
@@ -242,19 +247,17 @@ check_switch (const GValue *item, gpointer text)
     return;
   g_object_get (element, "switch", &switchable, NULL);
   if (switchable)
-    g_string_append_printf (text, "%s%s", ((GString *) text)->len > 0 ? ", " : "",
-                            GST_OBJECT_NAME (element));
+    add_name (text, element);
 }
 
-/* Embeddings identify people: without a key the broker, and anybody who reads there, has them. */
+/* Embeddings identify people. Without a key, the broker and its subscribers can read them. */
 static void
 check_share (const GValue *item, gpointer text)
 {
   GstElement *element = g_value_get_object (item);
   if (strcmp (factory_of (element), "slgallery") == 0 && is_filled (element, "share")
       && !is_filled (element, "key-file"))
-    g_string_append_printf (text, "%s%s", ((GString *) text)->len > 0 ? ", " : "",
-                            GST_OBJECT_NAME (element));
+    add_name (text, element);
 }
 
 static void
