@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/** No picture is as far away, or as large, as this many pixels: points of a model or another
- * element may be any numbers. */
+/** Upper limit of coordinates and sizes in pixels. Points of a model or of another element may be
+ * any numbers. */
 #define SL_CORNERS_MOST_PIXELS 1e7
 
 /** Corners in pixels of the frame, clockwise as the frame is seen: upper left, upper right, lower

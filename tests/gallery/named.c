@@ -67,7 +67,7 @@ test_names (void)
   g_assert_cmpint (ask (store, VIEWS " AND person = 1"), ==, 2);
   g_assert_cmpint (ask (store, "SELECT max(time) FROM view WHERE person = 1"), ==, now + 5);
   g_assert_cmpint (ask (store, "SELECT count(*) FROM sighting"), ==, 2);
-  /* Both in one: the one who has a name keeps it. */
+  /* Merged, the person has the one name that there is. */
   g_assert_true (sl_identity_store_merge (store, 1, 2, &error));
   g_auto (GStrv) one = names_of (store);
   g_assert_cmpstrv (one, ((const char *const[]){ "ben", NULL }));
@@ -89,7 +89,7 @@ test_names (void)
   test_folder_remove (folder);
 }
 
-/* A merge gives the name to somebody who has none. */
+/* A merge gives the name to the person without one. */
 static void
 test_merge (void)
 {
