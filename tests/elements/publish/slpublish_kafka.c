@@ -37,10 +37,10 @@ typedef struct
   GPtrArray *lines;
 } Heard;
 
-/* In the library's place: the element's clients are known here, and none is made where the test
- * says so. */
+/* In the library's place: the element's clients are known here, none is made where the test says
+ * so, and a client has one request on its way where the test says so. */
 static rd_kafka_t *newest;
-static gint failures;
+static gint failures, in_turn;
 
 rd_kafka_t *
 rd_kafka_new (rd_kafka_type_t type, rd_kafka_conf_t *conf, char *reason, size_t bytes)
@@ -52,6 +52,8 @@ rd_kafka_new (rd_kafka_type_t type, rd_kafka_conf_t *conf, char *reason, size_t 
     g_strlcpy (reason, "no thread is left", bytes);
     return NULL;
   }
+  if (g_atomic_int_get (&in_turn))
+    rd_kafka_conf_set (conf, "max.in.flight", "1", NULL, 0);
   rd_kafka_t *client = make (type, conf, reason, bytes);
   g_atomic_pointer_set (&newest, client);
   return client;
@@ -188,17 +190,24 @@ read_topic (Cluster *cluster, const char *topic)
   return all;
 }
 
+/* What was read of @key are lines from @from on, each once and in order. Returns their number. */
+static guint
+count_lines (GHashTable *all, const char *key, guint from)
+{
+  const Heard *heard = g_hash_table_lookup (all, key);
+  const guint n = heard != NULL ? heard->lines->len : 0;
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *line = publish_line (from + i);
+    g_assert_cmpstr (heard->lines->pdata[i], ==, line);
+  }
+  return n;
+}
+
 /* Each line from @from up to, not with, @to, once and in order, is what was read of @key. */
 static void
 check_lines (GHashTable *all, const char *key, guint from, guint to)
 {
-  const Heard *heard = g_hash_table_lookup (all, key);
-  g_assert_nonnull (heard);
-  g_assert_cmpuint (heard->lines->len, ==, to - from);
-  for (guint i = from; i < to; i++) {
-    g_autofree char *line = publish_line (i);
-    g_assert_cmpstr (heard->lines->pdata[i - from], ==, line);
-  }
+  g_assert_cmpuint (count_lines (all, key, from), ==, to - from);
 }
 
 static void
@@ -239,16 +248,19 @@ test_keys (void)
 }
 
 /* Brokers that refuse for now and close connections: the library sends again, and each line is
- * there once, in order. */
+ * there once, in order. A real broker does not write a request whose predecessor it refused. The
+ * mock does, and the library takes its acknowledgement for that of both. So requests go in turn. */
 static void
 test_once (void)
 {
   Cluster cluster;
   GstBus *bus;
   open_cluster (&cluster, 3);
+  g_atomic_int_set (&in_turn, TRUE);
   g_autofree char *location = location_of (&cluster, "boxes");
   GstHarness *harness = publish_start (location, "source=door", &bus);
   gst_structure_free (publish_wait_for_state (bus, "connected"));
+  g_atomic_int_set (&in_turn, FALSE);
   for (guint at = 0; at < 600; at += 300) {
     rd_kafka_mock_push_request_errors (
       cluster.mock, PRODUCE, 3, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, RD_KAFKA_RESP_ERR__TRANSPORT,
@@ -547,7 +559,7 @@ test_fatal (void)
 }
 
 /* Stopped in the middle: what the library has is given a moment, and everything is counted as
- * published or as lost. */
+ * published or as lost. A line whose acknowledgement came too late is there and counts as lost. */
 static void
 test_stop (void)
 {
@@ -562,8 +574,9 @@ test_stop (void)
   const guint64 published = publish_count (harness, "published");
   g_assert_cmpuint (published + publish_count (harness, "dropped"), ==, 300);
   g_autoptr (GHashTable) all = read_topic (&cluster, "boxes");
-  if (published > 0)
-    check_lines (all, "door", 0, (guint) published);
+  const guint there = count_lines (all, "door", 0);
+  g_assert_cmpuint (there, >=, published);
+  g_assert_cmpuint (there, <=, 300);
   publish_finish (harness, bus);
   close_cluster (&cluster);
 }
