@@ -252,7 +252,7 @@ def test_reload():
             database.execute("UPDATE %s SET %s = %s - 86400000000" % (table, column, column))
     path = describe("gate", BLUE, gallery, frames=100000, live="true")
     running = Running(path)
-    eventually(lambda: any("gate" in p["cameras"] for p in people(gallery)))
+    running.wait_for("running")
     text = open(path, encoding="utf-8").read()
     write("gate.pipeline", text.replace("keep=7d", "keep=12h").encode())
     running.child.send_signal(signal.SIGHUP)
