@@ -199,9 +199,11 @@ def test_options():
     box, listen = "face=" + model("one_box.tflite"), ("--http", "127.0.0.1:0")
     path, keep = work("options.gallery"), ("--keep", "365d")
     use = ("--faces", embedder(), "--gallery", path, *keep)
-    for words in (("--faces", embedder()), use[:4], use[2:], ("--gallery-key-file", path)):
-        run("serve", box, *listen, *words).expect(2, "--faces MODEL, --gallery FILE and --keep TIME go together, with --http")
-    run("serve", box, "--zmq", "ipc:///x", *use).expect(2, "--faces MODEL, --gallery FILE and --keep TIME go together, with --http")
+    together = ": --faces MODEL, --gallery FILE and --keep TIME go together, with --http ADDR:PORT, without --location and --zmq"
+    for words, wrong in (((*listen, "--faces", embedder()), "--gallery is missing"), ((*listen, *use[:4]), "--keep is missing"), ((*listen, *use[2:]), "--faces is missing"),
+                         ((*listen, "--gallery-key-file", path), "--faces is missing"), (("--zmq", "ipc:///x", *use), "--zmq is given"),
+                         (("--location", "mqtt://localhost/x", *use), "--location is given"), (use, "--http is missing")):
+        run("serve", box, *words).expect(2, wrong + together)
     run("serve", box, *listen, *use, "--mean", "3").expect(2, "options about a model are for one model, and 2 are given")
     run("serve", model("one_box.tflite"), *listen, *use).expect(1, "--faces: expected a model that finds faces, called face: face=MODEL")
     run("serve", box, *listen, "--faces", model("brightest_channel.tflite"), "--gallery", "x", *keep).expect(

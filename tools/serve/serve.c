@@ -201,6 +201,21 @@ takes_pictures (const Options *o)
   return o->http.listen != NULL && o->location == NULL && o->endpoint == NULL;
 }
 
+/* What faces need and is not there, or is there and does not go with them; NULL: nothing. */
+static const char *
+find_wrong_with_faces (const Options *o)
+{
+  if (o->faces == NULL && o->gallery == NULL && o->keep == NULL && o->gallery_key == NULL)
+    return NULL;
+  return o->faces == NULL         ? "--faces is missing"
+         : o->gallery == NULL     ? "--gallery is missing"
+         : o->keep == NULL        ? "--keep is missing"
+         : o->location != NULL    ? "--location is given"
+         : o->endpoint != NULL    ? "--zmq is given"
+         : o->http.listen == NULL ? "--http is missing"
+                                  : NULL;
+}
+
 /* What belongs to pictures by HTTP. The key is the password of the page, too. -1 to go on. */
 static int
 check_pictures (Options *o)
@@ -215,13 +230,13 @@ check_pictures (Options *o)
   g_autoptr (GError) error = NULL;
   if (o->keep != NULL && !sl_identity_rules_keep (o->keep, &o->keep_us, &error))
     return sl_options_usage ("serve", "--%s", error->message);
-  const gboolean any =
-    o->faces != NULL || o->gallery != NULL || o->keep != NULL || o->gallery_key != NULL;
-  if (any && (o->faces == NULL || o->gallery == NULL || o->keep == NULL || !takes_pictures (o)))
+  const char *wrong = find_wrong_with_faces (o);
+  if (wrong != NULL)
     return sl_options_usage (
       "serve",
-      "--faces MODEL, --gallery FILE and --keep TIME go together, with --http ADDR:PORT, without "
-      "--location and --zmq");
+      "%s: --faces MODEL, --gallery FILE and --keep TIME go together, with --http ADDR:PORT, "
+      "without --location and --zmq",
+      wrong);
   if (o->key_file != NULL && o->http.password_file != NULL)
     return sl_options_usage (
       "serve",
