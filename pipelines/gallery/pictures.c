@@ -41,10 +41,7 @@ sl_identity_store_read_picture (SlIdentityStore *store, gint64 person, GError **
   GBytes *jpeg = sl_seal_open (store->seal, PICTURE, sqlite3_column_blob (row, 0),
                                (gsize) sqlite3_column_bytes (row, 0));
   if (jpeg == NULL)
-    sl_fail (error, SL_ERROR_FORMAT,
-             "%s: the picture of person %" G_GINT64_FORMAT
-             " is not what was written: forget that person, or put a copy back",
-             store->sql.path, person);
+    sl_fail (error, SL_ERROR_FORMAT, SL_IDENTITY_OTHER_PICTURE, store->sql.path, person);
   return jpeg;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Checks JPEG pictures from cameras before a decoder gets them: their stated size, and whether they
  * are valid.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Pictures of people, cut out of frames: how good one is, and the JPEG of it. Known people cost no
  * memory: it is there from the start. One thread at a time.

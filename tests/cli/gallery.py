@@ -160,6 +160,14 @@ def test_pictures():
     # Its colours: another program of ours, and libjpeg, read it.
     labels = json.loads(run("predict", "--json", "--model", model("brightest_channel.tflite"), picture).expect(0).out)["labels"]
     assert labels[0]["label"] == "green" if "label" in labels[0] else labels, labels
+    # What somebody else put there: no picture, one with more behind it, half of one, a larger one.
+    large = jpeg[:jpeg.index(b"\xff\xc0") + 5] + b"\x04\x01\x04\x01" + jpeg[jpeg.index(b"\xff\xc0") + 9:]
+    for other in (b"#!/bin/sh\n", b"", jpeg + b"#!/bin/sh\n", jpeg[:len(jpeg) // 2], b"x" + jpeg, large):
+        with sqlite3.connect(gallery) as database:
+            database.execute("UPDATE picture SET jpeg = ?", (other,))
+        run("gallery", "show", gallery, "1", "--picture", picture).expect(1, "the picture of person 1 is not what was written: forget that person, or put a copy back")
+        with open(picture, "rb") as file:
+            assert file.read() == jpeg, other
     run("gallery", "forget", gallery, "--camera", "gate").expect(0)
     assert rows(gallery, "SELECT count(*) FROM picture") == [(0,)]
     with open(gallery, "rb") as file:

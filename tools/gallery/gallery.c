@@ -5,6 +5,8 @@
 
 #include "core/base/fail.h"
 #include "core/base/printable.h"
+#include "plugins/camera/jpeg.h"
+#include "plugins/gallery/portrait.h"
 #include "tools/command.h"
 #include "tools/gallery/listing.h"
 #include "tools/options.h"
@@ -52,7 +54,17 @@ run_list (SlIdentityStore *store, const Options *options, const gint64 *people, 
   return SL_EXIT_OK;
 }
 
-/* For its owner, as the gallery is. */
+/* Whether @jpeg is one picture of a size that slgallery makes, and nothing else. */
+static gboolean
+is_portrait (GBytes *jpeg)
+{
+  g_autoptr (GBytes) picture =
+    sl_camera_jpeg_take (jpeg, SL_PORTRAIT_MOST * SL_PORTRAIT_MOST, NULL);
+  return picture != NULL && g_bytes_equal (picture, jpeg);
+}
+
+/* For its owner, as the gallery is. Without a key anybody who may write the file may have put
+ * anything there. */
 static gboolean
 write_picture (SlIdentityStore *store, gint64 person, const char *path, GError **error)
 {
@@ -61,6 +73,8 @@ write_picture (SlIdentityStore *store, gint64 person, const char *path, GError *
   g_autoptr (GBytes) jpeg = sl_identity_store_read_picture (store, person, error);
   if (jpeg == NULL)
     return FALSE;
+  if (!is_portrait (jpeg))
+    return sl_fail (error, SL_ERROR_FORMAT, SL_IDENTITY_OTHER_PICTURE, store->sql.path, person);
   const char *data = g_bytes_get_data (jpeg, &n);
   return g_file_set_contents_full (path, data, (gssize) n, G_FILE_SET_CONTENTS_CONSISTENT, 0600,
                                    &cause)
