@@ -64,6 +64,7 @@ sl_frame_parts_forget (SlFrameParts *parts, gpointer owner)
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (owner));
   g_array_set_size (parts->followed, 0);
   parts->full = GST_CLOCK_TIME_NONE;
+  parts->turn = (SlRect){ 0 };
 }
 
 /* Whether tensors are made of objects. */
@@ -150,7 +151,7 @@ choose_motion (SlFrameParts *parts, const SlMotionMeta *motion, const GstVideoIn
   }
   const guint n =
     sl_tiles_around (&spec->crop, regions, motion->n, turned ? spec->height : spec->width,
-                     turned ? spec->width : spec->height, tiles, &none);
+                     turned ? spec->width : spec->height, &parts->turn, tiles, &none);
   g_array_set_size (parts->chosen, 0);
   for (guint i = 0; i < n; i++) {
     const SlObjectRegion tile = { i, tiles[i] };

@@ -43,6 +43,7 @@ typedef struct
   /*< private >*/
   guint columns, rows; /* of tiles */
   GstClockTime full;   /* with motion: when the whole frame was looked at */
+  SlRect turn;         /* with motion: where tiles go on, as sl_tiles_around() has it */
   gboolean aligns;     /* objects are looked at as @alignment says */
   SlAlignment alignment;
   SlRegionPoints points;

@@ -6,6 +6,7 @@
 #include "plugins/video/tiles.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "predict/predictions_private.h"
@@ -85,8 +86,7 @@ sl_tiles_seen (const SlRect *tile, const SlAffine *affine, gint width, gint heig
   return (SlRect){ left, top, right - left, bottom - top };
 }
 
-/* A side of a tile: as long as @length, at least @least around @from, inside @start..@start+@all.
- */
+/* A side of a tile: as long as @length, around @from and @region, inside @start..@start+@all. */
 static void
 place_around (gint start, gint all, gint from, gint region, gint length, int *at, int *side)
 {
@@ -115,32 +115,79 @@ widen (const SlRect *region, const SlRect *part, SlRect *wide)
   return right > left && bottom > top;
 }
 
-guint
-sl_tiles_around (const SlRect *part, const SlRect *regions, guint n, gint width, gint height,
-                 SlRect tiles[SL_MAX_MOTION_TILES], gboolean *none)
+static int
+leftmost_first (gconstpointer a, gconstpointer b)
+{
+  const SlRect *x = a, *y = b;
+  return x->x != y->x ? x->x - y->x : x->y - y->y;
+}
+
+static SlRect
+join (const SlRect *a, const SlRect *b)
+{
+  const gint left = MIN (a->x, b->x), top = MIN (a->y, b->y),
+             right = MAX (a->x + a->width, b->x + b->width),
+             bottom = MAX (a->y + a->height, b->y + b->height);
+  return (SlRect){ left, top, right - left, bottom - top };
+}
+
+/* The regions of @part in @wide, which has room for @n: each with its margin, from left to right.
+ * Returns how many. */
+static guint
+widen_all (const SlRect *regions, guint n, const SlRect *part, SlRect *wide)
 {
   guint count = 0;
-  double area = 0;
-  *none = TRUE;
+  for (guint i = 0; i < n; i++)
+    count += widen (&regions[i], part, &wide[count]);
+  qsort (wide, count, sizeof *wide, leftmost_first);
+  return count;
+}
+
+/* A tile of the shape @width x @height around the @first-th of @n regions of @wide, and around
+ * what else it has room for. Those are @done then. */
+static SlRect
+make_tile (const SlRect *part, const SlRect *wide, guint n, guint first, gint width, gint height,
+           gboolean *done)
+{
+  SlRect inside = wide[first], tile;
+  const double scale =
+    MAX (1, MAX ((double) inside.width / width, (double) inside.height / height));
+  const gint across = (gint) ceil (width * scale), down = (gint) ceil (height * scale);
   for (guint i = 0; i < n; i++) {
-    SlRect wide;
-    gboolean covered = FALSE;
-    if (!widen (&regions[i], part, &wide))
+    const SlRect both = join (&inside, &wide[i]);
+    if (done[i] || both.width > across || both.height > down)
       continue;
-    *none = FALSE;
-    for (guint k = 0; k < count && !covered; k++)
-      covered = contains (&tiles[k], &wide);
-    if (covered)
+    inside = both;
+    done[i] = TRUE;
+  }
+  place_around (part->x, part->width, inside.x, inside.width, across, &tile.x, &tile.width);
+  place_around (part->y, part->height, inside.y, inside.height, down, &tile.y, &tile.height);
+  return tile;
+}
+
+guint
+sl_tiles_around (const SlRect *part, const SlRect *regions, guint n, gint width, gint height,
+                 SlRect *turn, SlRect tiles[SL_MAX_MOTION_TILES], gboolean *none)
+{
+  g_autofree SlRect *wide = g_new (SlRect, n + 1);
+  g_autofree gboolean *done = g_new0 (gboolean, n + 1);
+  guint count = 0, begin = 0;
+  double area = 0;
+  n = widen_all (regions, n, part, wide);
+  *none = n == 0;
+  while (begin < n && leftmost_first (&wide[begin], turn) < 0)
+    begin++;
+  for (guint i = 0; i < n; i++) {
+    const guint first = (begin + i) % n;
+    if (done[first])
       continue;
-    if (count == SL_MAX_MOTION_TILES)
-      return 0;
-    const double scale = MAX (1, MAX ((double) wide.width / width, (double) wide.height / height));
-    SlRect *tile = &tiles[count++];
-    place_around (part->x, part->width, wide.x, wide.width, (gint) ceil (width * scale), &tile->x,
-                  &tile->width);
-    place_around (part->y, part->height, wide.y, wide.height, (gint) ceil (height * scale),
-                  &tile->y, &tile->height);
-    area += (double) tile->width * tile->height;
+    if (count == SL_MAX_MOTION_TILES) {
+      *turn = wide[first];
+      return count;
+    }
+    const SlRect tile = make_tile (part, wide, n, first, width, height, done);
+    tiles[count++] = tile;
+    area += (double) tile.width * tile.height;
     if (area > MOST_OF_PART * part->width * part->height)
       return 0;
   }

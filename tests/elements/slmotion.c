@@ -318,34 +318,71 @@ test_refused (void)
   }
 }
 
+static guint
+around (const SlRect *regions, guint n, SlRect *turn, SlRect *tiles, gboolean *none)
+{
+  static const SlRect part = { 100, 0, 1800, 1080 };
+  return sl_tiles_around (&part, regions, n, 320, 320, turn, tiles, none);
+}
+
 /* Tiles have the model's shape, at least its size, and hold each region with a margin. */
 static void
 test_around (void)
 {
-  const SlRect part = { 100, 0, 1800, 1080 };
   const SlRect two[] = { { 300, 300, 60, 120 }, { 420, 380, 30, 30 } },
-               apart[] = { { 300, 300, 500, 200 }, { 1700, 980, 200, 100 }, { 0, 0, 50, 50 } },
-               many[] = { { 200, 50, 9, 9 },
-                          { 600, 50, 9, 9 },
-                          { 1000, 50, 9, 9 },
-                          { 1400, 50, 9, 9 },
-                          { 200, 900, 9, 9 } },
+               apart[] = { { 1700, 980, 200, 100 }, { 300, 300, 500, 200 }, { 0, 0, 50, 50 } },
                large = { 300, 10, 900, 1000 }, outside = { 0, 10, 50, 50 };
-  SlRect tiles[SL_MAX_MOTION_TILES];
+  SlRect tiles[SL_MAX_MOTION_TILES], turn = { 0 };
   gboolean none;
-  g_assert_cmpuint (sl_tiles_around (&part, two, 2, 320, 320, tiles, &none), ==, 1);
+  g_assert_cmpuint (around (two, 2, &turn, tiles, &none), ==, 1);
   g_assert_true (!none && tiles[0].width == 320 && tiles[0].height == 320);
-  g_assert_cmpint (tiles[0].x, ==, 300 + 30 - 160);
-  g_assert_cmpuint (sl_tiles_around (&part, apart, 3, 320, 320, tiles, &none), ==, 2);
+  g_assert_cmpint (tiles[0].x, ==, (300 - 16 + 450 + 16) / 2 - 160);
+  g_assert_cmpuint (around (apart, 3, &turn, tiles, &none), ==, 2);
   g_assert_cmpint (tiles[0].width, ==, 750);
   g_assert_true (tiles[1].x + tiles[1].width == 1900 && tiles[1].y + tiles[1].height == 1080);
-  g_assert_cmpuint (sl_tiles_around (&part, many, 4, 320, 320, tiles, &none), ==, 4);
-  g_assert_cmpuint (sl_tiles_around (&part, many, 5, 320, 320, tiles, &none), ==, 0);
-  g_assert_false (none);
-  g_assert_cmpuint (sl_tiles_around (&part, &large, 1, 320, 320, tiles, &none), ==, 1);
+  g_assert_cmpuint (around (&large, 1, &turn, tiles, &none), ==, 1);
   g_assert_true (tiles[0].height == 1080 && tiles[0].width <= 1800);
-  g_assert_cmpuint (sl_tiles_around (&part, &outside, 1, 320, 320, tiles, &none), ==, 0);
+  g_assert_cmpuint (around (&outside, 1, &turn, tiles, &none), ==, 0);
   g_assert_true (none);
+}
+
+static gboolean
+is_inside (const SlRect *region, const SlRect *tiles, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (region->x >= tiles[i].x && region->y >= tiles[i].y
+        && region->x + region->width <= tiles[i].x + tiles[i].width
+        && region->y + region->height <= tiles[i].y + tiles[i].height)
+      return TRUE;
+  return FALSE;
+}
+
+/* Regions that need more than four tiles take turns: no frame has more, and each region is in a
+ * tile after as many frames as fours of regions, wherever they lie. */
+static void
+test_turns (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  for (guint round = 0; round < 300; round++) {
+    const guint n = (guint) g_rand_int_range (rand, 5, 17);
+    const gint column = g_rand_int_range (rand, 120, 1700);
+    SlRect regions[16], turn = { 0 };
+    gboolean seen[16] = { FALSE };
+    for (guint i = 0; i < n; i++)
+      regions[i] = (SlRect){ round % 2 == 0 ? g_rand_int_range (rand, 120, 1800) : column,
+                             g_rand_int_range (rand, 0, 1000), g_rand_int_range (rand, 4, 60),
+                             g_rand_int_range (rand, 4, 60) };
+    for (guint frame = 0; frame < (n + 3) / 4; frame++) {
+      SlRect tiles[SL_MAX_MOTION_TILES];
+      gboolean none;
+      const guint count = around (regions, n, &turn, tiles, &none);
+      g_assert_true (count >= 1 && count <= SL_MAX_MOTION_TILES && !none);
+      for (guint i = 0; i < n; i++)
+        seen[i] |= is_inside (&regions[i], tiles, count);
+    }
+    for (guint i = 0; i < n; i++)
+      g_assert_true (seen[i]);
+  }
 }
 
 static SlObjectView
@@ -557,6 +594,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slmotion/sizes", test_sizes);
   g_test_add_func ("/slmotion/refused", test_refused);
   g_test_add_func ("/slmotion/around", test_around);
+  g_test_add_func ("/slmotion/turns", test_turns);
   g_test_add_func ("/slmotion/kept", test_kept);
   g_test_add_func ("/slmotion/whole_between", test_whole_between);
   g_test_add_func ("/slmotion/predict", test_predict);
