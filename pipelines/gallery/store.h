@@ -17,8 +17,8 @@
   "sightline gallery, --gallery-key-file of sightline serve)"
 
 /** What is wrong with a picture, of a path and a person. */
-#define SL_IDENTITY_OTHER_PICTURE                 \
-  "%s: the picture of person %" G_GINT64_FORMAT   \
+#define SL_IDENTITY_OTHER_PICTURE               \
+  "%s: the picture of person %" G_GINT64_FORMAT \
   " is not what was written: forget that person, or put a copy back"
 
 /** What the embedding of a view is for the seal. */
