@@ -38,11 +38,12 @@ typedef struct
  * @leading: it needs pictures before the key frame of its group
  * @referred: other pictures may refer to it
  * @held: it waited before it was decoded, or behind such frames (plugins/camera/quiet.h)
+ * @given: its picture has been given already, so it is decoded for those behind it alone
  */
 typedef struct
 {
   guint group;
-  gboolean leading, referred, held;
+  gboolean leading, referred, held, given;
 } SlIntactMark;
 
 SlIntact *sl_intact_new (void);

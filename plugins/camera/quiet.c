@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A gate at the input of a decoder, behind the one of plugins/camera/intact.c. While it is quiet,
- * key frames pass and the frames behind them are held. Each key frame is looked at before it
- * passes. If something moved, what is held goes in first, as nobody knows since when it moves.
- * Otherwise it is freed. Large encoded frames end a quiet time sooner. Held frames enter the
- * decoder by its chain function, in its streaming thread: they passed all probes before.
+ * key frames are looked at, and the frames behind them are held. If something moved, what is held
+ * goes in first, as nobody knows since when it moves. Otherwise it is freed. Large encoded frames
+ * end a quiet time sooner. Held frames enter the decoder by its chain function, in its streaming
+ * thread: they passed all probes before.
  *
- * Decoders that put frames in order give the key frame only when some frames follow it. So frames
- * pass until the key frame has come out. What comes out with a later key frame is dropped.
+ * The picture that was looked at leaves by the decoder's source pad, and its key frame is held with
+ * those behind it: the decoder has it only when something moves, and what comes of it then is
+ * dropped. The first key frame of a quiet time goes into the decoder, as frames before it are still
+ * in there. Decoders that put frames in order give it only when some frames follow it. So frames
+ * pass until it has come out. What comes out with a later key frame is dropped.
  */
 #include "plugins/camera/quiet.h"
 
@@ -39,6 +42,7 @@ typedef enum
 {
   PASS,
   HOLD,
+  GIVE, /* a key frame, whose picture is there */
   LEAVE_OUT,
   BY_PICTURE,
   BY_SIZE,
@@ -63,6 +67,8 @@ typedef struct
   SlSizes sizes;
   guint group, passed; /* of the frame in hand; frames that passed behind its key frame */
   gboolean skipped;    /* frames before that key frame were not decoded */
+  gboolean settled;    /* the first key frame of this quiet time went into the decoder */
+  GstBuffer *picture;  /* (nullable): of the key frame in hand */
   gboolean endless;    /* too much was held in this group */
   GstQueueArray *held;
   gsize held_bytes;
@@ -75,7 +81,7 @@ typedef struct
   Verdict woken;       /* what ended that */
   GstClockTime busy;   /* time of the last motion */
   GstClockTime looked; /* time of the last frame that was looked at */
-  guint came, from;    /* the last group that came out; while quiet earlier ones are dropped */
+  guint came, from;    /* the last group that came out; those before @from are dropped */
 } Gate;
 
 SlQuiet *
@@ -115,16 +121,32 @@ sl_quiet_read (SlQuiet *quiet, SlQuietFigures *figures)
   *figures = quiet->figures;
 }
 
+/* Without the key frame whose picture was given. */
+static guint
+count_held (Gate *gate)
+{
+  GstBuffer *first = gst_queue_array_peek_head (gate->held);
+  return gst_queue_array_get_length (gate->held)
+         - (first != NULL && sl_intact_get_mark (first)->given);
+}
+
 /* Returns how many frames were held. */
 static guint
 free_held (Gate *gate)
 {
-  const guint n = gst_queue_array_get_length (gate->held);
+  const guint n = count_held (gate);
   GstBuffer *buffer;
   while ((buffer = gst_queue_array_pop_head (gate->held)) != NULL)
     gst_buffer_unref (buffer);
   gate->held_bytes = 0;
   return n;
+}
+
+static void
+hold (Gate *gate, GstBuffer *buffer)
+{
+  gate->held_bytes += gst_buffer_get_size (buffer);
+  gst_queue_array_push_tail (gate->held, buffer);
 }
 
 static void
@@ -173,7 +195,7 @@ release (Gate *gate, GstPad *pad)
 static void
 wake (Gate *gate, GstPad *pad, const GstBuffer *buffer, Verdict why)
 {
-  const guint held = gst_queue_array_get_length (gate->held);
+  const guint held = count_held (gate);
   SlQuietFigures *figures = &gate->quiet->figures;
   g_mutex_lock (&gate->quiet->lock);
   gate->asleep = gate->idle = gate->calm = gate->moved = FALSE;
@@ -200,9 +222,8 @@ fall_asleep (Gate *gate, GstPad *pad)
   figures->false_alarms += gate->woken == BY_SIZE && !gate->moved;
   figures->quiet = gate->asleep = TRUE;
   gate->idle = FALSE;
-  gate->from = 0;
   g_mutex_unlock (&gate->quiet->lock);
-  gate->skipped = gate->behind = FALSE;
+  gate->skipped = gate->behind = gate->settled = FALSE;
   gate->usual_lag = G_MAXINT64;
   tell (pad, NULL, 0);
 }
@@ -219,20 +240,32 @@ is_full (const Gate *gate, const GstBuffer *buffer)
              && to - from > SL_QUIET_TIME);
 }
 
+/* Of the decoder with the sink pad @pad. */
+static GstPad *
+get_src (GstPad *pad)
+{
+  g_autoptr (GstElement) decoder = gst_pad_get_parent_element (pad);
+  return decoder != NULL ? gst_element_get_static_pad (decoder, "src") : NULL;
+}
+
 /* Of a key frame while it is quiet. */
 static Verdict
-judge_key (Gate *gate, GstBuffer *buffer)
+judge_key (Gate *gate, GstPad *pad, GstBuffer *buffer)
 {
   const SlSight sight = sl_scout_decode (gate->scout, gate->factory, buffer, gate->caps);
   if (sight != SL_SIGHT_SAME)
     return sight == SL_SIGHT_MOTION ? BY_PICTURE : UNREADABLE;
+  gate->skipped |= !gst_queue_array_is_empty (gate->held);
   const guint freed = free_held (gate);
+  g_autoptr (GstPad) src = gate->settled ? get_src (pad) : NULL;
+  g_autoptr (GstCaps) caps = src != NULL ? gst_pad_get_current_caps (src) : NULL;
+  gate->picture = sl_scout_take (gate->scout, caps);
+  gate->settled = TRUE;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&gate->quiet->lock);
-  gate->skipped |= freed > 0;
   gate->from = gate->group;
   gate->quiet->figures.keys++;
   gate->quiet->figures.skipped += freed;
-  return PASS;
+  return gate->picture != NULL ? GIVE : PASS;
 }
 
 /* Of a frame behind a key frame while it is quiet. @came: the key frame came out of the decoder */
@@ -289,7 +322,17 @@ judge (Gate *gate, GstPad *pad, GstBuffer *buffer, SlIntactMark *mark)
   mark_behind (gate, buffer, mark, asleep);
   if (!asleep)
     return PASS;
-  return key ? judge_key (gate, buffer) : judge_delta (gate, buffer, mark, large, came);
+  return key ? judge_key (gate, pad, buffer) : judge_delta (gate, buffer, mark, large, came);
+}
+
+/* The picture goes on, and its key frame waits. */
+static GstFlowReturn
+give (Gate *gate, GstPad *pad, GstBuffer *key)
+{
+  g_autoptr (GstPad) src = get_src (pad);
+  sl_intact_get_mark (key)->given = TRUE;
+  hold (gate, key);
+  return gst_pad_push (src, g_steal_pointer (&gate->picture));
 }
 
 static GstPadProbeReturn
@@ -309,8 +352,11 @@ take (Gate *gate, GstPad *pad, GstPadProbeInfo *info)
   }
   if (verdict == HOLD) {
     mark->held = TRUE;
-    gate->held_bytes += gst_buffer_get_size (buffer);
-    gst_queue_array_push_tail (gate->held, buffer);
+    hold (gate, buffer);
+    return GST_PAD_PROBE_HANDLED;
+  }
+  if (verdict == GIVE) {
+    GST_PAD_PROBE_INFO_FLOW_RETURN (info) = give (gate, pad, buffer);
     return GST_PAD_PROBE_HANDLED;
   }
   wake (gate, pad, buffer, verdict);
@@ -427,7 +473,9 @@ arrive (Gate *gate, const SlIntactMark *mark, GstClockTime time, gboolean *look)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&gate->quiet->lock);
   gate->came = MAX (gate->came, mark->group);
-  if (gate->asleep && mark->group < gate->from) {
+  if (mark->given)
+    return FALSE;
+  if (mark->group < gate->from) {
     gate->quiet->figures.skipped++;
     return FALSE;
   }

@@ -33,8 +33,9 @@ struct _SlScout
   GstVideoInfo info;
   gboolean readable;
 
-  SlLone decoder; /* may be empty */
-  GstCaps *coded; /* (nullable): of its input */
+  SlLone decoder;     /* may be empty */
+  GstCaps *coded;     /* (nullable): of its input */
+  GstBuffer *picture; /* (nullable): what came of the last key frame, of @caps */
   SlSight sight;
 };
 
@@ -53,6 +54,7 @@ sl_scout_free (SlScout *scout)
 {
   sl_lone_clear (&scout->decoder);
   gst_clear_caps (&scout->coded);
+  gst_clear_buffer (&scout->picture);
   gst_clear_caps (&scout->caps);
   sl_background_clear (&scout->background);
   sl_moving_clear (&scout->moving);
@@ -137,7 +139,10 @@ take_decoded (GstPad *pad, GstObject *parent, GstBuffer *frame)
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
   if (caps != NULL && !GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_CORRUPTED))
     scout->sight = look (scout, frame, caps, TRUE);
-  gst_buffer_unref (frame);
+  gst_clear_buffer (&scout->picture);
+  if (scout->sight == SL_SIGHT_SAME)
+    scout->picture = g_steal_pointer (&frame);
+  gst_clear_buffer (&frame);
   return GST_FLOW_OK;
 }
 
@@ -177,7 +182,17 @@ sl_scout_decode (SlScout *scout, GstElementFactory *factory, GstBuffer *key, Gst
   if (scout->decoder.element == NULL)
     return SL_SIGHT_NONE;
   scout->sight = SL_SIGHT_NONE;
+  gst_clear_buffer (&scout->picture);
   gst_pad_push (scout->decoder.in, gst_buffer_copy (key));
   gst_pad_push_event (scout->decoder.in, gst_event_new_gap (time, GST_CLOCK_TIME_NONE));
   return scout->sight;
+}
+
+GstBuffer *
+sl_scout_take (SlScout *scout, GstCaps *caps)
+{
+  GstBuffer *picture = g_steal_pointer (&scout->picture);
+  if (picture == NULL || caps == NULL || !gst_caps_is_equal (scout->caps, caps))
+    gst_clear_buffer (&picture);
+  return picture;
 }

@@ -29,5 +29,8 @@ SlSight sl_scout_look (SlScout *scout, GstBuffer *frame, GstCaps *caps);
 /** sl_scout_decode: decodes @key, an encoded key frame of @caps, by an element of @factory, and
  * looks at it. */
 SlSight sl_scout_decode (SlScout *scout, GstElementFactory *factory, GstBuffer *key, GstCaps *caps);
+/** sl_scout_take: (transfer full) (nullable): the picture of the last sl_scout_decode(), once; NULL
+ * where something moves, or it is not of @caps (nullable). */
+GstBuffer *sl_scout_take (SlScout *scout, GstCaps *caps);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlScout, sl_scout_free)

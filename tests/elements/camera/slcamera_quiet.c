@@ -66,6 +66,11 @@ static const QuietScene still = {
   X264 NO_CUT "tune=zerolatency ! h264parse", 320, 176, 15, 30, 2, 32, 1, 50, 0
 };
 
+/* Nothing ever moves. */
+static const QuietScene calm = {
+  X264 NO_CUT "bframes=2 ! h264parse", 320, 176, 15, 30, 2, 32, 1, 240, 0
+};
+
 static char *folder;
 
 /* (transfer full) (nullable): NULL where an element is not installed, and the test is skipped */
@@ -404,7 +409,7 @@ play_to_end (GstElement *pipeline)
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
 }
 
-#define DECODE "h264parse ! avdec_h264 ! fakesink name=sink signal-handoffs=true"
+#define DECODE "h264parse ! avdec_h264 name=decoder ! fakesink name=sink signal-handoffs=true"
 
 /* A flushing seek while frames wait: they are gone, and the stream begins anew. */
 static void
@@ -471,6 +476,91 @@ test_caps (void)
                    (gint) (quiet_scene_frames (&still) + quiet_scene_frames (&scenes[0].scene)));
 }
 
+/* @keys: key frames that passed all probes in front of the decoder; @sums: of the pixels of each
+ * frame, by its number; those of a stream that is never quiet, or NULL */
+typedef struct
+{
+  guint keys, frames, other;
+  guint64 from, sums[300];
+  const guint64 *expected;
+} Once;
+
+static GstPadProbeReturn
+count_key (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Once *once = data;
+  once->keys +=
+    !GST_BUFFER_FLAG_IS_SET (GST_PAD_PROBE_INFO_BUFFER (info), GST_BUFFER_FLAG_DELTA_UNIT);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+sum_up (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
+{
+  Once *once = data;
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  GstVideoInfo video;
+  GstVideoFrame frame;
+  guint64 sum = 0;
+  g_assert_true (gst_video_info_from_caps (&video, caps)
+                 && gst_video_frame_map (&frame, &video, buffer, GST_MAP_READ));
+  for (gint y = 0; y < video.height; y++) {
+    const guint8 *row = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
+                        + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
+    for (gint x = 0; x < video.width; x++)
+      sum = sum * 31 + row[x];
+  }
+  gst_video_frame_unmap (&frame);
+  once->from = once->frames++ == 0 ? GST_BUFFER_PTS (buffer) : once->from;
+  const guint n = (guint) gst_util_uint64_scale_round (GST_BUFFER_PTS (buffer) - once->from,
+                                                       (guint64) calm.fps, GST_SECOND);
+  g_assert_cmpuint (n, <, G_N_ELEMENTS (once->sums));
+  once->sums[n] = sum;
+  once->other += once->expected != NULL && once->expected[n] != sum;
+}
+
+/* While it is quiet, a key frame is decoded once, to look at it: its picture comes, and is the one
+ * of the decoder. Frames that wait at the end are decoded with the last key frame, which does not
+ * come again. */
+static void
+test_once (void)
+{
+  g_autofree char *path = write_scene (&calm, "calm");
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find ("avdec_h264");
+  g_autofree Once *all = g_new0 (Once, 1), *once = g_new0 (Once, 1);
+  SlQuietFigures figures = { 0 };
+  gint frames = 0;
+  if (path == NULL || factory == NULL)
+    return;
+  g_autofree char *launch =
+    g_strdup_printf ("filesrc location=%s ! matroskademux ! " DECODE " sync=false", path);
+  once->expected = all->sums;
+  for (guint run = 0; run < 2; run++) {
+    g_autoptr (SlIntact) intact = sl_intact_new ();
+    g_autoptr (SlQuiet) quiet =
+      sl_quiet_new (run == 0 ? 3600 * GST_SECOND : GST_SECOND, FALSE, NULL);
+    g_autoptr (GstElement) pipeline = watched (quiet, intact, launch, &frames);
+    g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+    g_autoptr (GstElement) decoder = gst_bin_get_by_name (GST_BIN (pipeline), "decoder");
+    g_autoptr (GstPad) pad = gst_element_get_static_pad (decoder, "sink");
+    Once *now = run == 0 ? all : once;
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_key, now, NULL);
+    g_signal_connect (sink, "handoff", G_CALLBACK (sum_up), now);
+    play_to_end (pipeline);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    sl_quiet_read (quiet, &figures);
+  }
+  g_assert_cmpuint (all->frames, ==, quiet_scene_frames (&calm));
+  g_assert_cmpuint (once->frames + figures.skipped, ==, all->frames);
+  g_assert_cmpuint (once->frames, <, all->frames / 2);
+  g_assert_cmpuint (once->other, ==, 0);
+  g_assert_cmpuint (figures.keys, ==, 8);
+  g_assert_cmpuint (all->keys, ==, 9);
+  g_assert_cmpuint (once->keys, ==, 2); /* the first of all, and the first of the quiet time */
+  for (guint n = 0; n < all->frames; n += (guint) calm.gop)
+    g_assert_cmpuint (once->sums[n], ==, all->sums[n]);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
@@ -491,6 +581,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slcamera/quiet/away", test_away);
   g_test_add_func ("/slcamera/quiet/flush", test_flush);
   g_test_add_func ("/slcamera/quiet/caps", test_caps);
+  g_test_add_func ("/slcamera/quiet/once", test_once);
   const int failed = test_elements_run ();
   sl_test_folder_remove (folder);
   return failed;
