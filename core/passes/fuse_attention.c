@@ -17,9 +17,9 @@
 #define SEARCHED 64
 /* Columns of more would need much memory for each thread. */
 #define MAX_COLUMNS 512
-/* Scores this far below others have no share in a softmax of floats: the lowest number of binary16,
- * with which files of float16 mask. */
-#define NEVER -65504.0
+/* Scores this far below others have no share in a softmax of floats, where exp (-104) is 0. Text
+ * models mask with -10000, which a scale behind the mask divides by the root of a head's width. */
+#define NEVER -1000.0
 
 typedef struct
 {

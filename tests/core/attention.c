@@ -46,7 +46,9 @@ typedef enum
   TRUTH_KEYS,   /* booleans for each query alone: none of its keys, or all; an input */
   CAUSAL,       /* numbers: 0, and the least number behind a query's place */
   CAUSAL_TRUTH, /* booleans, and -infinity */
-  ALMOST_CAUSAL /* what is hidden is only 10000 less */
+  CAUSAL_TEXT,  /* as CAUSAL, with the -10000 of text models */
+  TRUTH_TEXT,   /* as CAUSAL_TRUTH, with it */
+  ALMOST_CAUSAL /* what is hidden is only 100 less */
 } Mask;
 
 typedef struct
@@ -76,6 +78,8 @@ static const Case cases[] = {
   { 2, 4, 1, 70, 75, 16, 16, HEADS_FIRST, SCORES_DIVIDED, CAUSAL_TRUTH, TRUE, FALSE },
   { 1, 1, 1, 700, 1300, 33, 31, ROWS_FIRST, QUERIES_TIMES, CAUSAL, FALSE, TRUE },
   { 1, 2, 2, 40, 40, 16, 16, SLICED, SCORES_TIMES, ALMOST_CAUSAL, FALSE, TRUE },
+  { 1, 2, 2, 40, 40, 64, 16, HEADS_FIRST, BETA, CAUSAL_TEXT, FALSE, TRUE },
+  { 1, 2, 2, 33, 40, 16, 16, HEADS_FIRST, SCORES_TIMES, TRUTH_TEXT, FALSE, TRUE },
   { 1, 1, 1, 65, 1100, 64, 130, ROWS_FIRST, SCORES_TIMES, NO_MASK, FALSE, TRUE },
   { 1, 1, 1, 5, 40, 512, 512, HEADS_FIRST, SCORES_TIMES, NO_MASK, TRUE, FALSE },
   { 3, 5, 5, 1, 77, 20, 20, ROWS_FIRST, NEGATIVE, NO_MASK, FALSE, TRUE },
@@ -319,7 +323,7 @@ masked (const Model *m, double score, gint32 b, gint32 h, gint32 row, gint32 key
     case TRUTH_KEYS:
       return ((const guint8 *) m->check.input_data[3])[row] ? score : -3;
     case ALMOST_CAUSAL:
-      return shows (c, row, key) ? score : score - 10000;
+      return shows (c, row, key) ? score : score - 100;
     case NO_MASK:
       return score;
     default:
@@ -389,13 +393,19 @@ add_mask (Model *m, gint32 scores)
       return node (m, SL_OP_SELECT, m->mask, scores, number (m, -3), NULL);
     case TRUTH:
     case CAUSAL_TRUTH:
-      return node (m, SL_OP_SELECT, truth_constant (m, FALSE), scores, number (m, -INFINITY), NULL);
+    case TRUTH_TEXT:
+      return node (m, SL_OP_SELECT, truth_constant (m, FALSE), scores,
+                   number (m, c->mask == TRUTH_TEXT ? -10000 : -INFINITY), NULL);
     case TRUTH_FILLS:
       return node (m, SL_OP_SELECT, truth_constant (m, TRUE), number (m, -INFINITY), scores, NULL);
     case CAUSAL:
+    case CAUSAL_TEXT:
     case ALMOST_CAUSAL:
-      return node (m, SL_OP_ADD, scores, shown_constant (m, c->mask == CAUSAL ? LOW : -10000), -1,
-                   NULL);
+      return node (m, SL_OP_ADD, scores,
+                   shown_constant (m, c->mask == CAUSAL        ? LOW
+                                      : c->mask == CAUSAL_TEXT ? -10000
+                                                               : -100),
+                   -1, NULL);
     default:
       return scores;
   }
@@ -567,7 +577,7 @@ test_spellings (void)
     g_assert_cmpuint (count (&m, SL_OP_TRANSPOSE) + count (&m, SL_OP_SLICE), ==, 0);
     const SlNode *node = sl_graph_node (m.check.graph, 0);
     g_assert_cmpint (node->params.attention->period, ==,
-                     m.c->mask == CAUSAL || m.c->mask == CAUSAL_TRUTH ? m.c->rows : 0);
+                     m.c->mask >= CAUSAL && m.c->mask != ALMOST_CAUSAL ? m.c->rows : 0);
     for (guint i = 0; i < n; i++) {
       sl_float_isa_force (isas[i]);
       for (guint threads = 1; threads <= 2; threads++)

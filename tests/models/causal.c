@@ -25,6 +25,7 @@ typedef enum
   NAMED_END,   /* the place is that of the first END, not of the largest number */
   OPEN_MASK,   /* queries have all keys */
   HALF_MASK,   /* the lowest number of float16 hides later keys */
+  TEXT_MASK,   /* -10000 does */
   SOFT_MASK,   /* later keys count little, but they count */
   MOVED_PLACE, /* the row before the largest number */
   BY_POSITION, /* the place depends on positions, too */
@@ -39,6 +40,7 @@ static const struct
               [NAMED_END] = { "named-end", CUT },
               [OPEN_MASK] = { "open-mask", WHOLE },
               [HALF_MASK] = { "half-mask", CUT },
+              [TEXT_MASK] = { "text-mask", CUT },
               [SOFT_MASK] = { "soft-mask", WHOLE },
               [MOVED_PLACE] = { "moved-place", WHOLE },
               [BY_POSITION] = { "by-position", WHOLE },
@@ -70,6 +72,7 @@ numbers_init (Numbers *numbers, Form form)
       numbers->mask[q * WHOLE + k] = k <= q || form == OPEN_MASK ? 0
                                      : form == SOFT_MASK         ? -3
                                      : form == HALF_MASK         ? -65504
+                                     : form == TEXT_MASK         ? -10000
                                                                  : -INFINITY;
 }
 
