@@ -48,12 +48,22 @@ behind_center (const Fuse *fuse, gint32 tensor)
                                                                                 : -1;
 }
 
+/* What @tensor is to the power of @exponent; -1 where it is not that. */
+static gint32
+behind_power (const Fuse *fuse, gint32 tensor, gdouble exponent)
+{
+  const SlNode *node = made_by (fuse, tensor, SL_OP_POW);
+  gdouble by = 0;
+  return node != NULL && sl_pass_number (fuse->graph, node->inputs[1], &by) && by == exponent
+           ? node->inputs[0]
+           : -1;
+}
+
 /* Whether @tensor is the square of @of, or of @x less its mean, -1 = none. */
 static gboolean
 is_square (const Fuse *fuse, gint32 tensor, gint32 of, gint32 x)
 {
   const SlNode *node = tensor >= 0 ? sl_pass_producer (fuse->index, fuse->graph, tensor) : NULL;
-  gdouble exponent = 0;
   if (node == NULL || sl_node_fused_activation (node) != SL_ACTIVATION_NONE)
     return FALSE;
   switch (node->op) {
@@ -66,7 +76,7 @@ is_square (const Fuse *fuse, gint32 tensor, gint32 of, gint32 x)
         return FALSE;
       break;
     case SL_OP_POW:
-      if (!sl_pass_number (fuse->graph, node->inputs[1], &exponent) || exponent != 2)
+      if (behind_power (fuse, tensor, 2) < 0)
         return FALSE;
       break;
     default:
@@ -75,13 +85,26 @@ is_square (const Fuse *fuse, gint32 tensor, gint32 of, gint32 x)
   return node->inputs[0] == of || (x >= 0 && behind_center (fuse, node->inputs[0]) == x);
 }
 
+/* What @tensor is the root of, or with @inverse, 1 by the root of; -1 where it is not that. */
+static gint32
+behind_root (const Fuse *fuse, gint32 tensor, gboolean inverse)
+{
+  const SlNode *node = made_by (fuse, tensor, inverse ? SL_OP_RSQRT : SL_OP_SQRT);
+  gdouble one = 0;
+  if (node != NULL)
+    return node->inputs[0];
+  node = inverse ? made_by (fuse, tensor, SL_OP_DIV) : NULL;
+  if (node != NULL && sl_pass_number (fuse->graph, node->inputs[0], &one) && one == 1)
+    return behind_root (fuse, node->inputs[1], FALSE);
+  return behind_power (fuse, tensor, inverse ? -0.5 : 0.5);
+}
+
 /* Whether @root is 1 by the root of, or without @inverse the root of, the mean square of @of, or of
  * @x less its mean, and epsilon. */
 static gboolean
 is_root (const Fuse *fuse, gint32 root, gboolean inverse, gint32 of, gint32 x, gdouble *epsilon)
 {
-  const SlNode *node = made_by (fuse, root, inverse ? SL_OP_RSQRT : SL_OP_SQRT);
-  const SlNode *sum = node != NULL ? made_by (fuse, node->inputs[0], SL_OP_ADD) : NULL;
+  const SlNode *sum = made_by (fuse, behind_root (fuse, root, inverse), SL_OP_ADD);
   for (guint i = 0; sum != NULL && i < 2; i++)
     if (sl_pass_number (fuse->graph, sum->inputs[1 - i], epsilon))
       return is_square (fuse, behind_mean (fuse, sum->inputs[i]), of, x);

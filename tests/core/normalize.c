@@ -18,28 +18,45 @@ typedef enum
   DIFFERENCE
 } Square;
 
+/* How rows are divided by the root. */
+typedef enum
+{
+  BY_ROOT,
+  BY_POWER,
+  TIMES_RSQRT,
+  TIMES_QUOTIENT,
+  TIMES_POWER
+} Root;
+
 /** @least: what rows begin with, which has no part in their spread */
 typedef struct
 {
   gint32 rows, width;
   Square square;
-  gboolean centered, divides, scale, shift;
+  gboolean centered;
+  Root root;
+  gboolean scale, shift;
   gfloat least;
 } Case;
 
 static const Case cases[] = {
-  { 1, 1, SQUARE, TRUE, FALSE, TRUE, TRUE, 0 },
-  { 5, 7, POWER, TRUE, TRUE, TRUE, TRUE, 0 },
-  { 9, 16, PRODUCT, TRUE, FALSE, FALSE, TRUE, 0 },
-  { 50, 96, SQUARE, TRUE, FALSE, TRUE, FALSE, 30 },
-  { 3, 100, DIFFERENCE, TRUE, FALSE, TRUE, TRUE, 0 },
-  { 64, 768, POWER, TRUE, TRUE, FALSE, FALSE, 0 },
-  { 7, 65, SQUARE, FALSE, FALSE, TRUE, FALSE, 0 },
-  { 4, 40, POWER, FALSE, TRUE, TRUE, TRUE, 0 },
+  { 1, 1, SQUARE, TRUE, TIMES_RSQRT, TRUE, TRUE, 0 },
+  { 5, 7, POWER, TRUE, BY_ROOT, TRUE, TRUE, 0 },
+  { 9, 16, PRODUCT, TRUE, TIMES_RSQRT, FALSE, TRUE, 0 },
+  { 50, 96, SQUARE, TRUE, TIMES_RSQRT, TRUE, FALSE, 30 },
+  { 3, 100, DIFFERENCE, TRUE, TIMES_RSQRT, TRUE, TRUE, 0 },
+  { 64, 768, POWER, TRUE, BY_ROOT, FALSE, FALSE, 0 },
+  { 7, 65, SQUARE, FALSE, TIMES_RSQRT, TRUE, FALSE, 0 },
+  { 4, 40, POWER, FALSE, BY_ROOT, TRUE, TRUE, 0 },
+  { 6, 33, POWER, FALSE, TIMES_QUOTIENT, TRUE, FALSE, 0 },
+  { 6, 48, PRODUCT, FALSE, TIMES_POWER, TRUE, FALSE, 0 },
+  { 2, 17, SQUARE, FALSE, BY_POWER, FALSE, TRUE, 0 },
+  { 8, 19, DIFFERENCE, TRUE, TIMES_QUOTIENT, TRUE, TRUE, 0 },
 };
 
 static gfloat scale[MOST], shift[MOST];
-static const gfloat epsilon[1] = { EPSILON }, two[1] = { 2 };
+static const gfloat epsilon[1] = { EPSILON }, one[1] = { 1 }, two[1] = { 2 }, half[1] = { 0.5f },
+                    less[1] = { -0.5f };
 
 static gint32
 node (Check *check, SlOpType op, gint32 a, gint32 b, const SlOpParams *params)
@@ -47,6 +64,12 @@ node (Check *check, SlOpType op, gint32 a, gint32 b, const SlOpParams *params)
   const gint32 inputs[2] = { a, b }, y = check_middle (check, SL_DTYPE_F32, 0, 0);
   check_node (check, op, inputs, b >= 0 ? 2 : 1, y, params);
   return y;
+}
+
+static gint32
+number (Check *check, const gfloat *value)
+{
+  return check_constant (check, SL_DTYPE_F32, 0, NULL, NULL, 0, 0, 0, value);
 }
 
 static gint32
@@ -65,10 +88,28 @@ square_of (Check *check, const Case *c, gint32 x, gint32 mean, gint32 rows)
     case PRODUCT:
       return node (check, SL_OP_MUL, rows, rows, NULL);
     case POWER:
-      return node (check, SL_OP_POW, rows,
-                   check_constant (check, SL_DTYPE_F32, 0, NULL, NULL, 0, 0, 0, two), NULL);
+      return node (check, SL_OP_POW, rows, number (check, two), NULL);
     default:
       return node (check, SL_OP_SQUARED_DIFFERENCE, x, mean, NULL);
+  }
+}
+
+/* The root of @sum, or 1 by it. */
+static gint32
+root_of (Check *check, Root root, gint32 sum)
+{
+  switch (root) {
+    case BY_ROOT:
+      return node (check, SL_OP_SQRT, sum, -1, NULL);
+    case BY_POWER:
+      return node (check, SL_OP_POW, sum, number (check, half), NULL);
+    case TIMES_RSQRT:
+      return node (check, SL_OP_RSQRT, sum, -1, NULL);
+    case TIMES_QUOTIENT:
+      return node (check, SL_OP_DIV, number (check, one), node (check, SL_OP_SQRT, sum, -1, NULL),
+                   NULL);
+    default:
+      return node (check, SL_OP_POW, sum, number (check, less), NULL);
   }
 }
 
@@ -80,11 +121,10 @@ build (Check *check, const Case *c, gint32 axis, guint32 seed)
   const gint32 x = check_input (check, SL_DTYPE_F32, 3, dims, 0, 0);
   const gint32 mean = c->centered ? mean_of (check, x, axis) : -1;
   const gint32 rows = c->centered ? node (check, SL_OP_SUB, x, mean, NULL) : x;
-  const gint32 least = check_constant (check, SL_DTYPE_F32, 0, NULL, NULL, 0, 0, 0, epsilon);
-  const gint32 sum = node (check, SL_OP_ADD, least,
+  const gint32 sum = node (check, SL_OP_ADD, number (check, epsilon),
                            mean_of (check, square_of (check, c, x, mean, rows), axis), NULL);
-  const gint32 root = node (check, c->divides ? SL_OP_SQRT : SL_OP_RSQRT, sum, -1, NULL);
-  gint32 y = node (check, c->divides ? SL_OP_DIV : SL_OP_MUL, rows, root, NULL);
+  gint32 y = node (check, c->root <= BY_POWER ? SL_OP_DIV : SL_OP_MUL, rows,
+                   root_of (check, c->root, sum), NULL);
   if (c->scale)
     y = node (check, SL_OP_MUL,
               check_constant (check, SL_DTYPE_F32, 1, &c->width, NULL, 0, 0, 0, scale), y, NULL);
@@ -162,7 +202,7 @@ test_codes (void)
   check_prepare (&check);
   for (guint i = 0; i < G_N_ELEMENTS (x); i++)
     x[i] = (gfloat) check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i);
-  const Case c = { 6, 20, SQUARE, TRUE, FALSE, FALSE, FALSE, 0 };
+  const Case c = { 6, 20, SQUARE, TRUE, TIMES_RSQRT, FALSE, FALSE, 0 };
   g_autofree double *expected = expected_of (&c, x);
   check_expect (&check, expected, 0.51, 0.51);
   check_clear (&check);
