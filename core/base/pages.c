@@ -60,6 +60,14 @@ sl_pages_fill (void *memory, gsize bytes)
 }
 
 void
+sl_pages_settle (void *memory, gsize bytes)
+{
+#ifdef MADV_NOHUGEPAGE
+  madvise (memory, bytes, MADV_NOHUGEPAGE);
+#endif
+}
+
+void
 sl_pages_free (void *memory, gsize bytes)
 {
   if (memory != NULL)

@@ -14,4 +14,7 @@ void *sl_pages_new (gsize bytes);
 void *sl_pages_new_small (gsize bytes);
 /** sl_pages_fill: brings @bytes from @memory on into memory, which a copy writes next. */
 void sl_pages_fill (void *memory, gsize bytes);
+/** sl_pages_settle: pages of @bytes from @memory on that go from now on come back in the usual size
+ * alone, and only when they are needed. */
+void sl_pages_settle (void *memory, gsize bytes);
 void sl_pages_free (void *memory, gsize bytes);

@@ -22,9 +22,11 @@
  * a tick look like one. */
 #define TICK_NS (20 * G_GINT64_CONSTANT (1000000))
 
-/* Bytes of a file that a thread reads at a time, and most threads. */
-#define PIECE ((gsize) 1 << 20)
+/* Bytes of a file that a thread reads at a time, a huge page, and most threads. */
+#define PIECE ((gsize) 2 << 20)
 #define MAX_THREADS 4
+/* Smaller files have pages of the usual size: a huge page stays in memory for one page of it. */
+#define HUGE_BYTES ((gsize) 16 << 20)
 #define CHECKSUM_PIECE ((gsize) 1 << 16)
 /* How many times the file may be read again before what is spared stays until the last user is
  * done: a file may have thousands of nodes that read the same bytes, one after the other. */
@@ -205,6 +207,7 @@ fill (SlFileImage *image, gboolean *torn, GError **error)
   *torn =
     !unchanged (image) || (good && sl_file_stamp_is_fresh (&image->stamp) && !read_again (image));
   if (good && !*torn) {
+    sl_pages_settle (image->data, image->mapped);
     mprotect (image->data, image->mapped, PROT_READ);
     return TRUE;
   }
@@ -223,12 +226,11 @@ allocate (SlFileImage *image, GError **error)
   image->page = (gsize) sysconf (_SC_PAGESIZE);
   image->size = (gsize) image->stamp.size;
   image->mapped = sl_pages_round (image->size + SL_TENSOR_PADDING);
-  void *data =
-    mmap (NULL, image->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED)
+  image->data =
+    image->size >= HUGE_BYTES ? sl_pages_new (image->mapped) : sl_pages_new_small (image->mapped);
+  if (image->data == NULL)
     return sl_fail (error, SL_ERROR_LIMIT,
                     "no memory for the %" G_GSIZE_FORMAT " bytes of the file", image->size);
-  image->data = data;
   image->pages = g_new0 (guint8, image->mapped / image->page);
   return TRUE;
 }
@@ -262,8 +264,7 @@ sl_file_image_unref (SlFileImage *image)
 {
   if (image == NULL || !g_atomic_ref_count_dec (&image->refs))
     return;
-  if (image->data != NULL)
-    munmap (image->data, image->mapped);
+  sl_pages_free (image->data, image->mapped);
   close (image->fd);
   g_array_unref (image->products);
   g_free (image->pages);

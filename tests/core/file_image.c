@@ -56,13 +56,13 @@ setup (Fixture *fixture)
   fixture->bytes = sl_file_image_bytes (fixture->image);
 }
 
-/* Threads read pieces of it. */
+/* Threads read pieces of it. Of huge pages, parts are given back and come again. */
 static void
-test_large (void)
+test_large (gconstpointer data)
 {
   g_autoptr (GError) error = NULL;
   gboolean torn = TRUE;
-  const gsize size = 5300000;
+  const gsize size = GPOINTER_TO_SIZE (data), page = (gsize) sysconf (_SC_PAGESIZE);
   g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL),
                   *path = g_build_filename (dir, "file", NULL), *content = g_malloc (size);
   for (gsize i = 0; i < size; i++)
@@ -72,7 +72,18 @@ test_large (void)
   g_assert_no_error (error);
   g_assert_false (torn);
   g_autoptr (GBytes) bytes = sl_file_image_bytes (image);
-  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), content, size);
+  const guint8 *start = g_bytes_get_data (bytes, NULL);
+  g_assert_cmpmem (start, g_bytes_get_size (bytes), content, size);
+  sl_file_image_use (image);
+  sl_file_image_keep (image, start + 100 * page, page);
+  sl_file_image_spare (image, start + 50 * page, size / page * page - 60 * page);
+  g_assert_cmpuint (sl_file_image_resident (image), <=, 63 * page);
+  g_assert_cmpmem (start + 100 * page, page, content + 100 * page, page);
+  g_assert_cmpmem (start, 50 * page, content, 50 * page);
+  g_assert_true (sl_file_image_need (image, start, size, &error));
+  g_assert_no_error (error);
+  g_assert_cmpmem (start, size, content, size);
+  sl_file_image_done (image);
   g_unlink (path);
   g_rmdir (dir);
 }
@@ -400,7 +411,8 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/file_image/overwritten", test_overwritten);
-  g_test_add_func ("/file_image/large", test_large);
+  g_test_add_data_func ("/file_image/large", GSIZE_TO_POINTER (5300000), test_large);
+  g_test_add_data_func ("/file_image/huge", GSIZE_TO_POINTER (17300000), test_large);
   g_test_add_func ("/file_image/given-back", test_given_back);
   g_test_add_func ("/file_image/rest", test_rest);
   g_test_add_func ("/file_image/renamed", test_renamed);
