@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How many weights are not zero, counted one by one here: blocks and what is left of them, floats
+ * at any address and binary16, numbers that are nearly zero or none. */
+#include "core/backends/float/weights.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/program.h"
+
+#define MOST 10000
+
+static const gsize sizes[] = { 1, 63, 64, 65, 200, 4096, 4097, MOST };
+
+/* That @found of @source's values are not zero: no fewer, and no more. */
+static void
+expect_count (const SlFloatSource *source, gsize found)
+{
+  const gdouble n = (gdouble) source->n;
+  for (gsize most = found > 1 ? found - 1 : 0; most <= found + 1; most++)
+    if (most < source->n)
+      g_assert_cmpint (sl_float_source_full (source, ((gdouble) most + 0.5) / n), ==, found > most);
+}
+
+static void
+test_floats (void)
+{
+  static const gfloat special[] = { 0, -0.0f, FLT_MIN / 4, -1e-30f, NAN, INFINITY, 3 };
+  g_autofree guint8 *memory = g_malloc (MOST * sizeof (gfloat) + 1);
+  for (guint zeros = 2; zeros <= 5; zeros++)
+    for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
+      gsize found = 0;
+      for (gsize i = 0; i < sizes[s]; i++) {
+        const gfloat value = special[i * 13 % (zeros * G_N_ELEMENTS (special)) < 7 ? i % 7 : i % 2];
+        memcpy (memory + 1 + i * sizeof value, &value, sizeof value);
+        found += fpclassify (value) != FP_ZERO;
+      }
+      expect_count (&(SlFloatSource){ .values = memory + 1, .n = sizes[s], .turned = TRUE }, found);
+    }
+}
+
+static void
+test_halves (void)
+{
+  static const guint16 special[] = { 0, 0x8000, 1, 0x8001, 0x7e00, 0xfc00, 0x3c00 };
+  g_autofree guint16 *values = g_new (guint16, MOST);
+  for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
+    gsize found = 0;
+    for (gsize i = 0; i < sizes[s]; i++) {
+      values[i] = special[i * 13 % 21 < 7 ? i % 7 : i % 2];
+      found += values[i] != 0 && values[i] != 0x8000;
+    }
+    const SlFloatSource source = {
+      .values = values, .n = sizes[s], .turned = TRUE, .halves = TRUE
+    };
+    expect_count (&source, found);
+  }
+}
+
+/* Factors of channels may be zero. */
+static void
+test_factors (void)
+{
+  static const gfloat by[5] = { 1, 0, 2, -3, 0 };
+  g_autofree gfloat *values = g_new (gfloat, MOST);
+  for (gsize i = 0; i < MOST; i++)
+    values[i] = i % 10 == 0 ? 0 : 0.5f;
+  const SlFloatSource source = {
+    .values = values, .by = by, .n = MOST, .channels = 5, .turned = TRUE
+  };
+  expect_count (&source, MOST / 2); /* three of five, of which one of two in the first is zero */
+}
+
+TEST_MAIN (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/float_weights/floats", test_floats);
+  g_test_add_func ("/float_weights/halves", test_halves);
+  g_test_add_func ("/float_weights/factors", test_factors);
+  return g_test_run ();
+}
