@@ -10,6 +10,7 @@ import fcntl
 import os
 import pty
 import re
+import resource
 import signal
 import socket
 import struct
@@ -196,6 +197,11 @@ def kill_children():
             os.kill(child, signal.SIGKILL)
 
 
+def processor_time():
+    """Seconds that this process and the programs that ended have computed."""
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
 def main(names):
     last = sys.argv[-1]
     part, parts = map(int, last[len("--part="):].split("/")) if last.startswith("--part=") else (1, 1)
@@ -203,11 +209,11 @@ def main(names):
     failed = 0
     print("1..%d" % len(tests), flush=True)
     for number, (name, test) in enumerate(tests, 1):
-        started = time.monotonic()
+        started, computed = time.monotonic(), processor_time()
         evidence.clear()
         try:
             test()
-            print("ok %d %s\n# %.1f s" % (number, name, time.monotonic() - started), flush=True)
+            print("ok %d %s\n# %.1f s, %.1f s of processor" % (number, name, time.monotonic() - started, processor_time() - computed), flush=True)
         except Skip as reason:
             print("ok %d %s # SKIP %s" % (number, name, str(reason).replace("\n", " ")), flush=True)
         except Exception:

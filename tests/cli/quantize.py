@@ -75,8 +75,8 @@ def check_codes(model):
 def test_detector():
     """Boxes and scores that meet in one tensor stay float; few pictures, so the bar is lower than the documented figures."""
     target = work("yolox.tflite")
-    report = json.loads(run("quantize", data("formats", "models", "yolox_nano.onnx"), "-c", data(*PICTURES, "calibrate"), "--pictures", "10", "-e",
-                            folder("detect", 12, "evaluate"), "-o", target, "--json", "--threads", "2", "--mean", "0", "--std", "1", "--colour",
+    report = json.loads(run("quantize", data("formats", "models", "yolox_nano.onnx"), "-c", data(*PICTURES, "calibrate"), "--pictures", "5", "-e",
+                            folder("detect", 6, "evaluate"), "-o", target, "--json", "--threads", "2", "--mean", "0", "--std", "1", "--colour",
                             "BGR", "--fit", "letterbox").expect(0).out)
     assert report["measure"] == "AP50" and report["agreement"] >= 0.85, report
     with open(target, "rb") as file:
@@ -102,7 +102,7 @@ def floats(data):
 
 def stored_so(name, *more):
     """(layers of the file with few bits, those of the float file, its report)"""
-    source, target, plain = data("quantize", "models", "mobilenetv2_float.onnx"), work(name + ".tflite"), work("plain.tflite")
+    source, target, plain = data("formats", "models", "mobilenet_v2_035.ext.onnx"), work(name + ".tflite"), work("plain.tflite")
     report = json.loads(run("quantize", source, "-o", target, "--json", *IMAGENET, *more).expect(0).out)
     run("convert", source, "-o", plain, *IMAGENET).expect(0)
     assert report["bytes"] == os.path.getsize(target), report
@@ -112,7 +112,7 @@ def stored_so(name, *more):
 def test_weights_only():
     """Each weight is within half a step of the float one; versions are those of TensorFlow Lite's hybrid kernels."""
     got, want, report = stored_so("weights", "--weights-only", "-e", folder("few", 6, "evaluate"))
-    assert report["agreement"] == 1 and report["compared"] == 6 and report["output_snr_db"] > 20 and report["bytes"] < 3.9e6, report
+    assert report["agreement"] == 1 and report["compared"] == 6 and report["output_snr_db"] > 20 and report["bytes"] < 0.33 * report["float_bytes"], report
     small = 0
     for (code, (x, weights, bias)), (_, (_, exact, same)) in zip(got, want):
         assert x[0] == 0 and bias[:2] == same[:2] and bias[5] == same[5], (code, x[0])
@@ -132,7 +132,7 @@ def test_weights_only():
 def test_float16():
     """Each constant is the half that Python makes of the float; nothing has to be learned, or compared."""
     got, want, report = stored_so("halves", "--float16")
-    assert report["compared"] == 0 and report["agreement"] is None and report["bytes"] < 7.1e6, report
+    assert report["compared"] == 0 and report["agreement"] is None and report["bytes"] < 0.52 * report["float_bytes"], report
     halves = 0
     for (_, operands), (_, exact) in zip(got, want):
         for one, other in zip(operands[1:], exact[1:]):
@@ -142,7 +142,7 @@ def test_float16():
                 halves += 1
             else:
                 assert one[5] == other[5] and len(values) < 64
-    assert halves > 90, halves
+    assert halves > 80, halves
     report = json.loads(run(*small("-o", work("halves.tflite"), "--float16", "-e", folder("few", 6, "evaluate"), "--json")).expect(0).out)
     assert report["agreement"] == 1 and report["output_snr_db"] > 40, report
 
@@ -164,7 +164,7 @@ def test_prune():
     """The smaller half of the weights of convolutions and of the last layer is zero; the other half, and what the two are compared with, is
     as the model came."""
     got, want, report = stored_so("pruned", "--float16", "--prune", "0.5", "-e", folder("few", 6, "evaluate"))
-    assert report["pruned"] == 34 and report["output_snr_db"] < 20, report
+    assert report["pruned"] == 28 and report["output_snr_db"] < 20, report
     pruned = 0
     for (code, (_, weights, *_)), (_, (_, exact, *_)) in zip(got, want):
         form = "<%de" % (len(weights[5]) // 2)
@@ -288,10 +288,10 @@ def test_broken_pictures():
 def test_kept_layers():
     """A detector whose boxes and scores share a scale finds nothing, until the layers that spoil it stay float."""
     target = work("collapsed.tflite")
-    report = json.loads(run("quantize", data("formats", "models", "yolox_nano.onnx"), "-c", folder("collapse", 4), "-o", target, *YOLOX,
+    report = json.loads(run("quantize", data("formats", "models", "yolox_nano.onnx"), "-c", folder("collapse", 3), "-o", target, *YOLOX,
                             "--float-head", "none", "--method", "minmax", "--min-agreement", "0.5", "--json", "-e",
-                            folder("collapse-evaluate", 6, "evaluate")).expect(0).out)
-    assert report["agreement"] >= 0.5 and report["compared"] == 6 and 20 < len(report["kept"]) <= 64, report
+                            folder("collapse-evaluate", 4, "evaluate")).expect(0).out)
+    assert report["agreement"] >= 0.5 and report["compared"] == 4 and 20 < len(report["kept"]) <= 64, report
     types = [tensor[0] for tensor in read(target).tensors]
     assert report["bytes"] == os.path.getsize(target) and 9 in types and report["quantized_nodes"] > 100, report
 
