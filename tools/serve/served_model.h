@@ -34,21 +34,11 @@ typedef struct
   SlRemoteEncoding encoding;
 } SlBrokerReply;
 
-/** ZeroMQ's names of connections. */
-#define SL_ZMQ_ROUTE 255
-
-/** SlZmqRoute: a connection. */
+/** SlZmqReply: how a request that came by ZeroMQ is answered. @client: the number of its
+ * connection; @geometry: from the model's input to the client's picture. */
 typedef struct
 {
-  guint8 bytes[SL_ZMQ_ROUTE];
-  guint size;
-} SlZmqRoute;
-
-/** SlZmqReply: how a request that came by ZeroMQ is answered. @geometry: from the model's input to
- * the client's picture. */
-typedef struct
-{
-  SlZmqRoute route;
+  guint64 client;
   SlFrameGeometry geometry;
 } SlZmqReply;
 

@@ -2,23 +2,15 @@
 /*
  * The door for clients of ZeroMQ, which send pictures and get objects: Frigate's detector of type
  * zmq. Each wake-up of a thread costs as much as a copy of the picture. So a computing thread that
- * has nothing to do takes pictures from the socket itself, makes tensors of them, and sends the
- * answers. While all of them compute, the door's thread takes pictures, and they wait in the queue.
- * An event of the socket wakes one thread: a computing one, if one waits. A lock lets one thread at
- * a time use the socket. A picture whose client has given up is not computed; so a model that is
- * too slow does not fall behind further.
+ * has nothing to do reads a client itself, makes a tensor of its picture, and sends the answer.
+ * While all of them compute, the door's thread takes pictures, and they wait in the queue. A
+ * picture whose client has given up is not computed; so a model that is too slow does not fall
+ * behind further.
  *
- * Invariant: while the socket has a message that no thread is about to take, an event is pending.
+ * Invariant: while a computing thread waits at the server and the queue has something that no other
+ * one is about to take, the server is nudged.
  */
-#include <errno.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
-#include <zmq.h>
 
 #include <glib/gstdio.h>
 
@@ -31,21 +23,19 @@
 #include "tools/serve/serving.h"
 #include "tools/serve/zmq_endpoint.h"
 #include "tools/serve/zmq_message.h"
+#include "tools/serve/zmtp_server.h"
 
 /* A picture may have this many times the model's width and height; a message as many bytes as such
- * a picture of uint8. */
+ * a picture of uint8, and those of a header. */
 #define MAX_ENLARGED 4
 #define MIN_MESSAGE (1 << 20)
-/* Pictures and answers of a client that wait in the socket; a client that keeps to the protocol has
- * one. The library wakes its own thread when half of them have been taken, and again with each part
- * of the next message, so few are dear. Pictures are limited by their bytes, too. */
-#define MIN_PICTURES 4
-#define MAX_PICTURES 16
-#define WAITING_BYTES (64 << 20)
-#define WAITING_ANSWERS 64
-/* Parts of a message that are read: route, delimiter, header, picture. */
-#define N_PARTS 4
-#define LINGER_MS 500
+#define HEADER_BYTES (64 << 10)
+/* Memory that clients have for larger pictures than the model's, all together; one such picture has
+ * room in any case. */
+#define LARGE_BYTES (64 << 20)
+#define MAX_CLIENTS 64
+/* A greeting or a picture may take this long, or as long as a client waits, if that is longer. */
+#define STALL_US (10 * G_TIME_SPAN_SECOND)
 /* A longer header is read anew each time. */
 #define MAX_KNOWN_HEADER 512
 /* Runs at the start that tell the time of a frame. */
@@ -61,19 +51,14 @@ struct _SlZmqDoor
 {
   SlServeWorker *worker;
   SlServedModel *served;
-  void *context, *socket;
-  GMutex socket_lock;
+  SlZmtpServer *server;
   gboolean bound;
-  int wake;        /* an eventfd: there may be messages, or the end has come */
-  int work;        /* an eventfd: the queue has something */
-  int signal;      /* the socket's file descriptor */
-  int computing;   /* an epoll, for computing threads: of all three */
-  int receiving;   /* an epoll, for the door's thread: of wake and signal */
   GThread *thread; /* under the worker's lock */
   gint closing;    /* atomic */
   gint64 patience_us;
   /* Under the lock of what takes messages: */
   GMutex take_lock;
+  GThread *taker; /* atomic: the thread that takes a message */
   SlNormalizeSpec spec;
   SlNormalizer *normalizer; /* (nullable): for pictures like @image */
   SlImageInfo image;
@@ -91,49 +76,16 @@ struct _SlZmqDoor
   guint n_ids;
 };
 
-/* Nobody reads the counts: the edges are what threads wait for. */
+/* Sends @text (nullable), or @rows (nullable), without them rows without an object. Any thread. */
 static void
-tell (int event)
-{
-  const guint64 one = 1;
-  const gssize written G_GNUC_UNUSED = write (event, &one, sizeof one);
-}
-
-static void
-wake (SlZmqDoor *door)
-{
-  tell (door->wake);
-}
-
-/* Under the socket's lock. */
-static gboolean
-has_message (const SlZmqDoor *door)
-{
-  int events = 0;
-  size_t size = sizeof events;
-  return zmq_getsockopt (door->socket, ZMQ_EVENTS, &events, &size) == 0
-         && (events & ZMQ_POLLIN) != 0;
-}
-
-/* Sends @text (nullable), or @rows (nullable), without them rows without an object. Any thread. A
- * client that is gone, or does not read, gets nothing. */
-static void
-send_reply (SlZmqDoor *door, const SlZmqRoute *route, const char *text, const Rows *rows)
+send_reply (SlZmqDoor *door, guint64 client, const char *text, const Rows *rows)
 {
   static const Rows none = { { 0 } };
   const char *header = text != NULL ? text : SL_ZMQ_ANSWER_HEADER;
-  const int more = ZMQ_SNDMORE | ZMQ_DONTWAIT;
-  g_mutex_lock (&door->socket_lock);
-  if (zmq_send (door->socket, route->bytes, route->size, more) >= 0
-      && zmq_send (door->socket, "", 0, more) >= 0
-      && zmq_send (door->socket, header, strlen (header), text != NULL ? ZMQ_DONTWAIT : more) >= 0
-      && text == NULL)
-    zmq_send (door->socket, rows != NULL ? rows : &none, sizeof none, ZMQ_DONTWAIT);
-  /* Sending takes the signal of a message that has come, for which other threads wait. */
-  const gboolean came = has_message (door);
-  g_mutex_unlock (&door->socket_lock);
-  if (came)
-    wake (door);
+  const SlZmtpPart parts[] = { { NULL, 0 },
+                               { (const guint8 *) header, strlen (header) },
+                               { (const guint8 *) (rows != NULL ? rows : &none), sizeof none } };
+  sl_zmtp_server_send (door->server, client, parts, text != NULL ? 2 : 3);
 }
 
 static gboolean
@@ -149,43 +101,30 @@ ensure_normalizer (SlZmqDoor *door, const SlImageInfo *info, GError **error)
                      info->height, sl_normalize_status_text (status));
 }
 
-/* (transfer full): the name of a connection, for what is counted by client. */
-static char *
-client_name (const SlZmqRoute *route)
-{
-  static const char digits[] = "0123456789abcdef";
-  char *name = g_malloc (2 * route->size + 1);
-  for (guint i = 0; i < route->size; i++) {
-    name[2 * i] = digits[route->bytes[i] >> 4];
-    name[2 * i + 1] = digits[route->bytes[i] & 15];
-  }
-  name[2 * route->size] = '\0';
-  return name;
-}
-
 /* (transfer full): the picture of @part as a request; NULL with @error set. */
 static SlWork *
-take_picture (SlZmqDoor *door, const SlZmqHeader *header, zmq_msg_t *part, const SlZmqRoute *route,
+take_picture (SlZmqDoor *door, const SlZmqHeader *header, const SlZmtpPart *part, guint64 client,
               GError **error)
 {
   SlImageInfo info;
   SlImage image;
   const gsize expected = sl_zmq_picture_bytes (header);
-  if (zmq_msg_size (part) != expected)
+  if (part->size != expected)
     return sl_fail_null (error, SL_ERROR_FORMAT,
                          "request: expected %" G_GSIZE_FORMAT
                          " bytes for the shape, got %" G_GSIZE_FORMAT,
-                         expected, zmq_msg_size (part));
+                         expected, part->size);
   if (header->is_float)
     g_byte_array_set_size (door->scratch, (guint) (expected / sizeof (gfloat)));
-  sl_zmq_picture_image (header, zmq_msg_data (part), door->scratch->data, &info, &image);
+  sl_zmq_picture_image (header, part->data, door->scratch->data, &info, &image);
   SlWork *work = ensure_normalizer (door, &info, error)
-                   ? sl_work_new (door->served, client_name (route), door->patience_us, error)
+                   ? sl_work_new (door->served, g_strdup_printf ("%" G_GUINT64_FORMAT, client),
+                                 door->patience_us, error)
                    : NULL;
   if (work == NULL)
     return NULL;
   sl_normalizer_run (door->normalizer, &image, work->inputs[0]);
-  work->reply.zmq.route = *route;
+  work->reply.zmq.client = client;
   work->reply.zmq.geometry = (SlFrameGeometry){ .affine = *sl_normalizer_map (door->normalizer),
                                                 .tensor_width = door->spec.width,
                                                 .tensor_height = door->spec.height,
@@ -203,17 +142,17 @@ has_room (SlServeWorker *worker)
 
 /* An answer without objects, and a line in the log. */
 static void
-refuse (SlZmqDoor *door, const SlZmqRoute *route, const char *sentence)
+refuse (SlZmqDoor *door, guint64 client, const char *sentence)
 {
   g_mutex_lock (&door->worker->lock);
   door->served->figures.refused++;
   g_mutex_unlock (&door->worker->lock);
   sl_serve_complain_some (door->worker, door->served->name, sentence);
-  send_reply (door, route, NULL, NULL);
+  send_reply (door, client, NULL, NULL);
 }
 
 static void
-answer_about_model (SlZmqDoor *door, const SlZmqHeader *header, const SlZmqRoute *route)
+answer_about_model (SlZmqDoor *door, const SlZmqHeader *header, guint64 client)
 {
   const char *name = header->name != NULL ? header->name : "";
   if (g_strcmp0 (door->told, name) != 0 && door->n_told++ < MAX_TOLD) {
@@ -229,118 +168,102 @@ answer_about_model (SlZmqDoor *door, const SlZmqHeader *header, const SlZmqRoute
     door->told = g_strdup (name);
   }
   g_autofree char *text = sl_zmq_model_answer (header->kind, header->name, door->served->file);
-  send_reply (door, route, text, NULL);
+  send_reply (door, client, text, NULL);
 }
 
 static gboolean
-read_header (SlZmqDoor *door, zmq_msg_t *part, SlZmqHeader *header, GError **error)
+read_header (SlZmqDoor *door, const SlZmtpPart *part, SlZmqHeader *header, GError **error)
 {
   GByteArray *text = door->known_text;
-  const gsize size = zmq_msg_size (part);
-  if (size > 0 && size == text->len && memcmp (text->data, zmq_msg_data (part), size) == 0) {
+  const gsize size = part->size;
+  if (size > 0 && size == text->len && memcmp (text->data, part->data, size) == 0) {
     *header = door->known;
     return TRUE;
   }
-  if (!sl_zmq_header_read (zmq_msg_data (part), size, header, error))
+  if (!sl_zmq_header_read ((const char *) part->data, size, header, error))
     return FALSE;
   if (header->kind == SL_ZMQ_PICTURE && header->name == NULL && size <= MAX_KNOWN_HEADER) {
     g_byte_array_set_size (text, 0);
-    g_byte_array_append (text, zmq_msg_data (part), (guint) size);
+    g_byte_array_append (text, part->data, (guint) size);
     door->known = *header;
   }
   return TRUE;
 }
 
-/* @parts: route, delimiter, and what is there of header and picture; @n of them. */
+/* @parts: delimiter, header, picture, and others that nobody needs. */
 static void
-take_message (SlZmqDoor *door, zmq_msg_t *parts, guint n)
+take_message (SlZmqDoor *door, guint64 client, const SlZmtpPart *parts, guint n)
 {
   g_auto (SlZmqHeader) header = { 0 };
   g_autoptr (GError) error = NULL;
-  SlZmqRoute route = { .size = (guint) MIN (zmq_msg_size (&parts[0]), SL_ZMQ_ROUTE) };
-  memcpy (route.bytes, zmq_msg_data (&parts[0]), route.size);
-  if (n < 2 || zmq_msg_size (&parts[1]) > 0)
+  if (parts[0].size > 0)
     sl_serve_complain_some (
       door->worker, door->served->name,
       "request: expected an empty part in front, as sockets of type REQ send it");
-  else if (n < 3)
-    refuse (door, &route, "request: expected a header and a picture, got neither");
-  else if (!read_header (door, &parts[2], &header, &error))
-    refuse (door, &route, error->message);
+  else if (n < 2)
+    refuse (door, client, "request: expected a header and a picture, got neither");
+  else if (!read_header (door, &parts[1], &header, &error))
+    refuse (door, client, error->message);
   else if (header.kind != SL_ZMQ_PICTURE)
-    answer_about_model (door, &header, &route);
-  else if (n < 4)
-    refuse (door, &route, "request: expected a picture after the header, got none");
+    answer_about_model (door, &header, client);
+  else if (n < 3)
+    refuse (door, client, "request: expected a picture after the header, got none");
   else if (!has_room (door->worker))
-    refuse (door, &route, "request: too many wait here: take a faster model, or more --jobs");
+    refuse (door, client, "request: too many wait here: take a faster model, or more --jobs");
   else {
-    SlWork *work = take_picture (door, &header, &parts[3], &route, &error);
+    SlWork *work = take_picture (door, &header, &parts[2], client, &error);
     if (work != NULL)
       sl_serve_worker_take (door->worker, work);
     else
-      refuse (door, &route, error->message);
+      refuse (door, client, error->message);
   }
 }
 
-/* A message with all its parts, of which the first N_PARTS are kept. Returns whether there was one.
- */
-static gboolean
-receive (SlZmqDoor *door)
-{
-  zmq_msg_t parts[N_PARTS], rest;
-  guint n = 0;
-  g_mutex_lock (&door->socket_lock);
-  gboolean more = has_message (door);
-  while (more) {
-    zmq_msg_t *part = n < N_PARTS ? &parts[n] : &rest;
-    zmq_msg_init (part);
-    if (zmq_msg_recv (part, door->socket, ZMQ_DONTWAIT) < 0) {
-      zmq_msg_close (part);
-      break;
-    }
-    more = zmq_msg_more (part);
-    if (n < N_PARTS)
-      n++;
-    else
-      zmq_msg_close (part);
-  }
-  const gboolean left = n > 0 && has_message (door);
-  g_mutex_unlock (&door->socket_lock);
-  if (left)
-    wake (door);
-  g_mutex_lock (&door->take_lock);
-  if (n > 0)
-    take_message (door, parts, n);
-  g_mutex_unlock (&door->take_lock);
-  for (guint i = 0; i < n; i++)
-    zmq_msg_close (&parts[i]);
-  return n > 0;
-}
-
-/* Takes a message, or waits until there may be one, or work, or the end. */
 static void
-take_or_wait (SlZmqDoor *door, int poller)
+take (guint64 client, const SlZmtpPart *parts, guint n_parts, gpointer data)
 {
-  struct epoll_event event;
-  if (receive (door))
-    return;
-  epoll_wait (poller, &event, 1, -1);
-  if (g_atomic_int_get (&door->closing))
-    wake (door); /* the next one that waits */
+  SlZmqDoor *door = data;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&door->take_lock);
+  g_atomic_pointer_set (&door->taker, g_thread_self ());
+  take_message (door, client, parts, n_parts);
+  g_atomic_pointer_set (&door->taker, NULL);
+}
+
+static void
+tell_trouble (const char *sentence, gpointer data)
+{
+  const SlZmqDoor *door = data;
+  sl_serve_complain_some (door->worker, door->served->name, sentence);
+}
+
+/* Under the lock of the worker. */
+static void
+nudge_idle (SlServeWorker *worker)
+{
+  if (worker->queue.length > 0 && worker->idle > 0)
+    sl_zmtp_server_nudge (worker->zmq->server);
 }
 
 static void
 await (SlServeWorker *worker)
 {
-  take_or_wait (worker->zmq, worker->zmq->computing);
+  SlZmqDoor *door = worker->zmq;
+  sl_zmtp_server_step (door->server);
+  if (g_atomic_int_get (&door->closing))
+    sl_zmtp_server_nudge (door->server); /* the next one that waits */
 }
 
+/* A nudge that it gets was for a computing thread. */
 static gpointer
 door_thread (gpointer data)
 {
   SlZmqDoor *door = data;
   while (!g_atomic_int_get (&door->closing))
-    take_or_wait (door, door->receiving);
+    if (sl_zmtp_server_step (door->server)) {
+      g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&door->worker->lock);
+      nudge_idle (door->worker);
+    }
+  sl_zmtp_server_nudge (door->server);
   return NULL;
 }
 
@@ -348,10 +271,10 @@ static void
 interrupt (SlServeWorker *worker)
 {
   SlZmqDoor *door = worker->zmq;
-  if (door == NULL)
+  if (door == NULL || door->server == NULL)
     return;
   g_atomic_int_set (&door->closing, TRUE);
-  wake (door);
+  sl_zmtp_server_nudge (door->server);
 }
 
 /* Under the door's lock: FALSE where the values contradict the decoder. */
@@ -384,73 +307,39 @@ answer (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *r
   }
   if (!good)
     sl_serve_complain_some (worker, work->served->name, refusal != NULL ? refusal : error->message);
-  send_reply (door, &work->reply.zmq.route, NULL, good ? &rows : NULL);
+  send_reply (door, work->reply.zmq.client, NULL, good ? &rows : NULL);
   return good;
 }
 
-/* A picture that the door's thread took is for a computing thread, of which one may have become
- * free meanwhile. */
+/* A computing thread that takes a picture from a client computes it itself. */
 static void
 settle (SlServeWorker *worker)
 {
   SlZmqDoor *door = worker->zmq;
-  if (door != NULL && g_thread_self () == door->thread && worker->idle > 0)
-    tell (door->work);
-}
-
-/* FALSE where another program listens at the socket @path, or the file is something else, which
- * binding would delete. */
-static gboolean
-check_path (const char *endpoint, const char *path, GError **error)
-{
-  struct sockaddr_un address = { .sun_family = AF_UNIX };
-  struct stat info;
-  g_autofree char *folder = g_path_get_dirname (path);
-  if (strlen (path) >= sizeof address.sun_path)
-    return sl_fail (error, SL_ERROR_ARGUMENT, "--zmq %s: expected a path of at most %d bytes",
-                    endpoint, (int) sizeof address.sun_path - 1);
-  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
-    return sl_fail (error, SL_ERROR_OPEN, "--zmq %s: no such folder %s: make it first", endpoint,
-                    folder);
-  if (lstat (path, &info) != 0)
-    return TRUE;
-  if (!S_ISSOCK (info.st_mode))
-    return sl_fail (error, SL_ERROR_OPEN,
-                    "--zmq %s: expected a socket or nothing there, got a file", endpoint);
-  g_strlcpy (address.sun_path, path, sizeof address.sun_path);
-  const int client = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const gboolean heard =
-    client >= 0 && connect (client, (const struct sockaddr *) &address, sizeof address) == 0;
-  if (client >= 0)
-    close (client);
-  return !heard
-         || sl_fail (error, SL_ERROR_OPEN, "--zmq %s: another program listens there already",
-                     endpoint);
+  if (door != NULL
+      && (g_thread_self () == door->thread
+          || g_thread_self () != g_atomic_pointer_get (&door->taker)))
+    nudge_idle (worker);
 }
 
 static gboolean
-bind_socket (SlZmqDoor *door, const char *endpoint, GError **error)
+open_server (SlZmqDoor *door, const char *endpoint, GError **error)
 {
-  size_t size = sizeof door->signal;
-  const gint64 most = MAX (
-    (gint64) door->spec.width * door->spec.height * 3 * MAX_ENLARGED * MAX_ENLARGED, MIN_MESSAGE);
-  const int pictures = (int) CLAMP (WAITING_BYTES / most, MIN_PICTURES, MAX_PICTURES);
-  const int answers = WAITING_ANSWERS, linger = LINGER_MS;
-  const char *path = sl_zmq_endpoint_path (endpoint);
-  if (path != NULL && !check_path (endpoint, path, error))
+  static const SlZmtpHandlers handlers = { take, tell_trouble };
+  const gsize picture = (gsize) door->spec.width * door->spec.height * 3;
+  const SlZmtpLimits limits = {
+    .clients = MAX_CLIENTS,
+    .most = MAX (picture * MAX_ENLARGED * MAX_ENLARGED, MIN_MESSAGE) + HEADER_BYTES,
+    .keep = picture * sizeof (gfloat) + HEADER_BYTES,
+    .large = MAX (picture * MAX_ENLARGED * MAX_ENLARGED + HEADER_BYTES, LARGE_BYTES),
+    .stall_us = MAX (STALL_US, door->patience_us),
+  };
+  const int listener = sl_zmq_endpoint_listen (endpoint, error);
+  door->bound = listener >= 0;
+  if (!door->bound)
     return FALSE;
-  door->context = zmq_ctx_new ();
-  door->socket = door->context != NULL ? zmq_socket (door->context, ZMQ_ROUTER) : NULL;
-  if (door->socket != NULL) {
-    zmq_setsockopt (door->socket, ZMQ_RCVHWM, &pictures, sizeof pictures);
-    zmq_setsockopt (door->socket, ZMQ_SNDHWM, &answers, sizeof answers);
-    zmq_setsockopt (door->socket, ZMQ_LINGER, &linger, sizeof linger);
-    zmq_setsockopt (door->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
-  }
-  door->bound = door->socket != NULL && zmq_bind (door->socket, endpoint) == 0
-                && zmq_getsockopt (door->socket, ZMQ_FD, &door->signal, &size) == 0;
-  return door->bound
-         || sl_fail (error, SL_ERROR_OPEN, "--zmq %s: %s", endpoint, zmq_strerror (zmq_errno ()));
+  door->server = sl_zmtp_server_new (listener, &limits, &handlers, door, error);
+  return door->server != NULL || sl_fail_prefix (error, "--zmq %s: ", endpoint);
 }
 
 /* The clients' class of each of ours, by its name in the file @path. */
@@ -576,14 +465,6 @@ choose_spec (SlZmqDoor *door, GError **error)
                   summary);
 }
 
-/* An event goes to the first poller that watches it and at which a thread waits. */
-static gboolean
-watch (int poller, int event)
-{
-  struct epoll_event edge = { .events = EPOLLIN | EPOLLET | EPOLLEXCLUSIVE };
-  return epoll_ctl (poller, EPOLL_CTL_ADD, event, &edge) == 0;
-}
-
 static gboolean
 open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **error)
 {
@@ -594,26 +475,15 @@ open_door (SlServeWorker *worker, const SlServeSettings *settings, GError **erro
   door->scratch = g_byte_array_new ();
   door->known_text = g_byte_array_new ();
   g_mutex_init (&door->lock);
-  g_mutex_init (&door->socket_lock);
   worker->address = g_strdup (settings->endpoint);
   g_mutex_init (&door->take_lock);
-  door->wake = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  door->work = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  door->computing = epoll_create1 (EPOLL_CLOEXEC);
-  door->receiving = epoll_create1 (EPOLL_CLOEXEC);
-  if (door->wake < 0 || door->work < 0 || door->computing < 0 || door->receiving < 0)
-    return sl_fail (error, SL_ERROR_OPEN, "--zmq: %s", g_strerror (errno));
-  if (!choose_spec (door, error) || !bind_socket (door, settings->endpoint, error)
+  if (!choose_spec (door, error) || !open_server (door, settings->endpoint, error)
       || !open_decoding (door, settings, error) || !try_door (door, settings, error))
     return FALSE;
   if (settings->label_map == NULL)
     sl_run_log (SL_LOG_INFO, door->served->name, "labels",
                 "answers have the model's own class numbers: state --label-map FILE, the label map "
                 "of Frigate, where that has others");
-  if (!watch (door->computing, door->signal) || !watch (door->computing, door->wake)
-      || !watch (door->computing, door->work) || !watch (door->receiving, door->signal)
-      || !watch (door->receiving, door->wake))
-    return sl_fail (error, SL_ERROR_OPEN, "--zmq: %s", g_strerror (errno));
   g_mutex_lock (&worker->lock);
   worker->connected = worker->receives = TRUE;
   worker->state = SL_SERVE_SERVING;
@@ -649,16 +519,9 @@ close_door (SlServeWorker *worker)
     return;
   if (door->thread != NULL)
     g_thread_join (door->thread); /* it was interrupted with the computing threads */
-  if (door->socket != NULL)
-    zmq_close (door->socket);
-  if (door->context != NULL)
-    zmq_ctx_term (door->context);
+  g_clear_pointer (&door->server, sl_zmtp_server_free);
   if (door->bound && sl_zmq_endpoint_path (worker->address) != NULL)
-    g_unlink (sl_zmq_endpoint_path (worker->address)); /* which the library leaves */
-  const int files[] = { door->wake, door->work, door->computing, door->receiving };
-  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
-    if (files[i] >= 0)
-      close (files[i]);
+    g_unlink (sl_zmq_endpoint_path (worker->address));
   g_byte_array_unref (door->scratch);
   g_byte_array_unref (door->known_text);
   g_clear_pointer (&door->normalizer, sl_normalizer_free);
@@ -666,7 +529,6 @@ close_door (SlServeWorker *worker)
   g_clear_pointer (&door->labels, sl_labels_unref);
   g_clear_pointer (&door->mapper, sl_prediction_mapper_free);
   g_mutex_clear (&door->lock);
-  g_mutex_clear (&door->socket_lock);
   g_mutex_clear (&door->take_lock);
   g_free (door->ids);
   g_free (door->told);
