@@ -65,11 +65,20 @@ sl_served_model_new (const char *argument, const char *prefix, const SlModelSett
   return self;
 }
 
+static void
+release_work (SlWork *work)
+{
+  for (guint i = 0; i < work->served->contract->n_inputs; i++)
+    sl_tensor_buffer_free (work->inputs[i]);
+  g_free (work);
+}
+
 void
 sl_served_model_free (SlServedModel *self)
 {
   if (self == NULL)
     return;
+  g_clear_pointer (&self->spare, release_work);
   g_clear_pointer (&self->contract, sl_contract_unref);
   g_clear_pointer (&self->model, sl_model_unref);
   g_clear_pointer (&self->announcement, g_bytes_unref);
@@ -92,20 +101,43 @@ sl_served_model_announce_less (SlServedModel *self, guint encodings)
     sl_remote_contract_write (self->contract, encodings & sl_remote_encodings_built (), hash);
 }
 
-SlWork *
-sl_work_new (SlServedModel *served, char *client, gint64 life_us, GError **error)
+/* (transfer full) (nullable): a request with memory for its inputs. */
+static SlWork *
+take_spare (SlServedModel *served)
+{
+  SlWork *spare = g_atomic_pointer_get (&served->spare);
+  return spare != NULL && g_atomic_pointer_compare_and_exchange (&served->spare, spare, NULL)
+           ? spare
+           : NULL;
+}
+
+static SlWork *
+allocate_work (SlServedModel *served)
 {
   const SlContract *contract = served->contract;
   SlWork *work = g_new0 (SlWork, 1);
   work->served = served;
+  for (guint i = 0; i < contract->n_inputs; i++)
+    if ((work->inputs[i] = sl_tensor_buffer_new_unset (contract->inputs[i].bytes)) == NULL) {
+      release_work (work);
+      return NULL;
+    }
+  return work;
+}
+
+SlWork *
+sl_work_new (SlServedModel *served, char *client, gint64 life_us, GError **error)
+{
+  SlWork *work = take_spare (served);
+  if (work == NULL)
+    work = allocate_work (served);
+  if (work == NULL) {
+    g_free (client);
+    return sl_fail_null (error, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
+  }
   work->client = client;
   work->arrived = g_get_monotonic_time ();
   work->until = work->arrived + life_us;
-  for (guint i = 0; i < contract->n_inputs; i++)
-    if ((work->inputs[i] = sl_tensor_buffer_new_unset (contract->inputs[i].bytes)) == NULL) {
-      sl_work_free (work);
-      return sl_fail_null (error, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
-    }
   return work;
 }
 
@@ -114,8 +146,8 @@ sl_work_free (SlWork *work)
 {
   if (work == NULL)
     return;
-  for (guint i = 0; i < work->served->contract->n_inputs; i++)
-    sl_tensor_buffer_free (work->inputs[i]);
-  g_free (work->client);
-  g_free (work);
+  g_clear_pointer (&work->client, g_free);
+  memset (&work->reply, 0, sizeof work->reply);
+  if (!g_atomic_pointer_compare_and_exchange (&work->served->spare, NULL, work))
+    release_work (work);
 }

@@ -9,7 +9,9 @@
 #include "postprocess/predictions/mapper.h"
 #include "tools/serve/figures.h"
 
-/** SlServedModel: immutable but for what is behind "worker's lock"; @announcement: broker's thread
+/** SlServedModel: immutable but for what is behind "worker's lock"; @announcement: broker's thread;
+ * @spare: (nullable): atomic: a request that is done with, whose memory the next one takes: fresh
+ * memory of a tensor costs as much as a copy of the picture
  */
 typedef struct
 {
@@ -19,6 +21,7 @@ typedef struct
   char hash[SL_REMOTE_HASH];
   GBytes *announcement;
   char *contract_topic, *work_topic, *share_topic;
+  struct _SlWork *spare;
   /* Worker's lock: */
   SlServeFigures figures;
   guint batch;           /* frames that are computed at once at most */
@@ -53,7 +56,7 @@ typedef struct
 
 /** SlWork: a request that was taken. @client: who asked, with MQTT the topic of the answer;
  * @inputs: aligned and padded, as a session wants them; @until: when the client no longer waits */
-typedef struct
+typedef struct _SlWork
 {
   SlServedModel *served;
   char *client;

@@ -29,6 +29,12 @@
 /* Clients that are accepted at one event. */
 #define ACCEPTED 16
 #define LINGER_MS 500
+/* A picture comes in pieces, and a thread that has begun to read it waits a moment for the next
+ * one: each event would cost more. A client that is slower is not waited for with this many
+ * messages. */
+#define MIN_AWAITED (16 << 10)
+#define AWAITED_MS 3
+#define SLOW_MESSAGES 8
 /* A client of TCP whose machine is gone: seconds until it is asked, between questions, and their
  * number. */
 #define KEEP_IDLE_S 60
@@ -56,6 +62,7 @@ typedef struct
   gsize large;  /* of the server's */
   gint64 since; /* when what is not whole yet began, 0 = nothing */
   gboolean gone;
+  guint slow; /* messages that are not waited for */
   GMutex out;
   GByteArray *waiting;
 } Client;
@@ -234,9 +241,12 @@ receive (SlZmtpServer *server, Client *client, gboolean *empty)
     client->gone = TRUE;
     return FALSE;
   }
-  const gssize n = recv (client->fd, at, room, MSG_DONTWAIT);
+  const gboolean wait = room >= MIN_AWAITED && client->slow == 0;
+  const gssize n = recv (client->fd, at, room, wait ? MSG_WAITALL : MSG_DONTWAIT);
   if (n > 0)
     sl_zmtp_reader_add (&client->reader, (gsize) n);
+  if (wait && n < (gssize) room)
+    client->slow = SLOW_MESSAGES;
   *empty = n < (gssize) room;
   client->gone = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
   return n > 0;
@@ -256,6 +266,7 @@ read_client (SlZmtpServer *server, Client *client)
       server->handlers.message (client->id, client->reader.parts, client->reader.n_parts,
                                 server->data);
       client->since = 0;
+      client->slow -= client->slow > 0;
       served = TRUE;
     } else if (step == SL_ZMTP_BROKEN) {
       complain (server, client->fd, error->message);
@@ -317,10 +328,11 @@ new_client (const SlZmtpServer *server, int fd)
   return client;
 }
 
-/* They fail for sockets that are files, which need none of it. */
+/* Those of TCP fail for sockets that are files, which need none of them. */
 static void
 tune (int fd)
 {
+  static const struct timeval wait = { .tv_usec = AWAITED_MS * 1000 };
   static const struct
   {
     int level, name, value;
@@ -332,6 +344,7 @@ tune (int fd)
   for (guint i = 0; i < G_N_ELEMENTS (options); i++)
     setsockopt (fd, options[i].level, options[i].name, &options[i].value,
                 sizeof options[i].value);
+  setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
 }
 
 static void
@@ -376,7 +389,7 @@ static void
 accept_clients (SlZmtpServer *server)
 {
   for (guint i = 0; i < ACCEPTED; i++) {
-    const int fd = accept4 (server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int fd = accept4 (server->listener, NULL, NULL, SOCK_CLOEXEC);
     if (fd >= 0)
       add_client (server, fd);
     else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
