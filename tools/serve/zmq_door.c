@@ -65,6 +65,8 @@ struct _SlZmqDoor
   GByteArray *scratch;
   GByteArray *known_text; /* the header of the last picture: clients send the same one each time */
   SlZmqHeader known;      /* without a name */
+  guint64 client;         /* of the last picture, and what it is called where clients are counted */
+  char client_name[24];
   char *told;             /* (nullable): the model's name of the last client's request */
   guint n_told;
   /* Under the lock: */
@@ -101,6 +103,16 @@ ensure_normalizer (SlZmqDoor *door, const SlImageInfo *info, GError **error)
                      info->height, sl_normalize_status_text (status));
 }
 
+/* (transfer full) */
+static char *
+client_name (SlZmqDoor *door, guint64 client)
+{
+  if (door->client != client)
+    g_snprintf (door->client_name, sizeof door->client_name, "%" G_GUINT64_FORMAT, client);
+  door->client = client;
+  return g_strdup (door->client_name);
+}
+
 /* (transfer full): the picture of @part as a request; NULL with @error set. */
 static SlWork *
 take_picture (SlZmqDoor *door, const SlZmqHeader *header, const SlZmtpPart *part, guint64 client,
@@ -118,8 +130,7 @@ take_picture (SlZmqDoor *door, const SlZmqHeader *header, const SlZmtpPart *part
     g_byte_array_set_size (door->scratch, (guint) (expected / sizeof (gfloat)));
   sl_zmq_picture_image (header, part->data, door->scratch->data, &info, &image);
   SlWork *work = ensure_normalizer (door, &info, error)
-                   ? sl_work_new (door->served, g_strdup_printf ("%" G_GUINT64_FORMAT, client),
-                                 door->patience_us, error)
+                   ? sl_work_new (door->served, client_name (door, client), door->patience_us, error)
                    : NULL;
   if (work == NULL)
     return NULL;
