@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import socket
 import struct
 import subprocess
 import threading
@@ -17,7 +18,8 @@ import harness
 from harness import Skip, model, reserve_port, run, work, write
 from running import PATIENCE, eventually
 
-REQ, DEALER, LINGER, RCVTIMEO, SNDTIMEO, SNDMORE, RCVMORE = 3, 5, 17, 27, 28, 2, 13
+REQ, DEALER, PUSH, LINGER, RCVTIMEO, SNDTIMEO, SNDMORE, RCVMORE = 3, 5, 8, 17, 27, 28, 2, 13
+IDENTITY, IPV6, PLAIN_USERNAME, HEARTBEAT_IVL, HEARTBEAT_TIMEOUT = 5, 42, 45, 75, 77
 EMPTY = (b'{"shape":[20,6],"dtype":"float32"}', bytes(480))
 
 
@@ -33,8 +35,8 @@ def library():
 class Client:
     """A socket of libzmq; recv() is None after 200 ms, or as long as it is told."""
 
-    def __init__(self, endpoint, kind=REQ, patience_ms=200):
-        self.zmq, self.endpoint, self.kind, self.patience = library(), endpoint, kind, patience_ms
+    def __init__(self, endpoint, kind=REQ, patience_ms=200, options=()):
+        self.zmq, self.endpoint, self.kind, self.patience, self.options = library(), endpoint, kind, patience_ms, options
         self.context = ctypes.c_void_p(self.zmq.zmq_ctx_new())
         self.open()
 
@@ -42,6 +44,9 @@ class Client:
         self.socket = ctypes.c_void_p(self.zmq.zmq_socket(self.context, self.kind))
         for option, value in ((LINGER, 0), (RCVTIMEO, self.patience), (SNDTIMEO, self.patience)):
             self.zmq.zmq_setsockopt(self.socket, option, ctypes.byref(ctypes.c_int(value)), 4)
+        for option, value in self.options:
+            value = value if isinstance(value, bytes) else struct.pack("=i", value)
+            assert self.zmq.zmq_setsockopt(self.socket, option, value, len(value)) == 0, option
         assert self.zmq.zmq_connect(self.socket, self.endpoint.encode()) == 0
 
     def close(self):
@@ -296,6 +301,110 @@ def test_late():
             return read_status(port)["models"][0]["stale"]
         eventually(stale)
         assert serving.stop() == 0
+
+
+def test_network():
+    """TCP of both kinds: clients with names, questions whether the worker is there, and several pictures ahead."""
+    port = reserve_port()
+    for host in ("127.0.0.1", "[::1]", "*"):
+        if host == "[::1]" and not has_ipv6():
+            continue
+        reached = "tcp://%s:%d" % (host.replace("*", "127.0.0.1"), port)
+        alive = [(HEARTBEAT_IVL, 1), (HEARTBEAT_TIMEOUT, PATIENCE * 1000), (IDENTITY, b"camera")] + [(IPV6, 1)] * (host == "[::1]")
+        with server("tcp://%s:%d" % (host, port), "--queue", "64") as serving, client(reached, patience_ms=PATIENCE * 1000, options=alive) as camera, \
+                client(reached, kind=DEALER, patience_ms=PATIENCE * 1000, options=alive) as ahead:
+            header, pixels = picture(64, 64)
+            for _ in range(20):
+                ahead.send(b"", json.dumps(header).encode(), pixels)
+            for _ in range(20):
+                assert camera.detect(header, pixels)[0][0] == 1
+            for _ in range(20):
+                empty, told, rows = ahead.recv()
+                assert (empty, told) == (b"", EMPTY[0]) and struct.unpack_from("=f", rows)[0] == 1
+            assert serving.all("trouble") == [] and serving.stop() == 0
+
+
+def has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+def test_strangers():
+    """Sockets of other types and clients with passwords are refused, and told; of 100 clients as many as there is room for are served, then the next ones."""
+    with server(address("strangers"), "--jobs", "2") as serving:
+        with client(address("strangers"), kind=PUSH):
+            eventually(lambda: any("): expected a socket of type REQ or DEALER, got PUSH" in text for text in serving.all("trouble")))
+        with client(address("strangers"), options=[(PLAIN_USERNAME, b"admin")]):
+            eventually(lambda: any("): expected the mechanism NULL, got PLAIN: " in text for text in serving.all("trouble")))
+    with server(address("strangers"), "--jobs", "2") as serving, contextlib.ExitStack() as stack:
+        crowd = [stack.enter_context(raw("strangers")) for _ in range(100)]
+        eventually(lambda: any("expected at most 64 clients at a time, got one more: close some" in text for text in serving.all("trouble")))
+        served = [one for one in crowd if talk(one)]
+        assert len(served) == 64, len(served)
+        for one in served:
+            one.close()
+        with client(address("strangers"), patience_ms=PATIENCE * 1000) as camera:
+            assert len(camera.detect(*picture())) == 1
+        assert serving.stop() == 0
+
+
+GREETING = b"\xff" + bytes(8) + b"\x7f\3\0NULL" + bytes(48)
+READY = b"\4\x19\5READY\x0bSocket-Type\0\0\0\3REQ"
+
+
+def raw(name):
+    it = socket.socket(socket.AF_UNIX)
+    it.settimeout(PATIENCE)
+    it.connect(work(name))
+    return it
+
+
+def frames(*parts):
+    return b"".join(struct.pack(">BQ", 2 + (i + 1 < len(parts)), len(part)) + part for i, part in enumerate(parts))
+
+
+def talk(it):
+    """Whether a raw connection is served."""
+    try:
+        it.sendall(GREETING + READY + frames(b"", b'{"model_request":true}'))
+        got = b""
+        while b"model_file" not in got:
+            more = it.recv(4096)
+            if not more:
+                return False
+            got += more
+    except OSError:
+        return False
+    return True
+
+
+def test_hostile():
+    """Noise, and real conversations that are changed, cut, and left in the middle; a picture that comes byte by byte is served, and so is a camera beside all that."""
+    count = 100 if harness.SANITIZED else 1000
+    chance = random.Random(8)
+    header, pixels = picture()
+    real = GREETING + READY + frames(b"", json.dumps(header).encode(), pixels)
+    with server(address("hostile")) as serving, client(address("hostile"), patience_ms=PATIENCE * 1000) as camera, raw("hostile") as slow:
+        for i in range(count):
+            stream = bytearray(real if i % 3 else chance.randbytes(chance.randrange(200)))
+            for _ in range(chance.randrange(4)):
+                if stream:
+                    stream[chance.randrange(len(stream))] = chance.randrange(256)
+            with raw("hostile") as stranger, contextlib.suppress(OSError):
+                stranger.sendall(stream[:chance.randrange(len(stream) + 1)])
+            slow.sendall(real[i:i + 1])
+            if i % 50 == 0:
+                assert len(camera.detect(header, pixels)) == 1
+        slow.sendall(real[count:])
+        got = b""
+        while len(got) < 64 + 30 + 2 + 2 + len(EMPTY[0]) + 9 + 480:
+            got += slow.recv(4096)
+        assert struct.unpack_from("=f", got, len(got) - 480)[0] == 1
+        assert len(serving.all("trouble")) <= 20 and serving.stop() == 0
 
 
 def test_refused():
