@@ -22,6 +22,11 @@ has_header ()
   printf '#include <%s>\n' "$1" | ${CC:-cc} -fsyntax-only -x c -
 }
 
+has_library ()
+{
+  PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep "$1"
+}
+
 has_element ()
 {
   gst-inspect-1.0 --exists "$1"
@@ -79,7 +84,6 @@ collect ()
   need g++ command -v g++
   need libzxing-dev pkg-config --exists 'zxing >= 1.4'
   need libmosquitto-dev pkg-config --exists libmosquitto
-  need libzmq3-dev pkg-config --exists 'libzmq >= 4.2'
   need librdkafka-dev pkg-config --exists 'rdkafka >= 1.6'
   need liblz4-dev pkg-config --exists liblz4
   need libjpeg-dev pkg-config --exists libjpeg
@@ -105,6 +109,7 @@ collect ()
     need valgrind command -v valgrind
     need make command -v make
     need mosquitto command -v mosquitto
+    need libzmq5 has_library libzmq.so.5
     need parallel command -v parallel
     need mosquitto-clients command -v mosquitto_sub
     need openssl command -v openssl
