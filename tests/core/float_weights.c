@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How many weights are not zero, counted one by one here: blocks and what is left of them, floats
- * at any address and binary16, numbers that are nearly zero or none. */
+ * at any address and binary16, numbers that are nearly zero or none. How much memory packed weights
+ * of convolutions take. */
 #include "core/backends/float/weights.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "core/runtime/session.h"
+#include "tests/core/opcheck.h"
 #include "tests/support/program.h"
 
 #define MOST 10000
@@ -72,11 +75,53 @@ test_factors (void)
   expect_count (&source, MOST / 2); /* three of five, of which one of two in the first is zero */
 }
 
+/* Of a convolution of three by three, packed, by bytes of the model's. */
+static double
+packed_share (gint32 size, gint32 channels)
+{
+  const gint32 x_dims[4] = { 1, size, size, channels }, w_dims[4] = { channels, 3, 3, channels };
+  const gsize n = (gsize) channels * 9 * (gsize) channels;
+  const SlOpParams params = { .window = { .stride_h = 1,
+                                          .stride_w = 1,
+                                          .dilation_h = 1,
+                                          .dilation_w = 1,
+                                          .padding = SL_PADDING_SAME } };
+  g_autoptr (GError) error = NULL;
+  g_autofree gfloat *weights = g_new (gfloat, n);
+  SlSessionStats stats;
+  Check check;
+  for (gsize i = 0; i < n; i++)
+    weights[i] = (gfloat) (i % 11) + 1;
+  check_init (&check, 1);
+  const gint32 inputs[3] = {
+    check_input (&check, SL_DTYPE_F32, 4, x_dims, 0, 0),
+    check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights), -1
+  };
+  check_node (&check, SL_OP_CONV_2D, inputs, 3, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+  check_prepare (&check);
+  g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
+  g_assert_no_error (error);
+  sl_session_stats (session, &stats);
+  check_clear (&check);
+  return (double) stats.packed_bytes / (double) (n * sizeof weights[0]);
+}
+
+/* Winograd's matrices are 16/9 of the weights: large ones are not made for few tiles. */
+static void
+test_tiles (void)
+{
+  g_assert_cmpfloat (packed_share (10, 96), >, 1.7);
+  g_assert_cmpfloat (packed_share (10, 400), <, 1.1);
+  g_assert_cmpfloat (packed_share (12, 400), >, 1.7);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/float_weights/floats", test_floats);
   g_test_add_func ("/float_weights/halves", test_halves);
   g_test_add_func ("/float_weights/factors", test_factors);
+  g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
+  g_test_add_func ("/float_weights/tiles", test_tiles);
   return g_test_run ();
 }
