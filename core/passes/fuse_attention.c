@@ -109,19 +109,28 @@ has_key (const SlTensor *mask, const SlAttentionMask *m, gint32 i, gint32 k)
   return added == 0 ? 1 : added <= NEVER ? 0 : -1;
 }
 
+/* Whether @tensor is a constant for each of @queries and each key, the same for all matrices, that
+ * there is time to look at. */
+static gboolean
+is_for_queries (const Match *m, const SlTensor *tensor, gint32 queries)
+{
+  const gint32 keys = m->dims[2];
+  if (tensor->data == NULL || dim_from_end (tensor, 1) != keys || queries < 2
+      || dim_from_end (tensor, 2) != queries || m->dims[1] % queries != 0)
+    return FALSE;
+  for (guint i = 3; i <= tensor->rank; i++)
+    if (dim_from_end (tensor, i) != 1)
+      return FALSE;
+  return sl_passes_take_work (m->graph, (guint64) queries * (guint64) keys);
+}
+
 /* A constant mask that lets each query have keys up to one that moves on with it. */
 static gboolean
 is_causal (Match *m, const SlTensor *mask, const SlAttentionMask *made, gint32 queries)
 {
   const gint32 keys = m->dims[2];
   gint32 past = -1;
-  if (mask->data == NULL || m->attention->period != 0 || dim_from_end (mask, 1) != keys
-      || queries < 2 || dim_from_end (mask, 2) != queries || m->dims[1] % queries != 0)
-    return FALSE;
-  for (guint i = 3; i <= mask->rank; i++)
-    if (dim_from_end (mask, i) != 1)
-      return FALSE;
-  if (!sl_passes_take_work (m->graph, (guint64) queries * (guint64) keys))
+  if (m->attention->period != 0 || !is_for_queries (m, mask, queries))
     return FALSE;
   while (past + 1 < keys && has_key (mask, made, 0, past + 1) == 1)
     past++;
@@ -182,17 +191,45 @@ find_product (Match *m, const SlNode *node)
 
 static gboolean find_scores (Match *m, gint32 tensor, guint depth);
 
-/* Scores and a mask, of which either may come first. */
+/* Whether a constant is 1 for all keys that a causal mask lets queries have. */
+static gboolean
+keeps_keys (const Match *m, const SlTensor *tensor, gint32 queries)
+{
+  const SlAttention *a = m->attention;
+  const gint32 keys = m->dims[2];
+  if (a->period != queries || tensor->dtype != SL_DTYPE_F32 || !is_for_queries (m, tensor, queries))
+    return FALSE;
+  const gfloat *values = tensor->data;
+  for (gint32 i = 0; i < queries; i++, values += keys)
+    for (gint32 k = 0; k < MIN (keys, i + a->past + 1); k++)
+      if (values[k] != 1)
+        return FALSE;
+  return TRUE;
+}
+
+/* Scores times a constant that hides the keys that the mask behind it hides, too. */
+static gboolean
+find_kept (Match *m, const SlNode *node, guint depth)
+{
+  const SlTensor *like = sl_node_output (m->graph, node, 0);
+  for (guint i = 0; i < 2; i++)
+    if (keeps_keys (m, sl_node_input (m->graph, node, 1 - i), dim_from_end (like, 2))
+        && sl_tensor_same_shape (sl_node_input (m->graph, node, i), like))
+      return find_scores (m, node->inputs[i], depth + 1);
+  return FALSE;
+}
+
+/* Scores and a mask, of which either may come first, but not where it is subtracted. */
 static gboolean
 find_masked (Match *m, const SlNode *node, guint depth)
 {
   const SlTensor *like = sl_node_output (m->graph, node, 0);
-  const guint first = node->op == SL_OP_SELECT ? 1 : 0;
-  for (guint i = first; i < first + 2; i++) {
+  const guint first = node->op == SL_OP_SELECT ? 1 : 0, n = node->op == SL_OP_SUB ? 1 : 2;
+  for (guint i = first; i < first + n; i++) {
     const gint32 scores = node->inputs[i], other = node->inputs[2 * first + 1 - i];
     const Match before = *m;
     const SlAttention was = *m->attention;
-    SlAttentionMask mask = { .factor = (gfloat) m->outer };
+    SlAttentionMask mask = { .factor = (gfloat) (n == 1 ? -m->outer : m->outer) };
     gdouble fill = 0;
     gboolean good = sl_tensor_same_shape (sl_graph_tensor (m->graph, scores), like);
     if (good && node->op == SL_OP_SELECT) {
@@ -229,7 +266,10 @@ find_scores (Match *m, gint32 tensor, guint depth)
     case SL_OP_SELECT:
       return find_masked (m, node, depth);
     case SL_OP_ADD:
+    case SL_OP_SUB:
       return node->params.binary.activation == SL_ACTIVATION_NONE && find_masked (m, node, depth);
+    case SL_OP_MUL:
+      return node->params.binary.activation == SL_ACTIVATION_NONE && find_kept (m, node, depth);
     case SL_OP_BATCH_MATMUL:
       return find_product (m, node);
     default:

@@ -48,6 +48,8 @@ typedef enum
   CAUSAL_TRUTH, /* booleans, and -infinity */
   CAUSAL_TEXT,  /* as CAUSAL, with the -10000 of text models */
   TRUTH_TEXT,   /* as CAUSAL_TRUTH, with it */
+  CAUSAL_TIMES, /* hidden scores times 0, less 10000 */
+  TIMES_HALF,   /* likewise, but some of those that are shown are halved */
   ALMOST_CAUSAL /* what is hidden is only 100 less */
 } Mask;
 
@@ -80,6 +82,7 @@ static const Case cases[] = {
   { 1, 2, 2, 40, 40, 16, 16, SLICED, SCORES_TIMES, ALMOST_CAUSAL, FALSE, TRUE },
   { 1, 2, 2, 40, 40, 64, 16, HEADS_FIRST, BETA, CAUSAL_TEXT, FALSE, TRUE },
   { 1, 2, 2, 33, 40, 16, 16, HEADS_FIRST, SCORES_TIMES, TRUTH_TEXT, FALSE, TRUE },
+  { 2, 2, 2, 33, 40, 16, 16, HEADS_FIRST, SCORES_DIVIDED, CAUSAL_TIMES, FALSE, TRUE },
   { 1, 1, 1, 65, 1100, 64, 130, ROWS_FIRST, SCORES_TIMES, NO_MASK, FALSE, TRUE },
   { 1, 1, 1, 5, 40, 512, 512, HEADS_FIRST, SCORES_TIMES, NO_MASK, TRUE, FALSE },
   { 3, 5, 5, 1, 77, 20, 20, ROWS_FIRST, NEGATIVE, NO_MASK, FALSE, TRUE },
@@ -297,6 +300,13 @@ shows (const Case *c, gint32 row, gint32 key)
   return c->mask >= CAUSAL ? key <= row + past_of (c) : (row * 7 + key * 3) % 5 != 0;
 }
 
+/* What shown scores are multiplied by. */
+static double
+kept_share (const Case *c, gint32 key)
+{
+  return c->mask == TIMES_HALF && key == 3 ? 0.5 : 1;
+}
+
 static double
 bias_of (gint32 h, gint32 row, gint32 key)
 {
@@ -324,6 +334,8 @@ masked (const Model *m, double score, gint32 b, gint32 h, gint32 row, gint32 key
       return ((const guint8 *) m->check.input_data[3])[row] ? score : -3;
     case ALMOST_CAUSAL:
       return shows (c, row, key) ? score : score - 100;
+    case TIMES_HALF:
+      return shows (c, row, key) ? score * kept_share (c, key) : -INFINITY;
     case NO_MASK:
       return score;
     default:
@@ -344,12 +356,13 @@ truth_constant (Model *m, gboolean opposite)
 }
 
 static gint32
-shown_constant (Model *m, gfloat hidden)
+shown_constant (Model *m, gfloat shown, gfloat hidden)
 {
   const Case *c = m->c;
   gfloat *values = g_new (gfloat, c->rows * c->keys);
   for (gint32 i = 0; i < c->rows * c->keys; i++)
-    values[i] = shows (c, i / c->keys, i % c->keys) ? 0 : hidden;
+    values[i] =
+      shows (c, i / c->keys, i % c->keys) ? shown * (gfloat) kept_share (c, i % c->keys) : hidden;
   return floats (m, 2, DIMS (c->rows, c->keys), values);
 }
 
@@ -398,14 +411,16 @@ add_mask (Model *m, gint32 scores)
                    number (m, c->mask == TRUTH_TEXT ? -10000 : -INFINITY), NULL);
     case TRUTH_FILLS:
       return node (m, SL_OP_SELECT, truth_constant (m, TRUE), number (m, -INFINITY), scores, NULL);
+    case CAUSAL_TIMES:
+    case TIMES_HALF:
+      scores = node (m, SL_OP_MUL, scores, shown_constant (m, 1, 0), -1, NULL);
+      return node (m, SL_OP_SUB, scores, shown_constant (m, 0, 10000), -1, NULL);
     case CAUSAL:
+      return node (m, SL_OP_ADD, scores, shown_constant (m, 0, LOW), -1, NULL);
     case CAUSAL_TEXT:
+      return node (m, SL_OP_ADD, scores, shown_constant (m, 0, -10000), -1, NULL);
     case ALMOST_CAUSAL:
-      return node (m, SL_OP_ADD, scores,
-                   shown_constant (m, c->mask == CAUSAL        ? LOW
-                                      : c->mask == CAUSAL_TEXT ? -10000
-                                                               : -100),
-                   -1, NULL);
+      return node (m, SL_OP_ADD, scores, shown_constant (m, 0, -100), -1, NULL);
     default:
       return scores;
   }
@@ -716,12 +731,15 @@ test_hidden_row (void)
   model_clear (&m);
 }
 
-/* What stays as it is: shares that are an output, too, and rows too long for a thread's memory. */
+/* What stays as it is: shares that are an output, too, rows too long for a thread's memory, and
+ * scores times a constant that is not of the mask. */
 static void
 test_left_alone (void)
 {
-  static const Case long_rows = { 1,       1,    1,    4, 5, 513, 8, HEADS_FIRST, SCORES_TIMES,
-                                  NO_MASK, TRUE, FALSE };
+  static const Case others[] = {
+    { 1, 1, 1, 4, 5, 513, 8, HEADS_FIRST, SCORES_TIMES, NO_MASK, TRUE, FALSE },
+    { 1, 2, 2, 9, 9, 16, 8, HEADS_FIRST, SCORES_TIMES, TIMES_HALF, TRUE, FALSE },
+  };
   const SlOpParams params = { .softmax = { 1 } };
   Model m = { .memory = g_ptr_array_new () };
   check_init (&m.check, 5);
@@ -737,10 +755,12 @@ test_left_alone (void)
   g_assert_cmpuint (count (&m, SL_OP_ATTENTION), ==, 0);
   g_assert_cmpuint (count (&m, SL_OP_BATCH_MATMUL), ==, 2);
   model_clear (&m);
-  build (&m, &long_rows, 6);
-  g_assert_cmpuint (count (&m, SL_OP_ATTENTION), ==, 0);
-  run_case (&m, FALSE, 1);
-  model_clear (&m);
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
+    build (&m, &others[i], 6);
+    g_assert_cmpuint (count (&m, SL_OP_ATTENTION), ==, 0);
+    run_case (&m, FALSE, 1);
+    model_clear (&m);
+  }
 }
 
 /* Attention of many tokens needs no memory for scores: the plan of the arena has none, and tensors
