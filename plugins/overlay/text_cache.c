@@ -76,10 +76,10 @@ free_stencil (gpointer data)
   g_free (data);
 }
 
-/* (transfer full) (nullable): why the library cannot be used. It stays open: its types cannot be
- * unloaded. */
-static char *
-open_drawing (void)
+/* (transfer full) (nullable): a text, why the library cannot be used. It stays open: its types
+ * cannot be unloaded. */
+static gpointer
+open_drawing (gpointer unused)
 {
   char *said;
   void *library = sl_shared_object_open (LIBRARY, RTLD_LAZY | RTLD_LOCAL, &said);
@@ -96,7 +96,7 @@ SlTextCache *
 sl_text_cache_new (GError **error)
 {
   static GOnce once = G_ONCE_INIT;
-  const char *fault = g_once (&once, (GThreadFunc) open_drawing, NULL);
+  const char *fault = g_once (&once, open_drawing, NULL);
   if (fault != NULL)
     return sl_fail_null (
       error, SL_ERROR_OPEN,
