@@ -359,6 +359,12 @@ sl_normalizer_run (SlNormalizer *normalizer, const SlImage *image, void *tensor)
                             normalizer->scratch);
 }
 
+bool
+sl_normalizer_copies (const SlNormalizer *normalizer)
+{
+  return normalizer->copies;
+}
+
 const SlAffine *
 sl_normalizer_map (const SlNormalizer *normalizer)
 {

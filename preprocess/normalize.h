@@ -24,6 +24,8 @@ void sl_normalizer_free (SlNormalizer *normalizer);
 /** sl_normalizer_run: fills @tensor (width * height * channels elements, aligned to its element).
  * One thread at a time. */
 void sl_normalizer_run (SlNormalizer *normalizer, const SlImage *image, void *tensor);
+/** sl_normalizer_copies: whether the tensor has the bytes of its part of the image as they are. */
+bool sl_normalizer_copies (const SlNormalizer *normalizer);
 /** sl_normalizer_map: tensor -> frame, as fitted. */
 const SlAffine *sl_normalizer_map (const SlNormalizer *normalizer);
 

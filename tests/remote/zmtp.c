@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/graph/tensor.h"
 #include "sightline/error.h"
 #include "tests/support/program.h"
 #include "tools/serve/zmtp.h"
@@ -42,8 +43,8 @@ static const Case good[] = {
         "greeted; message 'x'; message ''; ping 'hi'; "),
   CASE (GREETING_RFC READY_LATE "\1\1a" PING "\1\1b" PING_CONTEXT "\0\1c",
         "greeted; ping ''; ping 'hi'; message 'a'b'c'; "),
-  CASE (GREETING_RFC READY_DEALER "\4\12\11SUBSCRIBE\4\5\4PONG\6\0\0\0\0\0\0\0\5\4JOIN" REQUEST
-                                  REQUEST,
+  CASE (GREETING_RFC READY_DEALER
+        "\4\12\11SUBSCRIBE\4\5\4PONG\6\0\0\0\0\0\0\0\5\4JOIN" REQUEST REQUEST,
         "greeted; message ''{}'hello'; message ''{}'hello'; "),
   CASE (GREETING_RFC READY_DEALER "\1\0\1\0\1\0\1\0\1\0\1\0\1\0\0\1x",
         "greeted; message ''''''''x'; "),
@@ -143,8 +144,8 @@ check_cases (const Case *cases, gsize n, gboolean whole)
   for (gsize i = 0; i < n; i++)
     for (guint k = 0; k < G_N_ELEMENTS (pieces); k++) {
       g_autoptr (GString) told = g_string_new (NULL);
-      g_assert_cmpint (
-        feed ((const guint8 *) cases[i].bytes, cases[i].size, pieces[k], NULL, told), ==, whole);
+      g_assert_cmpint (feed ((const guint8 *) cases[i].bytes, cases[i].size, pieces[k], NULL, told),
+                       ==, whole);
       g_assert_cmpstr (told->str, ==, cases[i].expected);
     }
 }
@@ -190,41 +191,102 @@ test_mutants (void)
   }
 }
 
-/* A long part is read to its end and no further, into memory that grows with what came. */
+static void
+append (GByteArray *out, const char *text, gsize size)
+{
+  g_byte_array_append (out, (const guint8 *) text, (guint) size);
+}
+
+/* Large parts among small ones, a PING between them, and a second message behind them. The first
+ * large one is alone in memory that can be exchanged, and larger memory than what is kept goes. */
+static void
+test_large (void)
+{
+  static const gsize pieces[] = { G_MAXSIZE, 1, 4095, 50000 };
+  enum
+  {
+    SIZE = 100000
+  };
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_autofree guint8 *picture = g_malloc (SIZE);
+  for (guint i = 0; i < SIZE; i++)
+    picture[i] = (guint8) (i * 11 >> 3);
+  append (bytes, START "\1\0\1\2{}", sizeof START "\1\0\1\2{}" - 1);
+  sl_zmtp_append_part (bytes, picture, SIZE, TRUE);
+  append (bytes, PING, sizeof PING - 1);
+  sl_zmtp_append_part (bytes, picture + 1, SIZE - 1, TRUE);
+  append (bytes, "\0\1z" REQUEST, sizeof "\0\1z" REQUEST - 1);
+  sl_zmtp_append_part (bytes, picture, SIZE, FALSE);
+  for (guint k = 0; k < G_N_ELEMENTS (pieces); k++) {
+    SlZmtpReader reader;
+    guint n_messages = 0;
+    const gsize keep = k % 2 == 0 ? SIZE : SIZE - 1;
+    gsize fed = 0, room;
+    sl_zmtp_reader_init (&reader, 3 * SIZE, keep);
+    for (SlZmtpStep step;
+         (step = sl_zmtp_reader_next (&reader, NULL)) != SL_ZMTP_WANTS || fed < bytes->len;) {
+      g_assert_cmpint (step, !=, SL_ZMTP_BROKEN);
+      if (step == SL_ZMTP_WANTS) {
+        guint8 *at = sl_zmtp_reader_room (&reader, &room);
+        const gsize n = MIN (MIN (room, pieces[k]), bytes->len - fed);
+        memcpy (at, bytes->data + fed, n);
+        sl_zmtp_reader_add (&reader, n);
+        fed += n;
+      } else if (step == SL_ZMTP_MESSAGE && n_messages++ == 0) {
+        g_assert_cmpuint (reader.n_parts, ==, 5);
+        g_assert_cmpmem (reader.parts[1].data, reader.parts[1].size, "{}", 2);
+        g_assert_cmpmem (reader.parts[2].data, reader.parts[2].size, picture, SIZE);
+        g_assert_cmpmem (reader.parts[3].data, reader.parts[3].size, picture + 1, SIZE - 1);
+        g_assert_cmpmem (reader.parts[4].data, reader.parts[4].size, "z", 1);
+        g_assert_null (reader.parts[3].own);
+        g_assert_true (*reader.parts[2].own == reader.parts[2].data);
+        g_assert_cmpuint ((gsize) reader.parts[2].data % SL_TENSOR_ALIGN, ==, 0);
+        g_assert_cmpuint (sl_zmtp_reader_memory (&reader), >=, SIZE - 1 + (keep < SIZE));
+        sl_tensor_buffer_free (*reader.parts[2].own);
+        *reader.parts[2].own = sl_tensor_buffer_new (SIZE);
+      } else if (step == SL_ZMTP_MESSAGE && n_messages == 3)
+        g_assert_cmpmem (reader.parts[0].data, reader.parts[0].size, picture, SIZE);
+    }
+    g_assert_cmpuint (n_messages, ==, 3);
+    g_assert_cmpuint (sl_zmtp_reader_memory (&reader), ==, 0);
+    g_assert_cmpuint (reader.large_room, ==, keep < SIZE ? 0 : SIZE);
+    g_assert_false (sl_zmtp_reader_pending (&reader));
+    sl_zmtp_reader_clear (&reader);
+  }
+}
+
+/* Whatever is announced, memory is taken for parts that may come; the rest grows with what came. */
 static void
 test_memory (void)
 {
-  enum
-  {
-    SIZE = 1 << 20
-  };
+  static const char frame[] = START "\3\0\0\0\0\0\1\206\240" /* 100000 bytes, and more */
+                                    "\3\0\0\0\0\0\1\206\240";
   SlZmtpReader reader;
-  gsize room, left = SIZE + sizeof "\2\0\0\0\0\0\20\0\0" - 1;
-  g_autofree guint8 *zeros = g_malloc0 (left);
-  sl_zmtp_reader_init (&reader, SIZE, KEEP);
-  memcpy (sl_zmtp_reader_room (&reader, &room), START, sizeof START - 1);
-  sl_zmtp_reader_add (&reader, sizeof START - 1);
+  gsize room;
+  sl_zmtp_reader_init (&reader, 200000, 0);
+  memcpy (sl_zmtp_reader_room (&reader, &room), frame, sizeof frame - 1 - 9);
+  sl_zmtp_reader_add (&reader, sizeof frame - 1 - 9);
   g_assert_cmpint (sl_zmtp_reader_next (&reader, NULL), ==, SL_ZMTP_GREETED);
   g_assert_true (sl_zmtp_reader_pending (&reader));
   g_assert_cmpint (sl_zmtp_reader_next (&reader, NULL), ==, SL_ZMTP_WANTS);
-  g_assert_false (sl_zmtp_reader_pending (&reader));
-  memcpy (zeros, "\2\0\0\0\0\0\20\0\0", 9);
-  for (const guint8 *from = zeros; left > 0;) {
-    guint8 *at = sl_zmtp_reader_room (&reader, &room);
-    g_assert_cmpuint (room, <=, MAX (left, SL_ZMTP_AHEAD));
-    g_assert_cmpuint (reader.capacity, <=, MAX (2 * (gsize) (from - zeros), KEEP));
-    room = MIN (room, left);
-    memcpy (at, from, room);
-    sl_zmtp_reader_add (&reader, room);
-    from += room;
-    left -= room;
-    g_assert_cmpint (sl_zmtp_reader_next (&reader, NULL), ==,
-                     left > 0 ? SL_ZMTP_WANTS : SL_ZMTP_MESSAGE);
-    g_assert_cmpint (sl_zmtp_reader_pending (&reader), ==, left > 0);
-  }
-  g_assert_cmpuint (reader.parts[0].size, ==, SIZE);
+  g_assert_cmpuint (sl_zmtp_reader_memory (&reader), ==, 100000);
+  memset (sl_zmtp_reader_room (&reader, &room), 0, 100000);
+  g_assert_cmpuint (room, ==, 100000);
+  sl_zmtp_reader_add (&reader, room);
   g_assert_cmpint (sl_zmtp_reader_next (&reader, NULL), ==, SL_ZMTP_WANTS);
-  g_assert_cmpuint (reader.capacity, ==, KEEP);
+  g_assert_true (sl_zmtp_reader_pending (&reader));
+  memcpy (sl_zmtp_reader_room (&reader, &room), frame + sizeof frame - 1 - 9, 9);
+  sl_zmtp_reader_add (&reader, 9);
+  for (gsize came = 9; came < 100009; came += room) {
+    g_assert_cmpint (sl_zmtp_reader_next (&reader, NULL), ==, SL_ZMTP_WANTS);
+    guint8 *at = sl_zmtp_reader_room (&reader, &room);
+    g_assert_cmpuint (room, <=, 100009 - came);
+    g_assert_cmpuint (reader.capacity, <=, MAX (2 * came, 4096));
+    memset (at, 0, room);
+    sl_zmtp_reader_add (&reader, room);
+  }
+  g_assert_cmpint (sl_zmtp_reader_next (&reader, NULL), ==, SL_ZMTP_WANTS);
+  g_assert_cmpuint (reader.n_parts, ==, 2);
   sl_zmtp_reader_clear (&reader);
 }
 
@@ -254,6 +316,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/remote/zmtp/steps", test_steps);
   g_test_add_func ("/remote/zmtp/refusals", test_refusals);
   g_test_add_func ("/remote/zmtp/mutants", test_mutants);
+  g_test_add_func ("/remote/zmtp/large", test_large);
   g_test_add_func ("/remote/zmtp/memory", test_memory);
   g_test_add_func ("/remote/zmtp/writing", test_writing);
   return g_test_run ();

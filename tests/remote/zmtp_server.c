@@ -267,8 +267,9 @@ test_stalled (void)
     send (half, PART, sizeof PART - 1, MSG_NOSIGNAL);
     expect_end (half);
     g_mutex_lock (&bed.lock);
-    told = strstr (bed.troubles->str, ": expected a whole message within 0.04 s, got a part of it\n")
-           != NULL;
+    told =
+      strstr (bed.troubles->str, ": expected a whole message within 0.04 s, got a part of it\n")
+      != NULL;
     g_mutex_unlock (&bed.lock);
   }
   close_bed (&bed);

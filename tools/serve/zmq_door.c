@@ -67,7 +67,7 @@ struct _SlZmqDoor
   SlZmqHeader known;      /* without a name */
   guint64 client;         /* of the last picture, and what it is called where clients are counted */
   char client_name[24];
-  char *told;             /* (nullable): the model's name of the last client's request */
+  char *told; /* (nullable): the model's name of the last client's request */
   guint n_told;
   /* Under the lock: */
   GMutex lock;
@@ -129,12 +129,19 @@ take_picture (SlZmqDoor *door, const SlZmqHeader *header, const SlZmtpPart *part
   if (header->is_float)
     g_byte_array_set_size (door->scratch, (guint) (expected / sizeof (gfloat)));
   sl_zmq_picture_image (header, part->data, door->scratch->data, &info, &image);
-  SlWork *work = ensure_normalizer (door, &info, error)
-                   ? sl_work_new (door->served, client_name (door, client), door->patience_us, error)
-                   : NULL;
+  SlWork *work =
+    ensure_normalizer (door, &info, error)
+      ? sl_work_new (door->served, client_name (door, client), door->patience_us, error)
+      : NULL;
   if (work == NULL)
     return NULL;
-  sl_normalizer_run (door->normalizer, &image, work->inputs[0]);
+  if (part->own != NULL && !header->is_float && expected == door->served->contract->inputs[0].bytes
+      && sl_normalizer_copies (door->normalizer)) {
+    void *picture = *part->own;
+    *part->own = work->inputs[0];
+    work->inputs[0] = picture;
+  } else
+    sl_normalizer_run (door->normalizer, &image, work->inputs[0]);
   work->reply.zmq.client = client;
   work->reply.zmq.geometry = (SlFrameGeometry){ .affine = *sl_normalizer_map (door->normalizer),
                                                 .tensor_width = door->spec.width,

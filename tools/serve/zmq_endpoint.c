@@ -148,8 +148,7 @@ sl_zmq_endpoint_listen (const char *endpoint, GError **error)
     return -1;
   const int listener =
     socket (address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener >= 0
-      && setsockopt (listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0
+  if (listener >= 0 && setsockopt (listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0
       && bind (listener, &address.any, length) == 0 && listen (listener, BACKLOG) == 0)
     return listener;
   sl_fail (error, SL_ERROR_OPEN, "--zmq %s: %s%s", endpoint, g_strerror (errno),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The bytes of a message stay where they were received: the reader remembers where its parts begin,
- * and moves only what came after it. Of a long frame no more is read than its end, so this is a few
- * bytes at most.
+ * and moves only what came after it. The first large part has memory of its own, aligned as a
+ * tensor; no more than its end is read there. So a picture that needs no conversion is never
+ * copied.
  *
- * Invariant: at <= filled <= capacity; bytes before @at are of frames of the current message, so
- * commands are removed once they are read.
+ * Invariant: at <= filled <= capacity; bytes before @at are of frames of the current message.
+ * Commands, and the frame of the large part, are removed once they are read.
  */
 #include "tools/serve/zmtp.h"
 
@@ -14,6 +15,7 @@
 #include "core/base/byte_order.h"
 #include "core/base/fail.h"
 #include "core/base/printable.h"
+#include "core/graph/tensor.h"
 
 /* The greeting: a signature of ten bytes, the version, the mechanism, who is the server, zeros. */
 #define GREETING 64
@@ -34,18 +36,23 @@
 void
 sl_zmtp_reader_init (SlZmtpReader *reader, gsize most, gsize keep)
 {
-  *reader = (SlZmtpReader){ .most = most, .keep = MAX (keep, LEAST) };
+  *reader = (SlZmtpReader){ .most = most, .keep = keep, .large_part = SL_ZMTP_PARTS };
 }
 
 void
 sl_zmtp_reader_clear (SlZmtpReader *reader)
 {
   g_clear_pointer (&reader->bytes, g_free);
+  g_clear_pointer (&reader->large, sl_tensor_buffer_free);
 }
 
 guint8 *
 sl_zmtp_reader_room (SlZmtpReader *reader, gsize *room)
 {
+  if (reader->large_flags != 0) {
+    *room = reader->large_size - reader->large_filled;
+    return (guint8 *) reader->large + reader->large_filled;
+  }
   gsize end = MAX (reader->end, reader->end > 0 ? SL_ZMTP_AHEAD : reader->at + SL_ZMTP_AHEAD);
   if (reader->capacity < end && reader->filled == reader->capacity) {
     reader->capacity = MIN (end, MAX (2 * reader->capacity, LEAST));
@@ -59,13 +66,25 @@ sl_zmtp_reader_room (SlZmtpReader *reader, gsize *room)
 void
 sl_zmtp_reader_add (SlZmtpReader *reader, gsize n)
 {
-  reader->filled += n;
+  if (reader->large_flags != 0)
+    reader->large_filled += n;
+  else
+    reader->filled += n;
+}
+
+gsize
+sl_zmtp_reader_memory (const SlZmtpReader *reader)
+{
+  return (reader->capacity > LEAST ? reader->capacity - LEAST : 0)
+         + (reader->large_room > reader->keep ? reader->large_room - reader->keep : 0);
 }
 
 gboolean
 sl_zmtp_reader_pending (const SlZmtpReader *reader)
 {
-  return reader->stage != SL_ZMTP_TRAFFIC || (!reader->whole && reader->filled > 0);
+  return reader->stage != SL_ZMTP_TRAFFIC
+         || (!reader->whole
+             && (reader->filled > 0 || reader->n_parts > 0 || reader->large_flags != 0));
 }
 
 /* (transfer full): @size bytes of a client, for a message. */
@@ -93,10 +112,15 @@ forget_message (SlZmtpReader *reader)
   reader->whole = FALSE;
   reader->n_parts = 0;
   reader->size = 0;
+  reader->large_part = SL_ZMTP_PARTS;
   cut (reader, 0, reader->at);
-  if (reader->capacity > reader->keep && reader->filled <= reader->keep) {
-    reader->capacity = reader->keep;
+  if (reader->capacity > LEAST && reader->filled <= LEAST) {
+    reader->capacity = LEAST;
     reader->bytes = g_realloc (reader->bytes, reader->capacity);
+  }
+  if (reader->large_room > reader->keep) {
+    g_clear_pointer (&reader->large, sl_tensor_buffer_free);
+    reader->large_room = 0;
   }
 }
 
@@ -108,8 +132,7 @@ read_greeting (SlZmtpReader *reader, GError **error)
   const guint8 *bytes = reader->bytes;
   if (reader->filled == 0)
     return SL_ZMTP_WANTS;
-  if (bytes[0] != 0xff
-      || (reader->filled >= SIGNATURE && (bytes[SIGNATURE - 1] & 1) == 0)) {
+  if (bytes[0] != 0xff || (reader->filled >= SIGNATURE && (bytes[SIGNATURE - 1] & 1) == 0)) {
     sl_fail (error, SL_ERROR_FORMAT,
              "expected ZMTP 3, which libzmq 4 speaks, got ZMTP 1 or another protocol");
     return SL_ZMTP_BROKEN;
@@ -225,10 +248,55 @@ check_frame (const SlZmtpReader *reader, guint8 flags, guint64 size, GError **er
 static SlZmtpStep
 finish_message (SlZmtpReader *reader)
 {
-  for (guint i = 0; i < reader->n_parts; i++)
-    reader->parts[i].data = reader->bytes + reader->offsets[i];
+  for (guint i = 0; i < reader->n_parts; i++) {
+    SlZmtpPart *part = &reader->parts[i];
+    part->data = i == reader->large_part ? reader->large : reader->bytes + reader->offsets[i];
+    part->own = i == reader->large_part && part->size == reader->large_room ? &reader->large : NULL;
+  }
   reader->whole = TRUE;
   return SL_ZMTP_MESSAGE;
+}
+
+static SlZmtpStep
+finish_part (SlZmtpReader *reader, gsize size, guint8 flags)
+{
+  reader->parts[reader->n_parts++].size = size;
+  reader->size += size;
+  return (flags & MORE) != 0 ? SL_ZMTP_WANTS : finish_message (reader);
+}
+
+/* Memory for the large part whose frame is at @at, and what is there of it. */
+static gboolean
+begin_large (SlZmtpReader *reader, guint8 flags, gsize header, gsize size, GError **error)
+{
+  const gsize there = MIN (reader->filled - reader->at - header, size);
+  if (reader->large_room != size) {
+    g_clear_pointer (&reader->large, sl_tensor_buffer_free);
+    reader->large = sl_tensor_buffer_new_unset (size);
+    reader->large_room = reader->large != NULL ? size : 0;
+  }
+  if (reader->large == NULL)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "there is no memory for a part of %" G_GSIZE_FORMAT " bytes", size);
+  memcpy (reader->large, reader->bytes + reader->at + header, there);
+  cut (reader, reader->at, header + there);
+  reader->large_part = reader->n_parts;
+  reader->large_flags = flags;
+  reader->large_size = size;
+  reader->large_filled = there;
+  return TRUE;
+}
+
+/* The large part; as read_frame(). */
+static SlZmtpStep
+read_large (SlZmtpReader *reader, gboolean *whole)
+{
+  const guint8 flags = reader->large_flags;
+  *whole = reader->large_filled == reader->large_size;
+  if (!*whole)
+    return SL_ZMTP_WANTS;
+  reader->large_flags = 0;
+  return finish_part (reader, reader->large_size, flags);
 }
 
 /* The frame at @at; SL_ZMTP_WANTS with @whole set where it is there, and nobody needs to know. */
@@ -248,6 +316,9 @@ read_frame (SlZmtpReader *reader, gboolean *whole, GError **error)
     header == 2 ? frame[1] : (guint64) sl_be32 (frame + 1) << 32 | sl_be32 (frame + 5);
   if (!check_frame (reader, flags, size, error))
     return SL_ZMTP_BROKEN;
+  if ((flags & COMMAND) == 0 && size >= SL_ZMTP_LARGE && reader->large_part == SL_ZMTP_PARTS)
+    return begin_large (reader, flags, header, (gsize) size, error) ? read_large (reader, whole)
+                                                                    : SL_ZMTP_BROKEN;
   reader->end = reader->at + header + (gsize) size;
   if (there < header + size)
     return SL_ZMTP_WANTS;
@@ -259,11 +330,9 @@ read_frame (SlZmtpReader *reader, gboolean *whole, GError **error)
     return step;
   }
   reader->offsets[reader->n_parts] = reader->at + header;
-  reader->parts[reader->n_parts++].size = (gsize) size;
-  reader->size += (gsize) size;
   reader->at = reader->end;
   reader->end = 0;
-  return (flags & MORE) != 0 ? SL_ZMTP_WANTS : finish_message (reader);
+  return finish_part (reader, (gsize) size, flags);
 }
 
 SlZmtpStep
@@ -276,7 +345,8 @@ sl_zmtp_reader_next (SlZmtpReader *reader, GError **error)
   if (reader->stage == SL_ZMTP_GREETING)
     return read_greeting (reader, error);
   do
-    step = read_frame (reader, &whole, error);
+    step =
+      reader->large_flags != 0 ? read_large (reader, &whole) : read_frame (reader, &whole, error);
   while (step == SL_ZMTP_WANTS && whole);
   return step;
 }

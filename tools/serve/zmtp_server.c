@@ -32,7 +32,6 @@
 /* A picture comes in pieces, and a thread that has begun to read it waits a moment for the next
  * one: each event would cost more. A client that is slower is not waited for with this many
  * messages. */
-#define MIN_AWAITED (16 << 10)
 #define AWAITED_MS 3
 #define SLOW_MESSAGES 8
 /* A client of TCP whose machine is gone: seconds until it is asked, between questions, and their
@@ -219,8 +218,7 @@ drop (SlZmtpServer *server, Client *client)
 static gboolean
 count_memory (SlZmtpServer *server, Client *client)
 {
-  const gsize capacity = client->reader.capacity,
-              large = capacity > client->reader.keep ? capacity - client->reader.keep : 0;
+  const gsize large = sl_zmtp_reader_memory (&client->reader);
   if (large == client->large)
     return TRUE;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&server->lock);
@@ -241,7 +239,7 @@ receive (SlZmtpServer *server, Client *client, gboolean *empty)
     client->gone = TRUE;
     return FALSE;
   }
-  const gboolean wait = room >= MIN_AWAITED && client->slow == 0;
+  const gboolean wait = client->reader.large_flags != 0 && client->slow == 0;
   const gssize n = recv (client->fd, at, room, wait ? MSG_WAITALL : MSG_DONTWAIT);
   if (n > 0)
     sl_zmtp_reader_add (&client->reader, (gsize) n);
@@ -275,6 +273,7 @@ read_client (SlZmtpServer *server, Client *client)
     } else
       reply (client, step);
   }
+  count_memory (server, client); /* what was given back */
   if (!sl_zmtp_reader_pending (&client->reader))
     client->since = 0;
   else if (client->since == 0) {
@@ -342,8 +341,7 @@ tune (int fd)
                   { IPPROTO_TCP, TCP_KEEPINTVL, KEEP_INTERVAL_S },
                   { IPPROTO_TCP, TCP_KEEPCNT, KEEP_COUNT } };
   for (guint i = 0; i < G_N_ELEMENTS (options); i++)
-    setsockopt (fd, options[i].level, options[i].name, &options[i].value,
-                sizeof options[i].value);
+    setsockopt (fd, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
   setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
 }
 

@@ -47,8 +47,7 @@ gboolean sl_zmtp_server_step (SlZmtpServer *server);
 void sl_zmtp_server_nudge (SlZmtpServer *server);
 /** sl_zmtp_server_send: a message to the client @id. Any thread; never waits. A client that is
  * gone, or does not read, gets nothing. */
-void sl_zmtp_server_send (SlZmtpServer *server, guint64 id, const SlZmtpPart *parts,
-                          guint n_parts);
+void sl_zmtp_server_send (SlZmtpServer *server, guint64 id, const SlZmtpPart *parts, guint n_parts);
 /** sl_zmtp_server_free: no thread uses it any more. Waits a moment for clients to take what was
  * sent to them. */
 void sl_zmtp_server_free (SlZmtpServer *server);
