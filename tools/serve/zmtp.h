@@ -29,7 +29,7 @@ typedef enum
 } SlZmtpStep;
 
 /** SlZmtpPart: @own: (nullable): where the address of @data is, if that is memory of
- * sl_tensor_buffer_new_unset() of just @size bytes; whoever reads the message may leave other such
+ * sl_tensor_buffer_new_unset() of just @size bytes; a reader of the message may leave other such
  * memory there, and owns this one then */
 typedef struct
 {

@@ -137,7 +137,7 @@ arm (SlZmtpServer *server, Client *client)
   epoll_ctl (server->poller, EPOLL_CTL_MOD, client->fd, &event);
 }
 
-/* Under the same lock. Where it fails, whoever reads the client finds out. */
+/* Under the same lock. Where it fails, reading the client fails, too. */
 static void
 flush (Client *client)
 {
