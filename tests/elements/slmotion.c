@@ -527,6 +527,46 @@ test_predict (void)
   g_assert_cmphex (looked, ==, 0xffff);
 }
 
+/* More codes move than a frame has tiles: all are found, on each frame, where they are or were a
+ * moment before. Nothing is ever found twice. */
+static void
+test_many (void)
+{
+  static const gint places[][2] = { { 80, 60 },    { 900, 60 },   { 1700, 60 },
+                                    { 200, 1250 }, { 980, 1250 }, { 1640, 1250 } };
+  TestSymbol symbol = { 70, 70, 2.4, 0 };
+  TestLine line = test_line_open ("slmotion ! slpredict tiles=motion full-interval=60", NULL,
+                                  "video/x-raw,format=GRAY8,width=2000,height=1500,framerate=10/1");
+  SlPredictionReader reader;
+  sl_prediction_reader_init (&reader);
+  for (guint i = 0; i < 12; i++) {
+    const gint shift = i % 2 == 0 ? 0 : 24;
+    GstBuffer *frame = code_frame (&symbol, -1, i);
+    GstMapInfo map;
+    g_assert_true (gst_buffer_map (frame, &map, GST_MAP_WRITE));
+    for (guint k = 0; k < G_N_ELEMENTS (places) && i > 2; k++)
+      test_draw_symbol (map.data + places[k][1] * 2000 + places[k][0] + shift, 140, 140, 2000,
+                        &symbol);
+    gst_buffer_unmap (frame, &map);
+    g_assert_cmpint (gst_harness_push (line.harness, frame), ==, GST_FLOW_OK);
+    g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
+    SlPredictionView view = { .width = 2000, .height = 1500 };
+    sl_prediction_reader_read (&reader, out, &view);
+    guint found = 0;
+    for (guint k = 0; k < view.n_objects; k++)
+      for (guint place = 0; place < G_N_ELEMENTS (places); place++)
+        found += strcmp (view.objects[k].label, "qr") == 0
+                 && ABS (view.objects[k].x + view.objects[k].w / 2 - (places[place][0] + 82)) < 40
+                 && ABS (view.objects[k].y + view.objects[k].h / 2 - (places[place][1] + 70)) < 40;
+    g_assert_cmpuint (view.n_objects, <=, G_N_ELEMENTS (places));
+    if (i >= 6)
+      g_assert_cmpuint (found, ==, G_N_ELEMENTS (places));
+  }
+  sl_prediction_reader_clear (&reader);
+  test_assert_no_error (line.bus);
+  test_line_close (line.harness, line.bus);
+}
+
 /* Without slmotion the model looks at whole frames, which is said. */
 static void
 test_unseen (void)
@@ -598,6 +638,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slmotion/kept", test_kept);
   g_test_add_func ("/slmotion/whole_between", test_whole_between);
   g_test_add_func ("/slmotion/predict", test_predict);
+  g_test_add_func ("/slmotion/many", test_many);
   g_test_add_func ("/slmotion/unseen", test_unseen);
   g_test_add_func ("/slmotion/time", test_time);
   return test_elements_run ();
