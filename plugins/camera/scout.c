@@ -35,7 +35,7 @@ struct _SlScout
 
   SlLone decoder;     /* may be empty */
   GstCaps *coded;     /* (nullable): of its input */
-  GstBuffer *picture; /* (nullable): what came of the last key frame, of @caps */
+  GstBuffer *picture; /* (nullable): of the last key frame, if nothing moves */
   SlSight sight;
 };
 
@@ -192,7 +192,10 @@ GstBuffer *
 sl_scout_take (SlScout *scout, GstCaps *caps)
 {
   GstBuffer *picture = g_steal_pointer (&scout->picture);
-  if (picture == NULL || caps == NULL || !gst_caps_is_equal (scout->caps, caps))
+  if (picture == NULL)
+    return NULL;
+  g_autoptr (GstCaps) own = gst_pad_get_current_caps (scout->decoder.out);
+  if (caps == NULL || own == NULL || !gst_caps_is_equal (own, caps))
     gst_clear_buffer (&picture);
   return picture;
 }
