@@ -57,7 +57,7 @@ def test_quantize():
 
 def test_fit():
     pictures = data("quantize", "pictures", "calibrate")
-    terminal = Terminal("fit", data("quantize", "models", "mobilenetv2_float.onnx"), pictures, "--pictures", "4")
+    terminal = Terminal("fit", data("formats", "models", "mobilenet_v2_035.ext.onnx"), pictures, "--pictures", "4")
     status, out, screen = terminal.end()
     assert status == 0 and screen == "" and " readings  " in terminal.told, terminal.told
     assert "\033" not in out, out

@@ -16,7 +16,7 @@
 #include "tools/bench/allocations.h"
 
 #define WARM_UP 50
-#define FRAMES 1000
+#define FRAMES 400
 #define MAX_DEPTH 24
 /* Backtraces printed on failure. */
 #define TRACES 3
