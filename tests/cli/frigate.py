@@ -356,8 +356,8 @@ READY = b"\4\x19\5READY\x0bSocket-Type\0\0\0\3REQ"
 
 def raw(name):
     it = socket.socket(socket.AF_UNIX)
+    it.connect(work(name))  # which waits for its turn only without a timeout
     it.settimeout(PATIENCE)
-    it.connect(work(name))
     return it
 
 
