@@ -175,6 +175,21 @@ def test_objects():
         assert serving.stop() == 0 and not os.path.exists(work("objects"))
 
 
+def test_tensors():
+    """Pictures of the model's size and type, which are not converted, get the answers of the same pictures as floats, which are; clients take turns."""
+    ssd = harness.data("models", "ssd_mobilenet_v1.tflite")
+    chance = random.Random(3)
+    pictures = [bytes(chance.choices((0, 40, 90, 250), k=30)) * 9000 for _ in range(3)]
+    header = {"shape": [1, 300, 300, 3], "dtype": "uint8"}
+    with server(address("tensors"), "--threshold", "0.01", "--jobs", "2", name=ssd) as serving, contextlib.ExitStack() as stack:
+        cameras = [stack.enter_context(client(address("tensors"), patience_ms=PATIENCE * 1000)) for _ in range(2)]
+        expected = [cameras[0].detect(dict(header, dtype="float32"), struct.pack("=270000f", *pixels)) for pixels in pictures]
+        assert all(expected) and expected[0] != expected[1] and expected[1] != expected[2], expected
+        for i in range(18):
+            assert cameras[i % 2].detect(header, pictures[i % 3]) == expected[i % 3], i
+        assert serving.stop() == 0
+
+
 def test_label_map():
     """Numbers are those of the client's map, by name; a class that it has not is left out."""
     names = write("map.txt", b"0  person\n7  BLUE\n")
