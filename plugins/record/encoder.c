@@ -21,7 +21,7 @@
 #include "plugins/record/make.h"
 #include "core/base/fail.h"
 
-#define DRAIN (2 * GST_SECOND)
+#define DRAIN (10 * GST_SECOND)
 #define INTERVAL_MOST (3600 * GST_SECOND)
 /* Encoded frames may be so far from the times that went in. */
 #define ROUNDING (100 * GST_MSECOND)
