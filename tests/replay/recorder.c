@@ -281,22 +281,23 @@ test_limit (void)
   teardown (f);
 }
 
-/* What is older than the seconds is not written, and its place is used again. */
+/* What is older than the seconds is not written. A busy machine may need some tries. */
 static void
 test_seconds (void)
 {
   Fixture *f = setup ();
   SlRecorder *recorder = start (f, 1, 1 << 20, 10);
-  run_some (f, recorder, 1, 5);
-  g_usleep (1200000);
-  run_some (f, recorder, 6, 8);
+  guint last = 0;
+  for (gint64 took = G_USEC_PER_SEC; took >= G_USEC_PER_SEC; last += 8) {
+    run_some (f, recorder, last + 1, last + 5);
+    g_usleep (1200000);
+    const gint64 begun = g_get_monotonic_time ();
+    run_some (f, recorder, last + 6, last + 8);
+    took = g_get_monotonic_time () - begun;
+  }
   g_autofree char *path = sl_recorder_dump (recorder, "seconds", NULL, NULL);
   let_go (recorder);
-  g_autoptr (SlBlackBox) box = sl_black_box_open (path, NULL);
-  SlBlackBoxInference first;
-  sl_black_box_inference (box, 0, &first);
-  g_assert_cmpuint (first.number, ==, 6);
-  check_box (f, path, 6, 8, 0, "seconds");
+  check_box (f, path, last - 2, last, 0, "seconds");
   teardown (f);
 }
 
