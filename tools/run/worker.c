@@ -28,6 +28,8 @@
 
 /* Longest wait for elements to stop. */
 #define STOP_TIMEOUT (10 * G_USEC_PER_SEC)
+/* What the watchdog counts at a tick at most: before that the whole program stood still. */
+#define TICK_MOST (G_USEC_PER_SEC * 3 / 10)
 /* Until a failure in the same words has black boxes again: a pipeline that fails each minute would
  * replace all that are kept. */
 #define SAME_FAILURE (600 * G_USEC_PER_SEC)
@@ -62,6 +64,7 @@ struct _SlWorker
   gboolean for_good;        /* what failed, no second start mends */
   guint restarts, failures; /* failures in a row, for the back-off */
   gint64 started, running_since, stop_since, next_start;
+  gint64 ticked, quiet_since, quiet; /* the last tick; the last frame, and what counts since then */
   gint64 failed_since;     /* the last frame before the failure; 0 = since then it came back */
   gint64 away_last;        /* when a camera was seen to be away last */
   GHashTable *warned;      /* names of elements whose last word was a warning */
@@ -637,6 +640,18 @@ sl_worker_dump (SlWorker *worker, const char *reason)
       reason, n, recording);
 }
 
+/* What counts of the time since @since, the last frame. */
+static gint64
+count_quiet (SlWorker *worker, gint64 since, gint64 now)
+{
+  if (worker->quiet_since != since) {
+    worker->quiet_since = since;
+    worker->quiet = 0;
+  }
+  worker->quiet += MIN (now - MAX (since, worker->ticked), TICK_MOST);
+  return worker->quiet;
+}
+
 static void
 tick_alive (SlWorker *worker, gint64 now)
 {
@@ -660,7 +675,8 @@ tick_alive (SlWorker *worker, gint64 now)
   if (!first && limit > 0 && sl_camera_is_away (worker->pipeline))
     worker->away_last = now;
   const gint64 since = first ? worker->started : MAX (counts.last, worker->away_last);
-  if (limit > 0 && now - since > most)
+  const gint64 quiet = count_quiet (worker, since, now);
+  if (limit > 0 && (first ? now - since : quiet) > most)
     fail (worker,
           first ? "no frame within %g s of its start (start-timeout)"
                 : "no frame for %g s (watchdog)",
@@ -682,6 +698,7 @@ sl_worker_tick (SlWorker *worker)
   else if (worker->state == SL_WORKER_STOPPING && !worker->draining
            && now - worker->stop_since > STOP_TIMEOUT)
     worker->stuck = TRUE;
+  worker->ticked = now;
 }
 
 SlWorkerState
