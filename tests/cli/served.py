@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import socket
+import ssl
 import struct
 import subprocess
 import time
@@ -59,12 +60,12 @@ class Served(Running):
 
     def ask(self, request):
         """The whole answer to these bytes, b"" where the program hangs up."""
-        with self.connect() as peer:
-            try:
+        try:
+            with self.connect() as peer:
                 peer.sendall(request)
                 return b"".join(iter(lambda: peer.recv(1 << 16), b""))
-            except (ConnectionResetError, BrokenPipeError):
-                return b""
+        except (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError):
+            return b""
 
     def get(self, path, method="GET", **headers):
         headers = {"Host": "127.0.0.1:%d" % self.port, **{key.replace("_", "-"): value for key, value in headers.items()}}
