@@ -117,11 +117,13 @@ def expect_stop(running):
 
 
 def stops_well(path, ready):
-    """Whether SIGTERM ends the program well at once, when it has got so far."""
-    running = Running(path)
-    ready()
-    time.sleep(0.3)  # it waits for what will never come: there is no event for that
-    expect_stop(running)
+    """Checks that SIGTERM ends the program well at once, when it has got so far. A busy machine may need some tries."""
+    def stops():
+        running = Running(path, patient=False)
+        ready()
+        time.sleep(0.3)  # it waits for what will never come: there is no event for that
+        return running.stops_in_time()
+    assert any(stops() for _ in range(5)), path
 
 
 def silent(accepts, greeting=b""):
