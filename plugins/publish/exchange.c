@@ -77,7 +77,8 @@ sl_exchange (SoupSession *session, SoupMessage *message, guint timeout_s, GCance
   g_mutex_clear (&state.lock);
   g_cond_clear (&state.changed);
   g_cancellable_disconnect (cancellable, link);
-  if (answer == NULL && state.expired)
+  if (answer == NULL
+      && (state.expired || g_error_matches (cause, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)))
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "no whole answer within %u s (timeout)",
                  timeout_s);
   else if (answer == NULL)

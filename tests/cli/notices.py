@@ -110,7 +110,7 @@ def test_retry_stop():
 
 
 def test_dripping():
-    """An answer that never ends, a few bytes at a time, is given up after the timeout."""
+    """An answer that never ends, a few bytes at a time, is given up after the timeout, and so is none at all, in the same words."""
     def drip(connection, words):
         with contextlib.suppress(OSError), connection:
             connection.recv(65536)
@@ -118,7 +118,7 @@ def test_dripping():
                 connection.sendall(words)
                 time.sleep(0.1)
 
-    for words in (b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 200 OK\r\n"):
+    for words in (b"HTTP/1.1 102 Processing\r\n\r\n", b"HTTP/1.1 200 OK\r\n", b""):
         with socket.create_server(("127.0.0.1", 0)) as listening:
             def serve():
                 with contextlib.suppress(OSError):
