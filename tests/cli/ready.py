@@ -142,7 +142,7 @@ def test_ready_kiosk():
     args = setting(source="test://?pattern=blue", output=out, model=model("one_box.tflite"))
     if 'no element "' in run("check", path, *args).out:
         raise Skip("an element is missing")
-    child = subprocess.Popen([harness.PROGRAM, "run", path] + args, stderr=subprocess.PIPE)
+    child = subprocess.Popen([harness.PROGRAM, "run", "--stop-timeout=60s", path] + args, stderr=subprocess.PIPE)
     eventually(lambda: os.path.exists(out) and os.path.getsize(out) >= 2000 or child.poll() is not None)
     child.terminate()
     _, err = child.communicate(timeout=200)

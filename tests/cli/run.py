@@ -649,7 +649,7 @@ def test_stats_table():
         main, child = pty.openpty()
     except OSError as error:
         raise Skip(str(error))
-    process = subprocess.Popen([harness.PROGRAM, "run", "--stats", describe("table", FRAMES + " ! " + MODEL + " ! fakesink")],
+    process = subprocess.Popen([harness.PROGRAM, "run", "--stop-timeout=60s", "--stats", describe("table", FRAMES + " ! " + MODEL + " ! fakesink")],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=child)
     os.close(child)
     shown, deadline = b"", time.monotonic() + PATIENCE

@@ -92,7 +92,7 @@ def test_recipe():
     os.makedirs(state)
     start = unit()["ExecStart"][0].split()
     at = start.index("$SIGHTLINE_OPTIONS")
-    command = [harness.PROGRAM] + start[1:at] + ["--json", os.path.join(root, "etc/sightline/door.pipeline")]
+    command = [harness.PROGRAM] + start[1:at] + ["--json", "--stop-timeout=60s", os.path.join(root, "etc/sightline/door.pipeline")]
     assert start[1] == "run" and start[at + 1].endswith("/sightline/%i.pipeline"), start
     env = dict(os.environ, SIGHTLINE_SET_source="test://?pattern=blue", SIGHTLINE_SET_file_bytes="3000", SIGHTLINE_SET_keep_files="2")
     child = subprocess.Popen(command, cwd=state, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
