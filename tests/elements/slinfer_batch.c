@@ -114,9 +114,17 @@ open_streams (Stream streams[STREAMS], const char *more)
     open_stream (&streams[i], i, more);
 }
 
-/* One ends long before the other. */
+/* A busy machine may need some tries for what is to take less than @seconds. @run: returns how long
+ * it took. */
 static void
-test_together (void)
+expect_less (gint64 (*run) (gconstpointer data), gconstpointer data, guint seconds)
+{
+  for (guint tries = 1; run (data) >= SECONDS (seconds); tries++)
+    g_assert_cmpuint (tries, <, 5);
+}
+
+static gint64
+run_together (gconstpointer none)
 {
   Stream streams[STREAMS];
   const gint64 start = g_get_monotonic_time ();
@@ -127,7 +135,14 @@ test_together (void)
     g_assert_cmpuint (count_warnings (&streams[i], ""), ==, 0);
     close_stream (&streams[i]);
   }
-  g_assert_cmpint (g_get_monotonic_time () - start, <, SECONDS (8));
+  return g_get_monotonic_time () - start;
+}
+
+/* One ends long before the other. */
+static void
+test_together (void)
+{
+  expect_less (run_together, NULL, 8);
 }
 
 /* With a part in the budget they have their turns together. Frames are those that were sent. */
@@ -186,10 +201,8 @@ test_fell_back (void)
   close_stream (&stream);
 }
 
-/* An element that stops while a batch is proven, by itself or by another stream that it waits for,
- * does not wait for that. */
-static void
-test_stop_proof (void)
+static gint64
+stop_proof (gconstpointer none)
 {
   Stream streams[STREAMS];
   open_streams (streams, "");
@@ -200,12 +213,21 @@ test_stop_proof (void)
   const gint64 start = g_get_monotonic_time ();
   for (guint i = 0; i < STREAMS; i++)
     gst_element_set_state (streams[i].infer, GST_STATE_NULL);
-  g_assert_cmpint (g_get_monotonic_time () - start, <, SECONDS (4));
+  const gint64 took = g_get_monotonic_time () - start;
   set_fake ("batch");
   for (guint i = 0; i < STREAMS; i++) {
     test_assert_no_error (streams[i].line.bus);
     close_stream (&streams[i]);
   }
+  return took;
+}
+
+/* An element that stops while a batch is proven, by itself or by another stream that it waits for,
+ * does not wait for that. */
+static void
+test_stop_proof (void)
+{
+  expect_less (stop_proof, NULL, 4);
 }
 
 /* What runs no batches any more runs single frames, and each stream says so once. */
@@ -255,19 +277,17 @@ test_device_lost (void)
   }
 }
 
-/* A frame that waits for another stream's, which has had one just now, is given up at a flush and
- * where the element stops. */
-static void
-test_give_up (gconstpointer stops)
+static gint64
+give_up (gconstpointer stops)
 {
   Stream streams[STREAMS];
   const gfloat x[VALUES] = { 0 };
   open_streams (streams, LONG);
+  const gint64 start = g_get_monotonic_time ();
   g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==,
                    GST_FLOW_OK);
   streams[0].frames = 1;
   g_atomic_int_set ((int *) fake ("fake_batches"), 1);
-  const gint64 start = g_get_monotonic_time ();
   GThread *thread = g_thread_new ("stream", push, &streams[0]);
   g_usleep (20000);
   if (GPOINTER_TO_INT (stops))
@@ -275,15 +295,28 @@ test_give_up (gconstpointer stops)
   else
     gst_harness_push_event (streams[0].line.harness, gst_event_new_flush_start ());
   g_thread_join (thread);
-  g_assert_cmpint (streams[0].last, ==, GST_FLOW_FLUSHING);
+  /* After a second without a frame of the other it runs alone. */
+  const gboolean late =
+    streams[0].last == GST_FLOW_OK && g_get_monotonic_time () - start >= SECONDS (1);
+  if (!late)
+    g_assert_cmpint (streams[0].last, ==, GST_FLOW_FLUSHING);
   /* The other goes on, without waiting. */
   g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==,
                    GST_FLOW_OK);
-  g_assert_cmpint (g_get_monotonic_time () - start, <, SECONDS (8));
+  const gint64 took = late ? G_MAXINT64 : g_get_monotonic_time () - start;
   for (guint i = 0; i < STREAMS; i++) {
     test_assert_no_error (streams[i].line.bus);
     close_stream (&streams[i]);
   }
+  return took;
+}
+
+/* A frame that waits for another stream's, which has had one just now, is given up at a flush and
+ * where the element stops. */
+static void
+test_give_up (gconstpointer stops)
+{
+  expect_less (give_up, stops, 8);
 }
 
 static void
