@@ -20,7 +20,11 @@
 #define STREAMS 3
 #define FRAMES 10
 #define LONG_US (60 * G_USEC_PER_SEC)
-#define SHORT_US (30 * G_USEC_PER_SEC / 1000)
+#define SHORT_US (100 * G_USEC_PER_SEC / 1000)
+/* For which another stream is waited for at most. */
+#define IDLE_US G_USEC_PER_SEC
+/* On a busy machine, for what has to follow at once. */
+#define TRIES 10
 #define SMALL "models/person_detect.tflite"
 
 /** A model, a session of it, and inputs with what that session makes of them. */
@@ -358,31 +362,45 @@ test_streams (void)
   users_clear (users, STREAMS);
 }
 
+static void
+hand_in (User *user)
+{
+  const void *in = user->fixture.inputs[0];
+  void *out = user->fixture.output;
+  g_assert_cmpint (sl_batch_stream_run (user->stream, &in, &out), ==, SL_STATUS_OK);
+}
+
+/* Whether the stream waited for the timeout. */
+static gboolean
+waits (User *user)
+{
+  use (user);
+  return sl_batch_stream_waited (user->stream) >= SHORT_US;
+}
+
 /* Another that has run just now and then hands in nothing is waited for as long as is stated, and
  * not at all when it rests. */
 static void
 test_timeout (void)
 {
   User users[2];
+  gboolean good = FALSE;
   if (!users_init (users, 2, 2, SHORT_US))
     return;
   users[0].frames = users[1].frames = 1;
-  const void *in = users[0].fixture.inputs[0];
-  void *out = users[0].fixture.output;
-  use (&users[1]);
-  g_assert_cmpint (sl_batch_stream_waited (users[1].stream), <, SHORT_US);
-  in = users[1].fixture.inputs[0];
-  g_assert_cmpint (sl_batch_stream_run (users[1].stream, &in, &out), ==, SL_STATUS_OK);
-  use (&users[0]);
-  g_assert_cmpint (sl_batch_stream_waited (users[0].stream), >=, SHORT_US);
-  sl_batch_stream_rest (users[1].stream);
-  const gint64 before = sl_allocations ();
-  use (&users[0]);
-  g_assert_cmpint (sl_allocations (), ==, before);
-  g_assert_cmpint (sl_batch_stream_waited (users[0].stream), <, SHORT_US);
-  sl_batch_stream_expect (users[1].stream);
-  use (&users[0]);
-  g_assert_cmpint (sl_batch_stream_waited (users[0].stream), >=, SHORT_US);
+  for (guint tries = 0; tries < TRIES && !good; tries++) {
+    good = !waits (&users[1]);
+    hand_in (&users[1]);
+    good &= waits (&users[0]);
+    sl_batch_stream_rest (users[1].stream);
+    const gint64 before = sl_allocations ();
+    good &= !waits (&users[0]);
+    g_assert_cmpint (sl_allocations (), ==, before);
+    sl_batch_stream_expect (users[1].stream);
+    good &= waits (&users[0]);
+    sl_batch_stream_rest (users[1].stream);
+  }
+  g_assert_true (good);
   users_clear (users, 2);
 }
 
@@ -391,27 +409,27 @@ static void
 test_silent (void)
 {
   User users[2];
+  gint64 waited = 0;
   if (!users_init (users, 2, 2, LONG_US))
     return;
-  const void *in = users[1].fixture.inputs[0];
-  void *out = users[1].fixture.output;
-  g_assert_cmpint (sl_batch_stream_run (users[1].stream, &in, &out), ==, SL_STATUS_OK);
   users[0].frames = 1;
-  use (&users[0]);
-  const gint64 waited = sl_batch_stream_waited (users[0].stream);
-  g_assert_cmpint (waited, >, G_USEC_PER_SEC / 2);
-  g_assert_cmpint (waited, <, LONG_US / 2);
+  for (guint tries = 0; tries < TRIES && waited <= IDLE_US / 2; tries++) {
+    hand_in (&users[1]);
+    use (&users[0]);
+    waited = sl_batch_stream_waited (users[0].stream);
+    g_assert_cmpint (waited, <, LONG_US / 2);
+  }
+  g_assert_cmpint (waited, >, IDLE_US / 2);
   users_clear (users, 2);
 }
 
 static gpointer
-expect_cancelled (gpointer data)
+run_one (gpointer data)
 {
   User *user = data;
   const void *in = user->fixture.inputs[0];
   void *out = user->fixture.output;
-  g_assert_cmpint (sl_batch_stream_run (user->stream, &in, &out), ==, SL_STATUS_CANCELLED);
-  return NULL;
+  return GINT_TO_POINTER (sl_batch_stream_run (user->stream, &in, &out));
 }
 
 /* A stream that waits is given up by itself, and does not hold up the other. */
@@ -425,10 +443,13 @@ test_cancel (void)
   void *out = users[1].fixture.output;
   const gint64 start = g_get_monotonic_time ();
   g_assert_cmpint (sl_batch_stream_run (users[1].stream, &in, &out), ==, SL_STATUS_OK);
-  GThread *waiting = g_thread_new ("waiting", expect_cancelled, &users[0]);
+  GThread *waiting = g_thread_new ("waiting", run_one, &users[0]);
   sl_batch_stream_cancel (users[0].stream, TRUE);
-  g_thread_join (waiting);
-  expect_cancelled (&users[0]);
+  const SlStatus status = (SlStatus) GPOINTER_TO_INT (g_thread_join (waiting));
+  /* After a second without a frame of the other it runs alone. */
+  g_assert_true (status == SL_STATUS_CANCELLED
+                 || (status == SL_STATUS_OK && g_get_monotonic_time () - start >= IDLE_US));
+  g_assert_cmpint (GPOINTER_TO_INT (run_one (&users[0])), ==, SL_STATUS_CANCELLED);
   users[1].frames = 1;
   use (&users[1]);
   sl_batch_stream_cancel (users[0].stream, FALSE);
