@@ -151,11 +151,11 @@ def delay(event):
 
 
 def test_restart_on_failure():
-    running = Running(describe("again", "videotestsrc ! identity error-after=3 ! fakesink", "restart=on-failure\nbackoff-min=100ms\nbackoff-max=500ms\n"))
+    running = Running(describe("again", "videotestsrc ! identity error-after=3 ! fakesink", "restart=on-failure\nbackoff-min=200ms\nbackoff-max=1s\n"))
     delays = [delay(running.wait_for("waiting", n)) for n in range(1, 6)]
     assert running.stop() < STOPPED and running.status == 0
-    for got, least in zip(delays, (0.1, 0.2, 0.4, 0.5, 0.5)):
-        assert least * 0.75 - 0.05 <= got <= least + 0.05, delays  # told to a tenth of a second
+    for got, least in zip(delays, (0.2, 0.4, 0.8, 1, 1)):
+        assert least * 0.75 - 0.051 < got < least + 0.051, delays  # told to a tenth of a second
     assert "starts again in" in running.wait_for("waiting")["message"]
 
 
@@ -412,7 +412,7 @@ def test_counts_go_on():
     time.sleep(0.3)
     again.stop()
     told = analyses(lines)
-    assert len(told) > 240 and len({a["since"] for a in told}) == 1, (len(told), {a["since"] for a in told})
+    assert len(told) >= 26 and len({a["since"] for a in told}) == 1, (len(told), {a["since"] for a in told})
     assert {a["zones"][0]["entered"] for a in told[1:]} == {1} and {a["zones"][0]["left"] for a in told} == {0}, told
     ids = [i["id"] for a in told for i in a["inside"]]
     assert ids == sorted(ids), "an id came again"
