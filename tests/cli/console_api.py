@@ -34,7 +34,7 @@ def describe(name, http="", launch=FRAMES + " ! " + MODEL, more=""):
 
 
 def user(*args, password=None):
-    done = subprocess.run([harness.PROGRAM, "user", *args], input=password, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([harness.PROGRAM, "user", *args], input=password, capture_output=True, text=True, timeout=200)
     if "this build has no libcrypt" in done.stderr:
         raise Skip("built without libcrypt")
     return done
@@ -345,7 +345,7 @@ def test_full_disk():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
     for args in (["add", path, "emil", "--role", "look"], ["password", path, "dora"]):
-        done = subprocess.run([harness.PROGRAM, "user", *args], input="long enough\n" if args[0] == "add" else "another one\n", capture_output=True, text=True, timeout=60, preexec_fn=small)
+        done = subprocess.run([harness.PROGRAM, "user", *args], input="long enough\n" if args[0] == "add" else "another one\n", capture_output=True, text=True, timeout=200, preexec_fn=small)
         if args[0] == "password":
             assert done.returncode == 0, done.stderr  # it is as long as before
             continue

@@ -349,10 +349,10 @@ def test_streams():
     for name, body, says in (("a GIF picture", gif_of(2), "is decoded from a file alone: save it, and name the file"),
                              ("a TIFF picture", tiff_of(strips(bytes), rows=16), "is decoded from a file alone"),
                              ("the picture", huge("png"), "has 60000x60000 pixels; expected 200 million at most")):
-        done = subprocess.run([harness.PROGRAM, "predict", "--model", model("one_box.tflite"), "/dev/stdin"], input=body, capture_output=True, timeout=60)
+        done = subprocess.run([harness.PROGRAM, "predict", "--model", model("one_box.tflite"), "/dev/stdin"], input=body, capture_output=True, timeout=200)
         assert done.returncode == 1 and ("/dev/stdin: %s %s" % (name, says)).encode() in done.stderr, done
     done = subprocess.run([harness.PROGRAM, "predict", "--json", "--model", model("one_box.tflite"), "/dev/stdin"], input=encode_png(ROWS), capture_output=True,
-                          timeout=60)
+                          timeout=200)
     assert done.returncode == 0 and json.loads(done.stdout)["resolution"] == {"width": WIDTH, "height": HEIGHT}, done
 
 

@@ -265,7 +265,7 @@ def test_users():
     hook = Hook(201)
     users, file = work("users"), work("users.phones")
     for who, role in (("anna", "look"), ("bert", "look"), ("carla", "configure")):
-        done = subprocess.run([harness.PROGRAM, "user", "add", users, who, "--role", role], input=who + "-secret\n", capture_output=True, text=True, timeout=60)
+        done = subprocess.run([harness.PROGRAM, "user", "add", users, who, "--role", role], input=who + "-secret\n", capture_output=True, text=True, timeout=200)
         if "this build has no libcrypt" in done.stderr:
             raise Skip("built without libcrypt")
     endpoint = "http://127.0.0.1:%d/" % hook.port
@@ -285,9 +285,9 @@ def test_users():
         assert [(b["user"], b["own"]) for b in clients["carla"].get("push").json["browsers"]] == [("anna", False), ("bert", False), ("carla", True)]
         assert clients["bert"].ask("DELETE", "push/" + mine["id"]).status == 404 and len(left(file)) == 3
         eventually(lambda: {path for path, *_ in hook.got} <= {"/anna", "/bert", "/carla"})
-        subprocess.run([harness.PROGRAM, "user", "remove", users, "anna"], check=True, timeout=60)
+        subprocess.run([harness.PROGRAM, "user", "remove", users, "anna"], check=True, timeout=200)
         eventually(lambda: left(file) == ["bert", "carla"])
-        subprocess.run([harness.PROGRAM, "user", "password", users, "bert"], input="another-secret\n", check=True, text=True, timeout=60, stdout=subprocess.DEVNULL)
+        subprocess.run([harness.PROGRAM, "user", "password", users, "bert"], input="another-secret\n", check=True, text=True, timeout=200, stdout=subprocess.DEVNULL)
         eventually(lambda: left(file) == ["carla"])
         lines = [line["message"] for line in clients["carla"].get("audit").json["lines"]]
         assert "push: the browser 'anna's phone' is told about events" in lines, lines

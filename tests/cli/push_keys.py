@@ -8,7 +8,7 @@ from harness import Skip, work
 
 def openssl(*args):
     try:
-        subprocess.run(["openssl", *args], check=True, capture_output=True, timeout=60)
+        subprocess.run(["openssl", *args], check=True, capture_output=True, timeout=200)
     except FileNotFoundError:
         raise Skip("openssl is not installed") from None
 

@@ -44,7 +44,7 @@ def test_missing_module():
     environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(os.path.dirname(harness.PROGRAM), ".."))
 
     def tell(*args):
-        return subprocess.run([program, *args], capture_output=True, text=True, timeout=60, env=environment)
+        return subprocess.run([program, *args], capture_output=True, text=True, timeout=200, env=environment)
 
     assert tell("--version").returncode == 0 and tell("infer", "--help").returncode == 0
     told = tell("run", "--help")

@@ -161,7 +161,7 @@ def test_geometry_after_predict():
         lines = work("lines.json")
         path = write("after.pipeline", ("[pipeline]\nlaunch=filesrc location=%s/p.png ! decodebin ! videoconvert ! slpredict model=%s/m.onnx mean=0 std=255 "
                                         "labels=%s/l.txt ! video/x-raw ! %s ! slpublish location=%s\n" % (folder, folder, folder, change, lines)).encode())
-        done = subprocess.run([PROGRAM, "run", path], capture_output=True, timeout=60)
+        done = subprocess.run([PROGRAM, "run", path], capture_output=True, timeout=200)
         assert done.returncode == 0, done.stderr
         with open(lines, encoding="utf-8") as file:
             objects = [(o["roi_type"], o["x"], o["y"], o["w"], o["h"]) for o in json.loads(file.readline())["objects"]]

@@ -89,7 +89,7 @@ def watch(screen, name, done, *settings):
         kept(name, rows)
     finally:
         child.send_signal(signal.SIGTERM)
-        child.communicate(timeout=60)
+        child.communicate(timeout=200)
     return width
 
 
