@@ -197,7 +197,7 @@ static void
 wait_dropped (Fixture *f, SlDrop drop, guint64 frames)
 {
   guint64 counts[SL_N_DROPS] = { 0 };
-  for (guint i = 0; i < 30000 && counts[drop] < frames; i++) {
+  for (guint i = 0; i < 200000 && counts[drop] < frames; i++) {
     g_usleep (1000);
     sl_drops_read (sl_flow_drops (f->flow), counts);
   }
