@@ -247,7 +247,8 @@ def test_slow():
             peer.sendall(b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n" + blue())
         assert serving.send("/predict", blue())[0] == 200
         for peer in slow:
-            assert peer.recv(100) == b""
+            with contextlib.suppress(ConnectionResetError):  # where what it sent is not read
+                assert peer.recv(100) == b""
         assert serving.stop() == 0
 
 
