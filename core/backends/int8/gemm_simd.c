@@ -178,30 +178,47 @@ finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, c
   store_four (panel, tile, i, n, groups, in_order (to_bytes (&finish->narrow, x)));
 }
 
+/* @steps steps of consecutive units. */
+static inline __attribute__ ((always_inline)) void
+add_run (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride,
+         const guint8 *weights, gint32 steps, const Vec *flip)
+{
+#ifdef LOADED_STEPS
+  const gint32 whole = steps / LOADED_STEPS * LOADED_STEPS;
+  all_loaded_steps (sums, rows, groups, a, stride, weights, whole, flip);
+  a += 4 * whole;
+  weights += whole * VEC_BYTES * groups;
+  steps -= whole;
+#endif
+  for (; steps > 0; steps--, a += 4, weights += VEC_BYTES * groups)
+    step (sums, rows, groups, a, stride, weights, flip, TRUE);
+}
+
 static inline __attribute__ ((always_inline)) void
 add_products (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, Vec *sums,
               const gint rows, const gint groups, const gboolean flips)
 {
   const Vec flip_bits = set_bytes (gemm->flip), *const flip = flips ? &flip_bits : NULL;
   const guint8 *weights = panel->weights, *a = tile->a;
-  gint32 left = panel->steps;
+  const gint32 left = panel->steps;
   const Vec bias0 = load (gemm->bias + panel->channel),
             bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
     sums[i] = i % groups == 0 ? bias0 : bias1;
+  add_run (sums, rows, groups, a, tile->stride, weights, left, flip);
+  weights += left * VEC_BYTES * groups;
+  gint32 k = 0;
 #ifdef LOADED_STEPS
-  const gint32 whole = left / LOADED_STEPS * LOADED_STEPS;
-  all_loaded_steps (sums, rows, groups, a, tile->stride, weights, whole, flip);
-  a += 4 * whole;
-  weights += whole * VEC_BYTES * groups;
-  left -= whole;
+  /* Shorter runs are single steps. */
+  for (gint32 r = 0; panel->run >= LOADED_STEPS && r < panel->n_runs; r++, k += panel->run) {
+    add_run (sums, rows, groups, a + panel->extra[k], tile->stride, weights, panel->run, flip);
+    weights += panel->run * VEC_BYTES * groups;
+  }
 #endif
-  for (; left > 0; left--, a += 4, weights += VEC_BYTES * groups)
-    step (sums, rows, groups, a, tile->stride, weights, flip, TRUE);
-  for (gint32 k = 0; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
-    step (sums, rows, groups, tile->a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights,
-          flip, TRUE);
+  for (; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
+    step (sums, rows, groups, a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights, flip,
+          TRUE);
 }
 
 static inline __attribute__ ((always_inline)) void

@@ -39,14 +39,15 @@ typedef struct
  * @weights: [steps][groups][lanes][unit], 64-byte aligned; int8, or int16 where the instruction
  * set's @int16 is set
  * @steps: of consecutive units from the row's start
- * @extra: for each of @n_extra more steps, where it reads, in elements from the row's start
+ * @extra: for each of @n_extra more steps, where it reads, in elements from the row's start; the
+ * first @n_runs times @run of them are runs of @run consecutive units
  * @channel: first one; @channels of them exist, the other lanes hold zeros
  */
 typedef struct
 {
   const void *weights;
   const gint32 *extra;
-  gint32 steps, n_extra, groups, channel, channels;
+  gint32 steps, n_extra, n_runs, run, groups, channel, channels;
 } SlInt8Panel;
 
 /**

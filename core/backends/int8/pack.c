@@ -208,6 +208,19 @@ pack_rest (const SlInt8Weights *w, gint32 unit_bytes, const SlInt8Panel *panel, 
         w->values[(gsize) lane * (gsize) w->depth + (gsize) (unit->k + i)], part, w->least);
 }
 
+/* How many units follow each other, if all @n are such runs of one length; 1 if not. */
+static gint32
+run_of (const Unit *units, gint32 n, gint32 unit)
+{
+  gint32 run = 1;
+  while (run < n && units[run].offset == units[0].offset + run * unit)
+    run++;
+  for (gint32 u = 0; u < n; u++)
+    if (n % run != 0 || units[u].offset != units[u - u % run].offset + u % run * unit)
+      return 1;
+  return run;
+}
+
 /* @w holds its channels. */
 static void
 pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units, gint32 n_units,
@@ -231,6 +244,8 @@ pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units,
   pack_steps (isa, w, panel, units, n_units, weights, step_bytes);
   for (gint32 u = 0; panel->steps == 0 && u < n_units; u++)
     extra[panel->n_extra++] = units[u].offset;
+  panel->run = run_of (units, panel->n_extra, isa->unit);
+  panel->n_runs = panel->n_extra / panel->run;
   weights += (gsize) n_units * step_bytes;
   for (gint32 u = 0; split && u < n_units; u++)
     for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n;
