@@ -3,7 +3,7 @@
 """Models how long networks take on a processor that is not here: QEMU counts how often each block of instructions of the real program runs,
 and llvm-mca has the cycles of each block.
 
-  scripts/modelled.py BUILD MODEL... [--root ROOT] [--cpu NAME] [--layers N] [--set NAME=VALUE...]
+  scripts/modelled.py BUILD MODEL... [--root ROOT] [--cpu NAME] [--precision fp16] [--layers N] [--blocks N [--code]]
 
 BUILD is a build for arm64 (or x86) with `sightline`. MODEL is a file, or one of mobilenet_v2, yolo26n and resnet50_int8, which are made
 (python3-onnx). ROOT has the libraries of arm64. The time of a network is that of one inference on one thread, without the time to load it.
@@ -16,6 +16,7 @@ import argparse
 import collections
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,14 +41,14 @@ REPEATED = 1 / 8
 Run = collections.namedtuple("Run", "ns lines runs")
 
 
-def count(cpu, root, program, model, folder):
+def count(cpu, root, program, model, folder, options):
     """((blocks, [Run]), what the program printed): blocks are [address, [bytes of an instruction]]."""
     plugin, out, told = folder / "blocks.so", folder / f"{model.stem}.blocks", folder / f"{model.stem}.printed"
     if told.exists():
         return read_counts(out), told.read_text()
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", plugin, HERE / "modelled" / "blocks.c"], check=True)
     command = [*cpu.emulator, *(["-L", root, "-E", f"LD_LIBRARY_PATH={root}/usr/lib/aarch64-linux-gnu"] if root else []),
-               "-plugin", f"{plugin},clock={cpu.clock},cache={cpu.cache},out={out}", program, "bench", "model", model, "--threads", "1", "--runs", "1", "--warm-up", "0", "--profile", "--nodes"]
+               "-plugin", f"{plugin},clock={cpu.clock},cache={cpu.cache},out={out}", program, "bench", "model", model, "--threads", "1", "--runs", "1", "--warm-up", "0", "--profile", "--nodes", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"modelled.py: {' '.join(map(str, command))}: status {done.returncode}\n{done.stderr}")
@@ -199,7 +200,7 @@ def find_layers(blocks, intervals, printed):
 
 
 def report(options, cpu, name, model, folder):
-    (blocks, intervals), printed = count(cpu, options.root, options.build / "tools" / "sightline", model, folder)
+    (blocks, intervals), printed = count(cpu, options.root, options.build / "tools" / "sightline", model, folder, ["--precision", options.precision] if options.precision else [])
     whole, layers = find_layers(blocks, intervals, printed)
     cycles, bodies = model_blocks(options, cpu, blocks, [whole, *(layer for layer, _ in layers)])
     print(f"{name}: {ms_of(cpu, cycles, whole):.2f} ms modelled on {options.cpu} at {cpu.ghz} GHz, one thread; layer by layer "
@@ -223,19 +224,26 @@ def main():
     parser.add_argument("--blocks", type=int, default=0, help="slowest blocks of instructions to print (default 0)")
     parser.add_argument("--code", action="store_true", help="all instructions of these")
     parser.add_argument("--keep", type=pathlib.Path, help="an existing folder for counts, which are read there if the same were made before")
+    parser.add_argument("--precision", choices=["bf16", "fp16"])
     parser.add_argument("--mc", default="llvm-mc-19")
     parser.add_argument("--mca", default="llvm-mca-19")
     options = parser.parse_args()
     cpu = CPUS[options.cpu]
     if options.ghz:
         cpu = cpu._replace(ghz=options.ghz)
+    for program in (cpu.emulator[0], options.mc, options.mca, "cc"):
+        if not shutil.which(program):
+            sys.exit(f"modelled.py: {program} is needed, and is not here; install Debian's qemu-user, llvm-19 and gcc")
     with tempfile.TemporaryDirectory() as name:
         folder = options.keep or pathlib.Path(name)
         for model in options.models:
             path = pathlib.Path(model)
             if not path.exists():
                 sys.path.insert(0, str(HERE / "modelled"))
-                from networks import NETWORKS  # pylint: disable=import-error,import-outside-toplevel
+                try:
+                    from networks import NETWORKS  # pylint: disable=import-outside-toplevel
+                except ImportError as error:
+                    sys.exit(f"modelled.py: {model} is no file; networks by name are made with python3-onnx: {error}")
                 if model not in NETWORKS:
                     sys.exit(f"modelled.py: {model} is no file and none of {', '.join(NETWORKS)}")
                 path = folder / (model + ".onnx")
