@@ -86,7 +86,7 @@ file_address (const char *endpoint, const char *path, Address *address, socklen_
   return TRUE;
 }
 
-/* The address of the interface @name, of IPv4 if it has one, with the port of @address. */
+/* The address of the interface @name, of IPv4 if it has one, with @port. */
 static gboolean
 interface_address (const char *name, const char *port, struct addrinfo *hints,
                    struct addrinfo **found)
