@@ -366,7 +366,8 @@ watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
 {
   const gint64 start = g_get_monotonic_time ();
   gboolean playing = FALSE;
-  while (!feed->stop && feed->fault == NULL && (!feed->ended || (feed->frames > 0 && !playing))) {
+  /* What came before a fault or the end is told, too. */
+  while (!feed->stop && ((feed->fault == NULL && !feed->ended) || (feed->frames > 0 && !playing))) {
     if ((feed->frames > 0 && !playing) || feed->latency_changed) {
       const gboolean begins = feed->frames > 0 && !playing;
       playing |= begins;
