@@ -8,6 +8,8 @@
  */
 #include "plugins/camera/feed_private.h"
 
+#include <glib/gstdio.h>
+
 #include "core/base/backoff.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/messages.h"
@@ -482,6 +484,18 @@ run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
   return outcome;
 }
 
+/* What tells the node of a device from the one that it has after it was plugged in again; 0 = there
+ * is none. */
+static guint64
+find_node (const SlCameraFeed *feed)
+{
+  GStatBuf info;
+  if (feed->uri->kind != SL_CAMERA_V4L2 || g_stat (feed->uri->location, &info) != 0)
+    return 0;
+  return ((guint64) info.st_ctim.tv_sec * G_USEC_PER_SEC + (guint64) info.st_ctim.tv_nsec / 1000)
+         ^ (guint64) info.st_ino << 52;
+}
+
 static Outcome
 connect_once (SlCameraFeed *feed)
 {
@@ -494,6 +508,7 @@ connect_once (SlCameraFeed *feed)
   feed->ended = feed->latency_changed = feed->torn_down = feed->blocked = FALSE;
   feed->frames = 0;
   g_mutex_unlock (&feed->lock);
+  feed->node = find_node (feed);
   if (feed->sockets != NULL)
     sl_camera_sockets_forget (feed->sockets);
   SlCameraPlan plan;
@@ -532,17 +547,18 @@ static gboolean
 wait_for (SlCameraFeed *feed, guint ms)
 {
   const gint64 deadline = g_get_monotonic_time () + ms * G_GINT64_CONSTANT (1000);
-  const char *device = feed->uri->kind == SL_CAMERA_V4L2 ? feed->uri->location : NULL;
-  gboolean unplugged = FALSE, back = FALSE;
+  const gboolean is_device = feed->uri->kind == SL_CAMERA_V4L2;
+  guint64 last = feed->node;
+  gboolean back = FALSE;
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&feed->lock);
   while (!feed->stop && !back && g_get_monotonic_time () < deadline) {
-    const gboolean there = device == NULL || g_file_test (device, G_FILE_TEST_EXISTS);
-    back = unplugged && there;
-    unplugged |= !there;
+    const guint64 node = is_device ? find_node (feed) : 0;
+    back = node != 0 && node != last;
+    last = node;
     if (!back)
       g_cond_wait_until (&feed->cond, &feed->lock,
-                         device != NULL ? MIN (deadline, g_get_monotonic_time () + DEVICE_POLL_US)
-                                        : deadline);
+                         is_device ? MIN (deadline, g_get_monotonic_time () + DEVICE_POLL_US)
+                                   : deadline);
   }
   const gboolean stopped = feed->stop;
   return !stopped;

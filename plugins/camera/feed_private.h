@@ -48,6 +48,7 @@ struct _SlCameraFeed
   guint attempt; /* these are the thread's own */
   gint64 down_since;
   char *warned;        /* the reason last told as a warning */
+  guint64 node;        /* the device's when it was opened last, see find_node() */
   SlIntactCounts told; /* frames left out */
   gint64 told_at;
   gint told_quiet; /* atomic: that there are no quiet times, or that one did not last */

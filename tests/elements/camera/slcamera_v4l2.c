@@ -222,7 +222,8 @@ test_jpeg (void)
   test_remove_file (path);
 }
 
-/* The longest delay is a minute: only the node's return can bring frames back in time. */
+/* The longest delay is a minute: only the node's return can bring frames back in time, also where
+ * it is back before anybody has looked. */
 static void
 test_replug (void)
 {
@@ -237,7 +238,8 @@ test_replug (void)
     test_camera_wait_text (camera, GST_MESSAGE_WARNING,
                            "Could not read from resource. (poll error 1: No such device (19))");
     gst_structure_free (test_camera_wait (camera, "reconnecting"));
-    g_usleep (G_USEC_PER_SEC);
+    if (i == 0)
+      g_usleep (G_USEC_PER_SEC);
     g_assert_cmpint (g_rename (other, path), ==, 0);
   }
   test_camera_wait_frames (camera, 3);
