@@ -17,7 +17,7 @@
 #include "core/base/fail.h"
 
 /* A picture takes milliseconds, on a machine that does nothing else. */
-#define PATIENCE (5 * GST_SECOND)
+#define PATIENCE (20 * GST_SECOND)
 #define QUALITY 80
 
 #ifdef SL_HAVE_LIBYUV
