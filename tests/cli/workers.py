@@ -182,6 +182,23 @@ def test_stop_of_a_worker():
             child.stderr.close()
 
 
+def test_stop_while_joining():
+    """The end comes while the worker says what it serves: the broker's thread has begun a word, and has not ended it."""
+    for _ in range(8):
+        with socket.create_server(("127.0.0.1", 0)) as broker:
+            child = subprocess.Popen([harness.PROGRAM, "serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % broker.getsockname()[1]],
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            broker.settimeout(PATIENCE)
+            connection, _ = broker.accept()
+            with connection:
+                assert connection.recv(1000)
+                connection.sendall(b"\x20\x03\x00\x00\x00")
+                assert connection.recv(1)[0] >> 4 == 8  # SUBSCRIBE, which it sends before its report
+                child.send_signal(signal.SIGTERM)
+                _, told = child.communicate(timeout=PATIENCE)
+                assert child.returncode == 0, (child.returncode, told)
+
+
 def test_early_signals():
     """A signal that comes before anything is loaded is obeyed once it can be."""
     path = describe("early", "mqtt://127.0.0.1:%d/models/toy" % reserve_port(), "contract-timeout=600000")

@@ -540,10 +540,12 @@ drain (SlServeWorker *self, gint64 until)
   return drained;
 }
 
+/* The broker's thread uses the pointer until it has ended. */
 static void
 close_door (SlServeWorker *self)
 {
-  g_clear_pointer (&self->broker, sl_broker_free);
+  sl_broker_free (self->broker);
+  self->broker = NULL;
 }
 
 const SlServeDoor sl_serve_broker_door = { open_door, answer, settle, drain, close_door };
