@@ -9,7 +9,7 @@
 #include "tests/elements/camera/support.h"
 
 #define CAPS "video/x-raw,format=I420,width=160,height=120,framerate=15/1"
-#define PATIENCE (30 * GST_SECOND)
+#define PATIENCE (200 * GST_SECOND)
 
 static GstPadProbeReturn
 add_object (GstPad *pad, GstPadProbeInfo *info, gpointer data)
@@ -57,6 +57,27 @@ test_stream_new (guint port, const char *properties, const char *camera)
   return stream;
 }
 
+static GstPadProbeReturn
+note_frame (GstPad *pad, GstPadProbeInfo *info, gpointer seen)
+{
+  g_atomic_int_set ((gint *) seen, 1);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* Until a frame is at the pad @name, where there is one: before that clients are told to come
+ * later. */
+static void
+wait_for_frame (const TestStream *stream, const char *name)
+{
+  gint seen = 0;
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (stream->element, name);
+  if (pad == NULL)
+    return;
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, note_frame, &seen, NULL);
+  while (g_atomic_int_get (&seen) == 0)
+    g_usleep (1000);
+}
+
 TestStream
 test_stream_open (guint port, const char *properties, const char *camera)
 {
@@ -66,6 +87,8 @@ test_stream_open (guint port, const char *properties, const char *camera)
   g_assert_cmpint (gst_element_get_state (stream.pipeline, NULL, NULL, PATIENCE), !=,
                    GST_STATE_CHANGE_FAILURE);
   stream.port = (guint) test_stream_count (&stream, "port");
+  wait_for_frame (&stream, "sink");
+  wait_for_frame (&stream, "encoded");
   return stream;
 }
 

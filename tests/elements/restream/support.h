@@ -21,12 +21,12 @@ typedef struct
  * /door. @camera: (nullable): the encoder of a second branch that is linked to its pad encoded. In
  * NULL. */
 TestStream test_stream_new (guint port, const char *properties, const char *camera);
-/** test_stream_open: the same, playing. */
+/** test_stream_open: the same, playing, with a first frame. */
 TestStream test_stream_open (guint port, const char *properties, const char *camera);
 void test_stream_close (TestStream *stream);
 /** test_stream_count: a member of "stats". */
 guint64 test_stream_count (const TestStream *stream, const char *name);
-/** test_stream_wait_clients: until so many are connected; fails after 30 s. */
+/** test_stream_wait_clients: until so many are connected. */
 void test_stream_wait_clients (const TestStream *stream, guint n);
 
 typedef struct
@@ -41,7 +41,7 @@ TestClient test_client_new (const char *location, const char *properties, gboole
 /** test_client_watch: of path @path of @stream, over TCP. */
 TestClient test_client_watch (const TestStream *stream, const char *path, gboolean metadata);
 void test_client_free (TestClient *client);
-/** test_client_picture: (transfer full): the next one, as I420; fails after 30 s. */
+/** test_client_picture: (transfer full): the next one, as I420; fails after 200 s. */
 GstSample *test_client_picture (TestClient *client);
 /** test_client_pictures: @n more. */
 void test_client_pictures (TestClient *client, guint n);
