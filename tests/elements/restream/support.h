@@ -41,7 +41,7 @@ TestClient test_client_new (const char *location, const char *properties, gboole
 /** test_client_watch: of path @path of @stream, over TCP. */
 TestClient test_client_watch (const TestStream *stream, const char *path, gboolean metadata);
 void test_client_free (TestClient *client);
-/** test_client_picture: (transfer full): the next one, as I420; fails after 200 s. */
+/** test_client_picture: (transfer full): the next one, as I420. An error fails. */
 GstSample *test_client_picture (TestClient *client);
 /** test_client_pictures: @n more. */
 void test_client_pictures (TestClient *client, guint n);
