@@ -168,10 +168,7 @@ static gboolean
 sl_overlay_start (GstBaseTransform *base)
 {
   SlOverlay *self = (SlOverlay *) base;
-  g_autoptr (GError) error = NULL;
-  self->text = sl_text_cache_new (&error);
-  if (self->text == NULL)
-    return sl_element_report (GST_ELEMENT (self), error);
+  self->text = sl_text_cache_new ();
   sl_prediction_reader_init (&self->reader);
   self->since = 0;
   self->frames = 0;

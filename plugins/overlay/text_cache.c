@@ -2,63 +2,19 @@
 /*
  * Pango lays words out, Cairo renders them to coverage. The font map is the cache's own, because
  * Pango's shared one belongs to a thread.
- *
- * Both are opened with the first cache. They bring twenty libraries, and the program, which has
- * this file inside, draws in few of its commands.
  */
 #include "plugins/overlay/text_cache.h"
 
-#include <dlfcn.h>
 #include <pango/pangocairo.h>
 #include <string.h>
 
-#include "core/base/fail.h"
 #include "core/base/printable.h"
-#include "core/base/shared_object.h"
 
-#define LIBRARY "libpangocairo-1.0.so.0"
 #define FONT "Sans Bold"
 /* Words kept, and characters shown of one: a hostile stream may name a million classes. */
 #define MAX_WORDS 512
 #define MAX_CHARACTERS 48
 #define MAX_PIXELS 4096
-
-/* What this file calls of Pango and Cairo, by name and by type. */
-#define FUNCTIONS(X)                           \
-  X (cairo_create)                             \
-  X (cairo_destroy)                            \
-  X (cairo_format_stride_for_width)            \
-  X (cairo_image_surface_create_for_data)      \
-  X (cairo_surface_destroy)                    \
-  X (cairo_surface_finish)                     \
-  X (pango_cairo_font_map_new)                 \
-  X (pango_cairo_show_layout)                  \
-  X (pango_cairo_update_layout)                \
-  X (pango_font_description_free)              \
-  X (pango_font_description_from_string)       \
-  X (pango_font_description_set_absolute_size) \
-  X (pango_font_map_create_context)            \
-  X (pango_layout_get_pixel_size)              \
-  X (pango_layout_new)                         \
-  X (pango_layout_set_font_description)        \
-  X (pango_layout_set_text)
-
-#define POINTER(name) __typeof__ (name) *name;
-#define ROW(name) { #name, G_STRUCT_OFFSET (Drawing, name) },
-
-typedef struct
-{
-  FUNCTIONS (POINTER)
-} Drawing;
-
-static const struct
-{
-  const char *name;
-  gsize offset;
-} functions[] = { FUNCTIONS (ROW) };
-
-/* Filled by open_drawing() before a cache exists. */
-static Drawing drawing;
 
 struct _SlTextCache
 {
@@ -76,37 +32,13 @@ free_stencil (gpointer data)
   g_free (data);
 }
 
-/* (transfer full) (nullable): a text, why the library cannot be used. It stays open: its types
- * cannot be unloaded. */
-static gpointer
-open_drawing (gpointer unused)
-{
-  char *said;
-  void *library = sl_shared_object_open (LIBRARY, RTLD_LAZY | RTLD_LOCAL, &said);
-  for (guint i = 0; library != NULL && i < G_N_ELEMENTS (functions); i++) {
-    void *function = dlsym (library, functions[i].name);
-    if (function == NULL)
-      return g_strdup_printf (LIBRARY " has no function %s()", functions[i].name);
-    G_STRUCT_MEMBER (void *, &drawing, functions[i].offset) = function;
-  }
-  return said;
-}
-
 SlTextCache *
-sl_text_cache_new (GError **error)
+sl_text_cache_new (void)
 {
-  static GOnce once = G_ONCE_INIT;
-  const char *fault = g_once (&once, open_drawing, NULL);
-  if (fault != NULL)
-    return sl_fail_null (
-      error, SL_ERROR_OPEN,
-      "words cannot be drawn, because Pango cannot be used: %s; expected " LIBRARY
-      ": install it (Debian: libpangocairo-1.0-0)",
-      fault);
   SlTextCache *cache = g_new0 (SlTextCache, 1);
-  cache->fonts = drawing.pango_cairo_font_map_new ();
-  cache->context = drawing.pango_font_map_create_context (cache->fonts);
-  cache->layout = drawing.pango_layout_new (cache->context);
+  cache->fonts = pango_cairo_font_map_new ();
+  cache->context = pango_font_map_create_context (cache->fonts);
+  cache->layout = pango_layout_new (cache->context);
   cache->words = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_stencil);
   sl_text_cache_set_size (cache, 16);
   return cache;
@@ -129,11 +61,10 @@ sl_text_cache_set_size (SlTextCache *cache, gint pixels)
 {
   if (cache->size == pixels)
     return;
-  PangoFontDescription *font = drawing.pango_font_description_from_string (FONT);
-  drawing.pango_font_description_set_absolute_size (font,
-                                                    (double) CLAMP (pixels, 4, 512) * PANGO_SCALE);
-  drawing.pango_layout_set_font_description (cache->layout, font);
-  drawing.pango_font_description_free (font);
+  PangoFontDescription *font = pango_font_description_from_string (FONT);
+  pango_font_description_set_absolute_size (font, (double) CLAMP (pixels, 4, 512) * PANGO_SCALE);
+  pango_layout_set_font_description (cache->layout, font);
+  pango_font_description_free (font);
   g_hash_table_remove_all (cache->words);
   cache->size = pixels;
 }
@@ -144,20 +75,20 @@ render (SlTextCache *cache, const char *word)
   gint width = 0, height = 0;
   SlStencil *stencil = g_new0 (SlStencil, 1);
   g_autofree char *shown = sl_printable (word, MAX_CHARACTERS);
-  drawing.pango_layout_set_text (cache->layout, shown, -1);
-  drawing.pango_layout_get_pixel_size (cache->layout, &width, &height);
+  pango_layout_set_text (cache->layout, shown, -1);
+  pango_layout_get_pixel_size (cache->layout, &width, &height);
   stencil->width = CLAMP (width, 1, MAX_PIXELS);
   stencil->height = CLAMP (height, 1, MAX_PIXELS);
-  stencil->stride = drawing.cairo_format_stride_for_width (CAIRO_FORMAT_A8, stencil->width);
+  stencil->stride = cairo_format_stride_for_width (CAIRO_FORMAT_A8, stencil->width);
   stencil->data = g_malloc0 ((gsize) stencil->stride * (gsize) stencil->height);
-  cairo_surface_t *surface = drawing.cairo_image_surface_create_for_data (
+  cairo_surface_t *surface = cairo_image_surface_create_for_data (
     stencil->data, CAIRO_FORMAT_A8, stencil->width, stencil->height, stencil->stride);
-  cairo_t *cairo = drawing.cairo_create (surface);
-  drawing.pango_cairo_update_layout (cairo, cache->layout);
-  drawing.pango_cairo_show_layout (cairo, cache->layout);
-  drawing.cairo_destroy (cairo);
-  drawing.cairo_surface_finish (surface);
-  drawing.cairo_surface_destroy (surface);
+  cairo_t *cairo = cairo_create (surface);
+  pango_cairo_update_layout (cairo, cache->layout);
+  pango_cairo_show_layout (cairo, cache->layout);
+  cairo_destroy (cairo);
+  cairo_surface_finish (surface);
+  cairo_surface_destroy (surface);
   return stencil;
 }
 

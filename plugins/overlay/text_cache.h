@@ -9,8 +9,7 @@
 
 typedef struct _SlTextCache SlTextCache;
 
-/** sl_text_cache_new: (nullable): NULL with @error where Pango cannot be opened. */
-SlTextCache *sl_text_cache_new (GError **error);
+SlTextCache *sl_text_cache_new (void);
 void sl_text_cache_free (SlTextCache *cache);
 /** sl_text_cache_set_size: height of the font in pixels, 4..512; another size empties the cache. */
 void sl_text_cache_set_size (SlTextCache *cache, gint pixels);

@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import harness
-from harness import Skip, main, model, png, png_of, run, work, write
+from harness import Skip, main, model, png, png_of, run, work
 from media import launch, plugins_but, read_png
 
 SKY = (0, 51, 204)  # one_box.tflite sees a box with the label "blue" over x 0..0.5, y 0.25..0.75 of it
@@ -211,21 +211,6 @@ def test_missing_encoders():
         1, "a.mp4: GStreamer has no element 'mp4mux'; install its good plugins (Debian: gstreamer1.0-plugins-good), or draw pictures (.png, .jpg)\n")
     run("predict", "--model", m, "--draw", work("a.jpg"), wide, env=plugins_but("jpeg")).expect(
         1, "GStreamer has no element 'jpegenc': install its good plugins (Debian: gstreamer1.0-plugins-good)")
-
-
-def test_no_pango():
-    """Pango is opened by what draws, and by nothing else."""
-    folder, wide, m = work("no-pango"), png("wide.png", 200, 100, SKY), model("one_box.tflite")
-    os.makedirs(folder)
-    write("no-pango/libpangocairo-1.0.so.0", b"")
-    env = dict(os.environ, LD_LIBRARY_PATH=":".join(filter(None, [folder, os.environ.get("LD_LIBRARY_PATH")])))
-    result = run("predict", "--model", m, "--draw", work("undrawn.png"), wide, env=env)
-    if "made without Pango" in result.err:
-        raise Skip("no sloverlay")
-    result.expect(1, "words cannot be drawn, because Pango cannot be used: %s/libpangocairo-1.0.so.0: file too short; expected libpangocairo-1.0.so.0: "
-                  "install it (Debian: libpangocairo-1.0-0)" % folder)
-    assert not os.path.exists(work("undrawn.png"))
-    run("predict", "--model", m, wide, env=env).expect(0)
 
 
 def refused(to, before=()):
