@@ -250,7 +250,7 @@ def test_comes_back():
         assert camera.detect(*picture()) is None and os.path.exists(work("killed"))
         with server(endpoint):
             assert eventually(lambda: camera.detect(*picture()))[0][0] == 1
-            run("serve", model("one_box.tflite"), "--zmq", endpoint).expect(1, "another program listens there already")
+            run("serve", model("one_box.tflite"), "--zmq", endpoint).expect(1, "another program listens there already: stop it, or take another address")
 
 
 def read_status(port):
@@ -315,6 +315,21 @@ def test_late():
                 camera.send(b"", json.dumps(header).encode(), pixels)
             return read_status(port)["models"][0]["stale"]
         eventually(stale)
+        assert serving.stop() == 0
+
+
+def test_full():
+    """More pictures at once than --queue lets wait: each gets an answer, some without objects, and the log says why."""
+    full = "request: too many wait here: take a faster model, or more --jobs"
+    with server(address("full"), "--queue", "1") as serving, client(address("full"), kind=DEALER, patience_ms=PATIENCE * 1000) as camera:
+        header, pixels = picture(32, 32)
+
+        def refused():
+            for _ in range(50):
+                camera.send(b"", json.dumps(header).encode(), pixels)
+            answers = [camera.recv() for _ in range(50)]
+            return all(answer is not None and answer[:2] == (b"", EMPTY[0]) for answer in answers) and full in serving.all("trouble")
+        eventually(refused)
         assert serving.stop() == 0
 
 
@@ -427,7 +442,8 @@ def test_refused():
     for args, message in [
             (("--zmq", "tcp://192.0.2.1:7000"), "--zmq tcp://192.0.2.1:7000: "),
             (("--zmq", address("no/folder/here")), "no such folder %s: make it first" % work("no/folder")),
-            (("--zmq", address("plain_file")), "expected a socket or nothing there, got a file"),
+            (("--zmq", address("plain_file")), "expected a socket or nothing there, got a file: take another path"),
+            (("--zmq", address("")), "expected a socket or nothing there, got a folder: take another path"),
             (("--zmq", "ipc:///" + "x" * 200), "expected a path of at most 107 bytes"),
             (("--zmq", address("x"), "--label-map", work("nowhere.txt")), "--label-map: "),
             (("--zmq", address("x"), "--label-map", write("others.txt", b"cat\ndog\n")), "expected names of the model's classes, such as green, blue, got cat")]:

@@ -60,13 +60,16 @@ check_path (const char *endpoint, const char *path, const Address *address, GErr
     return TRUE;
   if (!S_ISSOCK (info.st_mode))
     return sl_fail (error, SL_ERROR_OPEN,
-                    "--zmq %s: expected a socket or nothing there, got a file", endpoint);
+                    "--zmq %s: expected a socket or nothing there, got a %s: take another path",
+                    endpoint, S_ISDIR (info.st_mode) ? "folder" : "file");
   const int client = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const gboolean heard = client >= 0 && connect (client, &address->any, sizeof address->file) == 0;
   if (client >= 0)
     close (client);
   return !heard
-         || sl_fail (error, SL_ERROR_OPEN, "--zmq %s: another program listens there already",
+         || sl_fail (error, SL_ERROR_OPEN,
+                     "--zmq %s: another program listens there already: stop it, or take another "
+                     "address",
                      endpoint);
 }
 
