@@ -4,9 +4,9 @@
 
     frigate.py SIGHTLINE MODEL [LIBRARY [WIDTHxHEIGHT]]
 
-LIBRARY is TensorFlow Lite's C library, which stands for the detector in Python that wraps the same interpreter; docs/backends.md says where it is. Without it, or with an empty one, only
-the worker is measured. Both get the same pictures, one by one, and run the model on one thread. "worker" is the process of sightline, "client" what sending a picture
-and receiving the answer take in Frigate's process. Rounds take turns; of each the least counts, in milliseconds of processor time a picture.
+LIBRARY is TensorFlow Lite's C library, which stands for the detector in Python that wraps the same interpreter; docs/backends.md says where it is.
+Without it, or with an empty one, only the worker is measured. Both get the same pictures, one by one, and run the model on one thread. "worker" is the
+process of sightline, "client" what sending a picture and receiving the answer take in Frigate's process. Rounds take turns; of each the least counts, in milliseconds of processor time a picture.
 """
 import contextlib
 import ctypes
