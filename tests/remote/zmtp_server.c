@@ -3,7 +3,9 @@
  * Connections of ZeroMQ's clients, with raw sockets for clients: limits, clients that are slow or
  * never read, and addresses. tests/cli/frigate.py has libzmq for clients.
  */
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -68,8 +70,9 @@ step (gpointer data)
   return NULL;
 }
 
+/* With @n_threads that serve clients. */
 static void
-open_bed (Bed *bed, const SlZmtpLimits *limits)
+open_bed_of (Bed *bed, const SlZmtpLimits *limits, guint n_threads)
 {
   static const SlZmtpHandlers handlers = { message, trouble };
   g_autoptr (GError) error = NULL;
@@ -83,8 +86,14 @@ open_bed (Bed *bed, const SlZmtpLimits *limits)
   g_assert_no_error (error);
   bed->server = sl_zmtp_server_new (listener, limits, &handlers, bed, &error);
   g_assert_no_error (error);
-  for (guint i = 0; i < N_THREADS; i++)
+  for (guint i = 0; i < n_threads; i++)
     bed->threads[i] = g_thread_new ("step", step, bed);
+}
+
+static void
+open_bed (Bed *bed, const SlZmtpLimits *limits)
+{
+  open_bed_of (bed, limits, N_THREADS);
 }
 
 static void
@@ -92,7 +101,7 @@ close_bed (Bed *bed)
 {
   g_atomic_int_set (&bed->ending, TRUE);
   sl_zmtp_server_nudge (bed->server);
-  for (guint i = 0; i < N_THREADS; i++)
+  for (guint i = 0; i < N_THREADS && bed->threads[i] != NULL; i++)
     g_thread_join (bed->threads[i]);
   sl_zmtp_server_free (bed->server);
   g_unlink (bed->path);
@@ -309,6 +318,51 @@ test_unread (void)
   close_bed (&bed);
 }
 
+/* Bytes that were sent to @fd's other end, with what the kernel has for them, and not read yet. */
+static int
+unread (int fd)
+{
+  int n;
+  g_assert_cmpint (ioctl (fd, SIOCOUTQ, &n), ==, 0);
+  return n;
+}
+
+/* Whoever sends commands without an end is read in pieces, so others have their turn. */
+static void
+test_commands (void)
+{
+  enum
+  {
+    SIZE = 150 << 10
+  };
+  Bed bed;
+  open_bed_of (&bed, &usual, 0);
+  const int babbler = enter (&bed);
+  g_autoptr (GByteArray) all = g_byte_array_new ();
+  g_byte_array_append (all, (const guint8 *) GREETING READY, sizeof GREETING READY - 1);
+  while (all->len < SIZE)
+    g_byte_array_append (all, (const guint8 *) "\4\6\5HELLO", 8);
+  put (babbler, all->data, all->len);
+  int left = unread (babbler);
+  guint n_turns = 0;
+  sl_zmtp_server_step (bed.server); /* it is accepted */
+  for (; left > 0; n_turns++) {
+    sl_zmtp_server_step (bed.server);
+    const int now = unread (babbler);
+    g_assert_cmpint (now, <, left);
+    left = now;
+  }
+  g_assert_cmpuint (n_turns, >=, 2);
+  PUT (babbler, "\0\1y");
+  expect (babbler, NULL, ANSWERED);
+  while (bed.n_messages == 0)
+    sl_zmtp_server_step (bed.server);
+  EXPECT (babbler, "\0\1y");
+  close (babbler);
+  g_assert_cmpstr (bed.troubles->str, ==, "");
+  close_bed (&bed);
+}
+
 static void
 test_endpoints (void)
 {
@@ -364,6 +418,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/remote/zmtp_server/refused", test_refused);
   g_test_add_func ("/remote/zmtp_server/stalled", test_stalled);
   g_test_add_func ("/remote/zmtp_server/unread", test_unread);
+  g_test_add_func ("/remote/zmtp_server/commands", test_commands);
   g_test_add_func ("/remote/zmtp_server/endpoints", test_endpoints);
   return g_test_run ();
 }

@@ -26,6 +26,8 @@
 
 /* Bytes of answers that wait for a client; later answers are dropped. */
 #define MAX_WAITING (64 << 10)
+/* Receptions at one event, so that commands without an end leave others their turn. */
+#define MAX_RECEIVED 32
 /* Clients that are accepted at one event. */
 #define ACCEPTED 16
 #define LINGER_MS 500
@@ -255,11 +257,12 @@ static void
 read_client (SlZmtpServer *server, Client *client)
 {
   gboolean going = !client->gone, served = FALSE, empty = FALSE;
+  guint n_received = 0;
   g_autoptr (GError) error = NULL;
   while (going) {
     const SlZmtpStep step = sl_zmtp_reader_next (&client->reader, &error);
     if (step == SL_ZMTP_WANTS)
-      going = !served && !empty && receive (server, client, &empty);
+      going = !served && !empty && n_received++ < MAX_RECEIVED && receive (server, client, &empty);
     else if (step == SL_ZMTP_MESSAGE) {
       server->handlers.message (client->id, client->reader.parts, client->reader.n_parts,
                                 server->data);
