@@ -206,7 +206,8 @@ def test_malformed():
     bad = [((), None), ((b"{}", pixels), "dtype: expected uint8 or float32, got none"), ((b"\xff", b""), "expected a header of JSON"),
            ((json.dumps(header).encode(),), "expected a picture after the header, got none"),
            ((json.dumps(header).encode(), pixels[:-1]), "expected 192 bytes for the shape, got 191"),
-           ((json.dumps(dict(header, shape=[1, 8, 8, 4])).encode(), pixels), "got [1,8,8,4]")]
+           ((json.dumps(dict(header, shape=[1, 8, 8, 4])).encode(), pixels), "got [1,8,8,4]"),
+           ((b'{"model_request":true,"model_name":"%s"}' % (b"x" * 100000), b""), "expected a header of at most 65536 bytes, got 100040")]
     with server(address("bad")) as serving, client(address("bad"), patience_ms=PATIENCE * 1000) as stranger:
         for parts, message in bad[1:]:
             assert stranger.ask(*parts) == EMPTY, parts

@@ -194,6 +194,10 @@ read_header (SlZmqDoor *door, const SlZmtpPart *part, SlZmqHeader *header, GErro
 {
   GByteArray *text = door->known_text;
   const gsize size = part->size;
+  if (size > HEADER_BYTES)
+    return sl_fail (error, SL_ERROR_LIMIT,
+                    "request: expected a header of at most %d bytes, got %" G_GSIZE_FORMAT,
+                    HEADER_BYTES, size);
   if (size > 0 && size == text->len && memcmp (text->data, part->data, size) == 0) {
     *header = door->known;
     return TRUE;
