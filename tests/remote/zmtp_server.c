@@ -410,6 +410,43 @@ test_endpoints (void)
   }
 }
 
+/* A socket that others use stays: one of datagrams, and one whose program is too busy to accept. */
+static void
+test_used (void)
+{
+  static const struct
+  {
+    int type;
+    const char *message;
+  } cases[] = {
+    { SOCK_DGRAM, "a socket is there, and whether a program uses it is unknown: Protocol wrong "
+                  "type for socket: take another path, or delete it" },
+    { SOCK_STREAM, "another program listens there already" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Bed bed = { .folder = g_dir_make_tmp ("sl-zmtp-XXXXXX", NULL) };
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    g_autoptr (GError) error = NULL;
+    bed.path = g_build_filename (bed.folder, "socket", NULL);
+    g_strlcpy (address.sun_path, bed.path, sizeof address.sun_path);
+    const int other = socket (AF_UNIX, cases[i].type | SOCK_CLOEXEC, 0);
+    g_assert_cmpint (bind (other, (struct sockaddr *) &address, sizeof address), ==, 0);
+    const int waits = i == 1 && listen (other, 0) == 0 ? enter (&bed) : -1;
+    g_autofree char *endpoint = g_strconcat ("ipc://", bed.path, NULL);
+    g_autofree char *expected = g_strdup_printf ("--zmq %s: %s", endpoint, cases[i].message);
+    g_assert_cmpint (sl_zmq_endpoint_listen (endpoint, &error), ==, -1);
+    g_assert_cmpstr (error->message, ==, expected);
+    g_assert_true (g_file_test (bed.path, G_FILE_TEST_EXISTS));
+    if (waits >= 0)
+      close (waits);
+    close (other);
+    g_unlink (bed.path);
+    g_rmdir (bed.folder);
+    g_free (bed.path);
+    g_free (bed.folder);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -420,5 +457,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/remote/zmtp_server/unread", test_unread);
   g_test_add_func ("/remote/zmtp_server/commands", test_commands);
   g_test_add_func ("/remote/zmtp_server/endpoints", test_endpoints);
+  g_test_add_func ("/remote/zmtp_server/used", test_used);
   return g_test_run ();
 }

@@ -46,8 +46,8 @@ sl_zmq_endpoint_check (const char *endpoint, GError **error)
                   endpoint);
 }
 
-/* FALSE where another program listens at the socket @address, or the file is something else, which
- * must not be deleted. */
+/* FALSE where a program may use the socket @address, or the file is something else, which must not
+ * be deleted. */
 static gboolean
 check_path (const char *endpoint, const char *path, const Address *address, GError **error)
 {
@@ -62,15 +62,22 @@ check_path (const char *endpoint, const char *path, const Address *address, GErr
     return sl_fail (error, SL_ERROR_OPEN,
                     "--zmq %s: expected a socket or nothing there, got a %s: take another path",
                     endpoint, S_ISDIR (info.st_mode) ? "folder" : "file");
-  const int client = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const gboolean heard = client >= 0 && connect (client, &address->any, sizeof address->file) == 0;
+  const int client = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int failure =
+    client < 0 || connect (client, &address->any, sizeof address->file) != 0 ? errno : 0;
   if (client >= 0)
     close (client);
-  return !heard
-         || sl_fail (error, SL_ERROR_OPEN,
-                     "--zmq %s: another program listens there already: stop it, or take another "
-                     "address",
-                     endpoint);
+  if (failure == ECONNREFUSED)
+    return TRUE;
+  if (failure == 0 || failure == EAGAIN) /* EAGAIN: others wait for it */
+    return sl_fail (error, SL_ERROR_OPEN,
+                    "--zmq %s: another program listens there already: stop it, or take another "
+                    "address",
+                    endpoint);
+  return sl_fail (error, SL_ERROR_OPEN,
+                  "--zmq %s: a socket is there, and whether a program uses it is unknown: %s: take "
+                  "another path, or delete it",
+                  endpoint, g_strerror (failure));
 }
 
 static gboolean
