@@ -58,6 +58,23 @@ to_shares (gfloat *row, gint32 n, Vec scale, Vec base)
   return total;
 }
 
+/* Lower than scores that are computed, and exact times another number. */
+#define LOWEST -0x1p126f
+
+/* The largest of the @n scores at @row, times @scale. Where all keys of a query are masked by the
+ * least number there is, that is not finite. Such scores differ by nothing, as their sums with that
+ * number are the number. So they become one that is finite. */
+static inline gfloat
+top_of (gfloat *row, gint32 n, gfloat scale)
+{
+  const gfloat highest = highest_of (row, n), top = highest * scale, lowest = LOWEST * scale;
+  if (top > -INFINITY || !(highest > -INFINITY) || !(lowest > -INFINITY))
+    return top;
+  for (gint32 i = 0; i < n; i++)
+    row[i] = row[i] > -INFINITY ? LOWEST : row[i];
+  return lowest;
+}
+
 void
 SL_SIMD (sl_float_attend) (const SlFloatScores *scores)
 {
@@ -65,7 +82,7 @@ SL_SIMD (sl_float_attend) (const SlFloatScores *scores)
   for (gint32 r = 0; r < scores->rows; r++) {
     gfloat *row = scores->scores + (gsize) r * scores->stride, sums[4];
     const gfloat before = scores->first ? -INFINITY : scores->tops[r],
-                 highest = highest_of (row, scores->keys) * scores->scale,
+                 highest = top_of (row, scores->keys, scores->scale),
                  top = MAX (before, highest), base = top > -INFINITY ? top : 0;
     const Vec total = to_shares (row, scores->keys, scale, broadcast (-base));
     store_sums (sums, &total, 1, -INFINITY, INFINITY);
