@@ -191,7 +191,8 @@ find_product (Match *m, const SlNode *node)
 
 static gboolean find_scores (Match *m, gint32 tensor, guint depth);
 
-/* Whether a constant is 1 for all keys that a causal mask lets queries have. */
+/* Whether a constant is 1 for all keys that a causal mask lets queries have, and makes scores of
+ * others no larger. */
 static gboolean
 keeps_keys (const Match *m, const SlTensor *tensor, gint32 queries)
 {
@@ -201,8 +202,8 @@ keeps_keys (const Match *m, const SlTensor *tensor, gint32 queries)
     return FALSE;
   const gfloat *values = tensor->data;
   for (gint32 i = 0; i < queries; i++, values += keys)
-    for (gint32 k = 0; k < MIN (keys, i + a->past + 1); k++)
-      if (values[k] != 1)
+    for (gint32 k = 0; k < keys; k++)
+      if (k <= i + a->past ? values[k] != 1 : !(fabsf (values[k]) <= 1))
         return FALSE;
   return TRUE;
 }
