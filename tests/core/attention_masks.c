@@ -45,7 +45,7 @@ finish (Check *check, gint32 scores, gint32 keys)
 }
 
 /* Scores are nothing beside the least number, so a query whose keys all have it for a mask has the
- * mean of the values; with one key that is not masked, that one's. */
+ * mean of the values; with one key that is not masked, or has the largest, that one's. */
 static void
 test_lowest (void)
 {
@@ -56,10 +56,10 @@ test_lowest (void)
   g_assert_true (finish (&check, node (&check, SL_OP_ADD, scores, mask, &(SlOpParams){ 0 }), KEYS));
   gfloat *masks = check.input_data[2];
   const gfloat *values = check.input_data[3];
-  for (guint i = 0; i < 8; i++) {
-    const gint32 shown = i < 4 ? -1 : i < 6 ? 2 : KEYS - 1;
+  for (guint i = 0; i < 12; i++) {
+    const gint32 shown = i < 4 ? -1 : i % 4 < 2 ? 2 : KEYS - 1;
     for (gint32 k = 0; k < KEYS; k++)
-      masks[k] = k == shown ? 0 : -FLT_MAX;
+      masks[k] = i >= 8 ? (k == shown ? FLT_MAX : 0) : k == shown ? 0 : -FLT_MAX;
     gfloat *out = check_run (&check, i % 2 == 1, 1 + i / 2 % 2);
     for (gint32 d = 0; d < DEPTH; d++) {
       double sum = 0;

@@ -58,21 +58,22 @@ to_shares (gfloat *row, gint32 n, Vec scale, Vec base)
   return total;
 }
 
-/* Lower than scores that are computed, and exact times another number. */
-#define LOWEST -0x1p126f
+/* Beyond scores that are computed, and exact times another number. */
+#define HIGHEST 0x1p126f
 
 /* The largest of the @n scores at @row, times @scale. Where all keys of a query are masked by the
- * least number there is, that is not finite. Such scores differ by nothing, as their sums with that
- * number are the number. So they become one that is finite. */
+ * least number there is, or some by the largest, that is not finite. Such scores differ by nothing,
+ * as their sums with that number are the number. So they become one that is finite. */
 static inline gfloat
 top_of (gfloat *row, gint32 n, gfloat scale)
 {
-  const gfloat highest = highest_of (row, n), top = highest * scale, lowest = LOWEST * scale;
-  if (top > -INFINITY || !(highest > -INFINITY) || !(lowest > -INFINITY))
+  const gfloat highest = highest_of (row, n), top = highest * scale;
+  if (fabsf (top) < INFINITY || !(fabsf (highest) < INFINITY) || !(HIGHEST * scale < INFINITY))
     return top;
   for (gint32 i = 0; i < n; i++)
-    row[i] = row[i] > -INFINITY ? LOWEST : row[i];
-  return lowest;
+    if (row[i] > HIGHEST || (row[i] < -HIGHEST && row[i] > -INFINITY))
+      row[i] = copysignf (HIGHEST, row[i]);
+  return copysignf (HIGHEST, highest) * scale;
 }
 
 void
