@@ -33,8 +33,7 @@ static gboolean
 finish (Check *check, gint32 scores, gint32 keys)
 {
   const gint32 v = check_input (check, SL_DTYPE_F32, 2, (gint32[]){ keys, DEPTH }, 0, 0),
-               shares =
-                 node (check, SL_OP_SOFTMAX, scores, -1, &(SlOpParams){ .softmax = { 1 } }),
+               shares = node (check, SL_OP_SOFTMAX, scores, -1, &(SlOpParams){ .softmax = { 1 } }),
                y = check_output (check, SL_DTYPE_F32, 0, 0);
   check_node (check, SL_OP_BATCH_MATMUL, (gint32[]){ shares, v }, 2, y, &(SlOpParams){ 0 });
   check_prepare (check);

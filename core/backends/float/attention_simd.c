@@ -83,8 +83,8 @@ SL_SIMD (sl_float_attend) (const SlFloatScores *scores)
   for (gint32 r = 0; r < scores->rows; r++) {
     gfloat *row = scores->scores + (gsize) r * scores->stride, sums[4];
     const gfloat before = scores->first ? -INFINITY : scores->tops[r],
-                 highest = top_of (row, scores->keys, scores->scale),
-                 top = MAX (before, highest), base = top > -INFINITY ? top : 0;
+                 highest = top_of (row, scores->keys, scores->scale), top = MAX (before, highest),
+                 base = top > -INFINITY ? top : 0;
     const Vec total = to_shares (row, scores->keys, scale, broadcast (-base));
     store_sums (sums, &total, 1, -INFINITY, INFINITY);
     scores->olds[r] = scores->first ? 0 : one_power (before - base);
