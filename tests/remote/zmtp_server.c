@@ -327,7 +327,7 @@ unread (int fd)
   return n;
 }
 
-/* Whoever sends commands without an end is read in pieces, so others have their turn. */
+/* A client that sends commands without an end is read in pieces, so others have their turn. */
 static void
 test_commands (void)
 {
