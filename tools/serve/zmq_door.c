@@ -221,7 +221,8 @@ take_message (SlZmqDoor *door, guint64 client, const SlZmtpPart *parts, guint n)
   if (parts[0].size > 0)
     sl_serve_complain_some (
       door->worker, door->served->name,
-      "request: expected an empty part in front, as sockets of type REQ send it");
+      "request: expected an empty part in front, as sockets of type REQ send it without "
+      "ZMQ_REQ_CORRELATE");
   else if (n < 2)
     refuse (door, client, "request: expected a header and a picture, got neither");
   else if (!read_header (door, &parts[1], &header, &error))
