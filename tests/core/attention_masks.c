@@ -11,21 +11,13 @@
 #define DEPTH 8
 #define SMALL 6
 
-static gint32
-node (Check *check, SlOpType op, gint32 a, gint32 b, const SlOpParams *params)
-{
-  const gint32 inputs[2] = { a, b }, y = check_middle (check, SL_DTYPE_F32, 0, 0);
-  check_node (check, op, inputs, b >= 0 ? 2 : 1, y, params);
-  return y;
-}
-
 /* Scores of @queries and @keys, two inputs. */
 static gint32
 scores_of (Check *check, gint32 queries, gint32 keys)
 {
   const gint32 q = check_input (check, SL_DTYPE_F32, 2, (gint32[]){ queries, DEPTH }, 0, 0),
                k = check_input (check, SL_DTYPE_F32, 2, (gint32[]){ DEPTH, keys }, 0, 0);
-  return node (check, SL_OP_BATCH_MATMUL, q, k, &(SlOpParams){ 0 });
+  return check_float_node (check, SL_OP_BATCH_MATMUL, q, k, &(SlOpParams){ 0 });
 }
 
 /* The rest, with values for an input; whether it became attention. */
@@ -33,7 +25,8 @@ static gboolean
 finish (Check *check, gint32 scores, gint32 keys)
 {
   const gint32 v = check_input (check, SL_DTYPE_F32, 2, (gint32[]){ keys, DEPTH }, 0, 0),
-               shares = node (check, SL_OP_SOFTMAX, scores, -1, &(SlOpParams){ .softmax = { 1 } }),
+               shares = check_float_node (check, SL_OP_SOFTMAX, scores, -1,
+                                          &(SlOpParams){ .softmax = { 1 } }),
                y = check_output (check, SL_DTYPE_F32, 0, 0);
   check_node (check, SL_OP_BATCH_MATMUL, (gint32[]){ shares, v }, 2, y, &(SlOpParams){ 0 });
   check_prepare (check);
@@ -52,7 +45,8 @@ test_lowest (void)
   check_init (&check, 3);
   const gint32 scores = scores_of (&check, QUERIES, KEYS),
                mask = check_input (&check, SL_DTYPE_F32, 2, (gint32[]){ 1, KEYS }, 0, 0);
-  g_assert_true (finish (&check, node (&check, SL_OP_ADD, scores, mask, &(SlOpParams){ 0 }), KEYS));
+  g_assert_true (
+    finish (&check, check_float_node (&check, SL_OP_ADD, scores, mask, &(SlOpParams){ 0 }), KEYS));
   gfloat *masks = check.input_data[2];
   const gfloat *values = check.input_data[3];
   for (guint i = 0; i < 12; i++) {
@@ -88,9 +82,9 @@ becomes_attention (gfloat hidden)
   const gint32 by = check_constant (&check, SL_DTYPE_F32, 2, dims, NULL, 0, 0, 0, times),
                from = check_constant (&check, SL_DTYPE_F32, 2, dims, NULL, 0, 0, 0, less);
   const gint32 scores =
-    node (&check, SL_OP_MUL, scores_of (&check, SMALL, SMALL), by, &(SlOpParams){ 0 });
+    check_float_node (&check, SL_OP_MUL, scores_of (&check, SMALL, SMALL), by, &(SlOpParams){ 0 });
   const gboolean is =
-    finish (&check, node (&check, SL_OP_SUB, scores, from, &(SlOpParams){ 0 }), SMALL);
+    finish (&check, check_float_node (&check, SL_OP_SUB, scores, from, &(SlOpParams){ 0 }), SMALL);
   check_clear (&check);
   return is;
 }

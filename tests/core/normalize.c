@@ -59,14 +59,6 @@ static const gfloat epsilon[1] = { EPSILON }, one[1] = { 1 }, two[1] = { 2 }, ha
                     less[1] = { -0.5f };
 
 static gint32
-node (Check *check, SlOpType op, gint32 a, gint32 b, const SlOpParams *params)
-{
-  const gint32 inputs[2] = { a, b }, y = check_middle (check, SL_DTYPE_F32, 0, 0);
-  check_node (check, op, inputs, b >= 0 ? 2 : 1, y, params);
-  return y;
-}
-
-static gint32
 number (Check *check, const gfloat *value)
 {
   return check_constant (check, SL_DTYPE_F32, 0, NULL, NULL, 0, 0, 0, value);
@@ -75,8 +67,8 @@ number (Check *check, const gfloat *value)
 static gint32
 mean_of (Check *check, gint32 x, gint32 axis)
 {
-  return node (check, SL_OP_MEAN, x, check_ints (check, 1, &axis),
-               &(SlOpParams){ .reduce = { TRUE } });
+  return check_float_node (check, SL_OP_MEAN, x, check_ints (check, 1, &axis),
+                           &(SlOpParams){ .reduce = { TRUE } });
 }
 
 static gint32
@@ -84,13 +76,13 @@ square_of (Check *check, const Case *c, gint32 x, gint32 mean, gint32 rows)
 {
   switch (c->square) {
     case SQUARE:
-      return node (check, SL_OP_SQUARE, rows, -1, NULL);
+      return check_float_node (check, SL_OP_SQUARE, rows, -1, NULL);
     case PRODUCT:
-      return node (check, SL_OP_MUL, rows, rows, NULL);
+      return check_float_node (check, SL_OP_MUL, rows, rows, NULL);
     case POWER:
-      return node (check, SL_OP_POW, rows, number (check, two), NULL);
+      return check_float_node (check, SL_OP_POW, rows, number (check, two), NULL);
     default:
-      return node (check, SL_OP_SQUARED_DIFFERENCE, x, mean, NULL);
+      return check_float_node (check, SL_OP_SQUARED_DIFFERENCE, x, mean, NULL);
   }
 }
 
@@ -100,16 +92,16 @@ root_of (Check *check, Root root, gint32 sum)
 {
   switch (root) {
     case BY_ROOT:
-      return node (check, SL_OP_SQRT, sum, -1, NULL);
+      return check_float_node (check, SL_OP_SQRT, sum, -1, NULL);
     case BY_POWER:
-      return node (check, SL_OP_POW, sum, number (check, half), NULL);
+      return check_float_node (check, SL_OP_POW, sum, number (check, half), NULL);
     case TIMES_RSQRT:
-      return node (check, SL_OP_RSQRT, sum, -1, NULL);
+      return check_float_node (check, SL_OP_RSQRT, sum, -1, NULL);
     case TIMES_QUOTIENT:
-      return node (check, SL_OP_DIV, number (check, one), node (check, SL_OP_SQRT, sum, -1, NULL),
-                   NULL);
+      return check_float_node (check, SL_OP_DIV, number (check, one),
+                               check_float_node (check, SL_OP_SQRT, sum, -1, NULL), NULL);
     default:
-      return node (check, SL_OP_POW, sum, number (check, less), NULL);
+      return check_float_node (check, SL_OP_POW, sum, number (check, less), NULL);
   }
 }
 
@@ -120,17 +112,20 @@ build (Check *check, const Case *c, gint32 axis, guint32 seed)
   const gint32 dims[3] = { 1, c->rows, c->width };
   const gint32 x = check_input (check, SL_DTYPE_F32, 3, dims, 0, 0);
   const gint32 mean = c->centered ? mean_of (check, x, axis) : -1;
-  const gint32 rows = c->centered ? node (check, SL_OP_SUB, x, mean, NULL) : x;
-  const gint32 sum = node (check, SL_OP_ADD, number (check, epsilon),
-                           mean_of (check, square_of (check, c, x, mean, rows), axis), NULL);
-  gint32 y = node (check, c->root <= BY_POWER ? SL_OP_DIV : SL_OP_MUL, rows,
-                   root_of (check, c->root, sum), NULL);
+  const gint32 rows = c->centered ? check_float_node (check, SL_OP_SUB, x, mean, NULL) : x;
+  const gint32 sum =
+    check_float_node (check, SL_OP_ADD, number (check, epsilon),
+                      mean_of (check, square_of (check, c, x, mean, rows), axis), NULL);
+  gint32 y = check_float_node (check, c->root <= BY_POWER ? SL_OP_DIV : SL_OP_MUL, rows,
+                               root_of (check, c->root, sum), NULL);
   if (c->scale)
-    y = node (check, SL_OP_MUL,
-              check_constant (check, SL_DTYPE_F32, 1, &c->width, NULL, 0, 0, 0, scale), y, NULL);
+    y = check_float_node (check, SL_OP_MUL,
+                          check_constant (check, SL_DTYPE_F32, 1, &c->width, NULL, 0, 0, 0, scale),
+                          y, NULL);
   if (c->shift)
-    y = node (check, SL_OP_ADD, y,
-              check_constant (check, SL_DTYPE_F32, 1, &c->width, NULL, 0, 0, 0, shift), NULL);
+    y = check_float_node (check, SL_OP_ADD, y,
+                          check_constant (check, SL_DTYPE_F32, 1, &c->width, NULL, 0, 0, 0, shift),
+                          NULL);
   check_node (check, SL_OP_ABS, &y, 1, check_output (check, SL_DTYPE_F32, 0, 0), NULL);
   check_prepare (check);
   gfloat *data = check->input_data[0];
@@ -191,13 +186,15 @@ test_codes (void)
   gfloat x[120];
   check_init (&check, 11);
   const gint32 codes = check_input (&check, SL_DTYPE_U8, 2, dims, 0.01f, 120);
-  const gint32 real = node (&check, SL_OP_DEQUANTIZE, codes, -1, NULL);
-  const gint32 rows = node (&check, SL_OP_SUB, real, mean_of (&check, real, -1), NULL);
+  const gint32 real = check_float_node (&check, SL_OP_DEQUANTIZE, codes, -1, NULL);
+  const gint32 rows = check_float_node (&check, SL_OP_SUB, real, mean_of (&check, real, -1), NULL);
   const gint32 least = check_constant (&check, SL_DTYPE_F32, 0, NULL, NULL, 0, 0, 0, epsilon);
-  const gint32 sum = node (&check, SL_OP_ADD, least,
-                           mean_of (&check, node (&check, SL_OP_SQUARE, rows, -1, NULL), -1), NULL);
-  gint32 y = node (&check, SL_OP_MUL, rows, node (&check, SL_OP_RSQRT, sum, -1, NULL), NULL);
-  y = node (&check, SL_OP_ABS, y, -1, NULL);
+  const gint32 sum = check_float_node (
+    &check, SL_OP_ADD, least,
+    mean_of (&check, check_float_node (&check, SL_OP_SQUARE, rows, -1, NULL), -1), NULL);
+  gint32 y = check_float_node (&check, SL_OP_MUL, rows,
+                               check_float_node (&check, SL_OP_RSQRT, sum, -1, NULL), NULL);
+  y = check_float_node (&check, SL_OP_ABS, y, -1, NULL);
   check_node (&check, SL_OP_QUANTIZE, &y, 1, check_output (&check, SL_DTYPE_U8, 0.02f, 0), NULL);
   check_prepare (&check);
   for (guint i = 0; i < G_N_ELEMENTS (x); i++)

@@ -103,6 +103,14 @@ check_node (Check *check, SlOpType op, const gint32 *inputs, guint n_inputs, gin
   g_assert_no_error (error);
 }
 
+gint32
+check_float_node (Check *check, SlOpType op, gint32 a, gint32 b, const SlOpParams *params)
+{
+  const gint32 inputs[2] = { a, b }, y = check_middle (check, SL_DTYPE_F32, 0, 0);
+  check_node (check, op, inputs, b >= 0 ? 2 : 1, y, params);
+  return y;
+}
+
 static gboolean
 prepare (Check *check, GError **error)
 {

@@ -39,6 +39,9 @@ gint32 check_ints (Check *check, guint n, const gint32 *values);
 /** check_node: adds a node with one output. */
 void check_node (Check *check, SlOpType op, const gint32 *inputs, guint n_inputs, gint32 output,
                  const SlOpParams *params);
+/** check_float_node: adds a node of one or two inputs, @b = -1: none, that makes floats for other
+ * nodes; returns their tensor. */
+gint32 check_float_node (Check *check, SlOpType op, gint32 a, gint32 b, const SlOpParams *params);
 /** check_prepare: sets inputs and outputs and prepares; fails the test on error. */
 void check_prepare (Check *check);
 /** check_prepare_error: prepares and requires this error code and this text in the message. */
