@@ -421,7 +421,7 @@ test_used (void)
   } cases[] = {
     { SOCK_DGRAM, "a socket is there, and whether a program uses it is unknown: Protocol wrong "
                   "type for socket: take another path, or delete it" },
-    { SOCK_STREAM, "another program listens there already" },
+    { SOCK_STREAM, "another program listens there already: stop it, or take another address" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     Bed bed = { .folder = g_dir_make_tmp ("sl-zmtp-XXXXXX", NULL) };
