@@ -132,7 +132,7 @@ def test_does_not_stop():
 
 
 def test_does_not_stop_after_a_failure():
-    running = Running(describe("hang", FRAMES + " ! identity sleep-time=60000000 ! fakesink", "start-timeout=200ms\nrestart=always\n"))
+    running = Running(describe("hang", FRAMES + " ! identity sleep-time=60000000 ! fakesink", "start-timeout=200ms\nrestart=always\n"), patient=False)
     running.ended()
     assert running.status == 1 and "an element does not stop; ending" in running.wait_for("stuck")["message"]
 

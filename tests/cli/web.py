@@ -505,7 +505,7 @@ def ends_handshakes(served):
 
 def test_zones():
     street, detector = harness.data("images", "bus.jpg"), harness.data("models", "ssd_mobilenet_v1.tflite")
-    launch = ("filesrc location=%s ! jpegdec ! imagefreeze is-live=true ! video/x-raw,framerate=10/1 ! videoconvert ! video/x-raw,format=I420 ! "
+    launch = ("multifilesrc location=%s loop=true caps=image/jpeg,framerate=10/1 ! jpegdec ! identity sync=true ! videoconvert ! video/x-raw,format=I420 ! "
               "slpredict model=%s track=true ! slanalyze name=look ! slrecord name=keep ! fakesink" % (street, detector))
     os.makedirs(work("clips"))
     zones = "[zone all]\npoints=0,0 1,0 1,1 0,1\nclasses=person\n[zone none]\npoints=0,0 0.02,0 0.02,0.02\n[line way]\npoints=0,0.01 1,0.01\n"
