@@ -198,8 +198,16 @@ tile_at (const Pair *pair, gint i)
   return (Part){ left, top, left + width, top + height };
 }
 
-/* Whether most tiles that say something agree with the shift. The nearest ones differ too little
- * from none for that. */
+/* Whether the picture before has all of @tile, if the picture moved by @by. */
+static gboolean
+is_shown (const Pair *pair, const Part *tile, const gint by[2])
+{
+  return tile->left >= by[0] && tile->right <= pair->size[0] + by[0] && tile->top >= by[1]
+         && tile->bottom <= pair->size[1] + by[1];
+}
+
+/* Whether most tiles that say something agree with the shift. In noise alone one or two do by
+ * chance. The nearest shifts differ too little from none for that. */
 static gboolean
 agrees (const Pair *pair, const gint best[2])
 {
@@ -208,12 +216,14 @@ agrees (const Pair *pair, const gint best[2])
     return TRUE;
   for (gint i = 0; i < TILES * TILES; i++) {
     const Part tile = tile_at (pair, i);
+    if (!is_shown (pair, &tile, best))
+      continue;
     const gdouble still = differ (pair, &tile, 0, 0),
                   moved = differ (pair, &tile, best[0], best[1]);
     better += moved < BETTER * still;
     worse += moved > WORSE * still;
   }
-  return better > 2 * worse;
+  return better >= FEW && better > 2 * worse;
 }
 
 static Pair

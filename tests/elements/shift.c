@@ -125,6 +125,24 @@ test_still (Camera *camera, gconstpointer data)
   assert_still (camera, &plain, &from);
 }
 
+/* Noise of a wall, in pictures of which the best shift is far. */
+static void
+test_wall (Camera *camera, gconstpointer data)
+{
+  static const guint32 seeds[] = { 645, 1266, 1294, 2078, 3266 };
+  for (guint i = 0; i < G_N_ELEMENTS (seeds); i++) {
+    g_autoptr (GRand) rand = g_rand_new_with_seed (seeds[i]);
+    sl_shift_forget (&camera->shift);
+    for (guint n = 0; n < 2; n++) {
+      gdouble moved[2];
+      for (gsize k = 0; k < sizeof camera->pixels / 3; k++)
+        camera->pixels[k] = (guint8) g_rand_int_range (rand, 227, 234);
+      const SlLuma luma = { camera->pixels, WIDTH, HEIGHT, 1, WIDTH };
+      g_assert_false (sl_shift_see (&camera->shift, &luma, moved));
+    }
+  }
+}
+
 /* Frames of another size are first frames; tiny ones say nothing. */
 static void
 test_sizes (Camera *camera, gconstpointer data)
@@ -160,6 +178,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add ("/shift/light", Camera, NULL, NULL, test_light, teardown);
   g_test_add ("/shift/thing", Camera, NULL, NULL, test_thing, teardown);
   g_test_add ("/shift/still", Camera, NULL, NULL, test_still, teardown);
+  g_test_add ("/shift/wall", Camera, NULL, NULL, test_wall, teardown);
   g_test_add ("/shift/sizes", Camera, NULL, NULL, test_sizes, teardown);
   return g_test_run ();
 }
