@@ -182,7 +182,7 @@ sl_camera_jpeg_take (GBytes *bytes, guint max_pixels, GError **error)
   static const guint8 end[] = { 0xff, EOI };
   Walk walk = { 0 };
   walk.data = g_bytes_get_data (bytes, &walk.n);
-  if (walk.n > G_MAXUINT / 2 || !find_start (&walk))
+  if (walk.n == 0 || walk.n > G_MAXUINT / 2 || !find_start (&walk))
     return NULL;
   const gboolean whole = walk_picture (&walk);
   if (!check_limits (&walk, max_pixels, error) || walk.pixels == 0 || walk.scans == 0) {
