@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugins/meta/motion_meta.h"
 #include "predict/predictions_private.h"
 #include "core/base/fail.h"
 
@@ -169,8 +170,8 @@ guint
 sl_tiles_around (const SlRect *part, const SlRect *regions, guint n, gint width, gint height,
                  SlRect *turn, SlRect tiles[SL_MAX_MOTION_TILES], gboolean *none)
 {
-  g_autofree SlRect *wide = g_new (SlRect, n + 1);
-  g_autofree gboolean *done = g_new0 (gboolean, n + 1);
+  SlRect wide[SL_MOTION_MOST];
+  gboolean done[SL_MOTION_MOST] = { FALSE };
   guint count = 0, begin = 0;
   double area = 0;
   n = widen_all (regions, n, part, wide);

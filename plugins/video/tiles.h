@@ -23,11 +23,11 @@ gboolean sl_tiles_parse (const char *text, guint *columns, guint *rows, GError *
 SlRect sl_tiles_place (const SlRect *part, guint columns, guint rows, guint i);
 
 /** sl_tiles_around: tiles of the shape @width x @height, and at least of that size, around the @n
- * @regions, with a margin; all in pixels. Each lies in @part as a whole. Where the regions need
- * more than SL_MAX_MOTION_TILES tiles, they take turns, from left to right: *@turn is the place at
- * which the next frame goes on; zeroed at first. Returns the number of tiles. 0: the whole @part
- * costs less than the tiles, or shows a region as large; no region lies in @part: *@none is set
- * then. */
+ * @regions, SL_MOTION_MOST at most, with a margin; all in pixels. Each lies in @part as a whole.
+ * Where the regions need more than SL_MAX_MOTION_TILES tiles, they take turns, from left to right:
+ * *@turn is the place at which the next frame goes on; zeroed at first. Returns the number of
+ * tiles. 0: the whole @part costs less than the tiles, or shows a region as large; no region lies
+ * in @part: *@none is set then. */
 guint sl_tiles_around (const SlRect *part, const SlRect *regions, guint n, gint width, gint height,
                        SlRect *turn, SlRect tiles[SL_MAX_MOTION_TILES], gboolean *none);
 
