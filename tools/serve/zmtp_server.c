@@ -95,11 +95,17 @@ unref (Client *client)
   g_free (client);
 }
 
+static guint64
+slot_of (guint64 id)
+{
+  return id & ((1 << SLOT_BITS) - 1);
+}
+
 /* (transfer full) (nullable) */
 static Client *
 find (SlZmtpServer *server, guint64 id)
 {
-  const guint64 slot = id & ((1 << SLOT_BITS) - 1);
+  const guint64 slot = slot_of (id);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&server->lock);
   Client *client = slot < server->limits.clients ? server->clients[slot] : NULL;
   if (client == NULL || client->id != id)
@@ -174,7 +180,7 @@ sl_zmtp_server_send (SlZmtpServer *server, guint64 id, const SlZmtpPart *parts, 
   unref (client);
 }
 
-/* What @step of the client's wants. Who asks often and reads nothing gets no more. */
+/* Answers @step of the client. A client that does not read its answers gets no further ones. */
 static void
 reply (Client *client, SlZmtpStep step)
 {
@@ -202,7 +208,7 @@ start_timer (SlZmtpServer *server)
 static void
 drop (SlZmtpServer *server, Client *client)
 {
-  const guint64 slot = client->id & ((1 << SLOT_BITS) - 1);
+  const guint64 slot = slot_of (client->id);
   g_mutex_lock (&server->lock);
   const gboolean there = server->clients[slot] == client;
   if (there) {
