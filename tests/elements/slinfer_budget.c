@@ -326,8 +326,8 @@ test_zone (void)
   test_remove_file (boxes);
 }
 
-/* Whether the first of two cameras, which has 20 runs meanwhile, has at least twice as many as the
- * other one, which goes on. */
+/* Waits until the first of two cameras has run 20 times more. TRUE: the other one has run, too, at
+ * most half as often. */
 static gboolean
 has_the_rest (Camera cameras[2])
 {
