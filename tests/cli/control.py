@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """slpublish control=true: settings of a pipeline by a real broker, and what it hears of them."""
 import contextlib
+import itertools
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
@@ -157,10 +160,38 @@ def test_home():
         assert ("mqtt:shop/door/threshold/set", "home: threshold: 0.25 instead of the description's") in lines, lines
 
 
+class Held:
+    """A way to a port of 127.0.0.1. Connections after the first wait until they are let through."""
+
+    def __init__(self, port):
+        self.to, self.listener, self.open = port, socket.create_server(("127.0.0.1", 0)), threading.Event()
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        for number in itertools.count():
+            here = self.listener.accept()[0]
+            threading.Thread(target=self.join, args=(here, number), daemon=True).start()
+
+    def join(self, here, number):
+        if number > 0:
+            self.open.wait()
+        there = socket.create_connection(("127.0.0.1", self.to))
+        threading.Thread(target=self.copy, args=(there, here), daemon=True).start()
+        self.copy(here, there)
+
+    def copy(self, one, other):
+        with contextlib.suppress(OSError):
+            while data := one.recv(65536):
+                other.sendall(data)
+            other.shutdown(socket.SHUT_WR)
+
+
 def test_restart():
-    """A new connection hears the values again, and no old answer."""
+    """A new connection hears the values again, and no old answer, also if the pipeline runs before it is connected."""
     with broker() as it:
-        path = describe("again", it.port)
+        way = Held(it.port)
+        path = describe("again", way.port)
         with Served(path) as served:
             it.hear("door/state/rate$", "20")
             it.say("shop/door/set/threshold", "7")
@@ -171,7 +202,10 @@ def test_restart():
                 file.seek(0)
                 file.write(text)
             served.child.send_signal(signal.SIGHUP)
+            eventually(lambda: len([event for event in served.events() if event["event"] == "running"]) == 2)
+            way.open.set()
             it.hear("door/state/rate$", "10")
+            it.hear("shop/door$")  # a frame later
             assert not [topic for topic, _ in it.heard if topic.endswith("/error")], json.dumps(it.heard)
 
 

@@ -93,6 +93,12 @@ talk_of (SlRunControl *control, SlWorker *worker)
 }
 
 void
+sl_run_control_adopt (SlRunControl *control, SlWorker *worker)
+{
+  clear_answers (talk_of (control, worker));
+}
+
+void
 sl_run_control_tick (SlRunControl *control)
 {
   GHashTableIter iter;

@@ -104,6 +104,7 @@ on_adopted (SlWorker *worker, GstElement *pipeline, gpointer data)
   Run *run = data;
   if (run->http != NULL)
     sl_run_http_adopt (run->http, worker, pipeline);
+  sl_run_control_adopt (run->control, worker);
 }
 
 static void
