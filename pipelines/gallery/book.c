@@ -101,17 +101,22 @@ static void
 read_again (SlIdentityBook *book)
 {
   g_autoptr (GError) error = NULL;
+  g_autofree SlCalibration *evidence = g_new0 (SlCalibration, 1);
   g_mutex_unlock (&book->lock);
-  SlIdentityTable *table =
+  g_autoptr (SlIdentityTable) table =
     sl_identity_store_load (book->store, &book->cameras, g_get_real_time (), &error);
+  const gboolean good =
+    table != NULL
+    && sl_identity_store_read_evidence (book->store, &book->cameras, evidence, &error);
   g_mutex_lock (&book->lock);
-  if (table == NULL) {
+  if (!good) {
     note_trouble (book, error);
     return;
   }
+  memcpy (book->calibration->merged, evidence->merged, sizeof evidence->merged);
   repeat (book, table);
   sl_identity_table_free (book->table);
-  book->table = table;
+  book->table = g_steal_pointer (&table);
 }
 
 /* Likewise. */

@@ -4,7 +4,9 @@
  * deviation, so the logarithm of their ratio is a line. The threshold is so high that of all people
  * of a gallery a stranger reaches it once in a hundred times. No evidence is direct for the same
  * person on two cameras. There the mean of both cameras' own tracks is moved by what different
- * persons' cosines differ between the cameras and within them.
+ * persons' cosines differ between the cameras and within them. Cosines of people who were merged
+ * are such evidence; what the tracks say counts as much as SL_CALIBRATION_SAME of them. Merges are
+ * made where the gallery was wrong, so their cosines are low; the bound for strangers stays.
  */
 #include "pipelines/gallery/calibrate.h"
 
@@ -19,8 +21,8 @@
 #define LEAST_DEVIATION 0.01
 #define MOST_ODDS 1e6
 
-static void
-add (SlCosines *cosines, gdouble cosine)
+void
+sl_cosines_add (SlCosines *cosines, gdouble cosine)
 {
   if (cosines->n >= REMEMBERED) {
     cosines->squares *= (REMEMBERED - 1) / cosines->n;
@@ -35,13 +37,31 @@ add (SlCosines *cosines, gdouble cosine)
 void
 sl_calibration_same (SlCalibration *calibration, guint camera, gdouble cosine)
 {
-  add (&calibration->same[camera], cosine);
+  sl_cosines_add (&calibration->same[camera], cosine);
 }
 
 void
 sl_calibration_others (SlCalibration *calibration, guint a, guint b, gdouble cosine)
 {
-  add (&calibration->others[MIN (a, b)][MAX (a, b)], cosine);
+  sl_cosines_add (&calibration->others[MIN (a, b)][MAX (a, b)], cosine);
+}
+
+/* @sum has the numbers of @more, too. */
+static void
+join (SlCosines *sum, const SlCosines *more)
+{
+  const gdouble n = sum->n + more->n, apart = more->mean - sum->mean;
+  if (!(more->n > 0))
+    return;
+  sum->squares += more->squares + apart * apart * sum->n * more->n / n;
+  sum->mean += apart * more->n / n;
+  sum->n = n;
+}
+
+void
+sl_calibration_merged (SlCalibration *calibration, guint a, guint b, const SlCosines *cosines)
+{
+  join (&calibration->merged[MIN (a, b)][MAX (a, b)], cosines);
 }
 
 /* Few cosines say little of how far others lie: so it is wider then. */
@@ -87,19 +107,37 @@ find_shift (const SlCalibration *calibration, guint a, guint b)
   return calibration->others[MIN (a, b)][MAX (a, b)].mean - (of_a->mean + of_b->mean) / 2;
 }
 
+/* Mean and deviation of the same person's cosines. FALSE: there is too little evidence. */
+static gboolean
+find_same (const SlCalibration *calibration, guint a, guint b, gdouble *mean, gdouble *spread)
+{
+  const SlCosines *of_a = &calibration->same[a], *of_b = &calibration->same[b],
+                  *merged = &calibration->merged[MIN (a, b)][MAX (a, b)];
+  if (of_a->n < SL_CALIBRATION_SAME || of_b->n < SL_CALIBRATION_SAME) {
+    *mean = merged->mean;
+    *spread = deviation (merged);
+    return merged->n >= SL_CALIBRATION_SAME;
+  }
+  *mean = (of_a->mean + of_b->mean) / 2 + (a != b ? find_shift (calibration, a, b) : 0);
+  *spread = MAX (deviation (of_a), deviation (of_b));
+  if (merged->n > 0) {
+    SlCosines all = { SL_CALIBRATION_SAME, *mean, SL_CALIBRATION_SAME * *spread * *spread };
+    join (&all, merged);
+    *mean = all.mean;
+    *spread = sqrt (all.squares / all.n);
+  }
+  return TRUE;
+}
+
 SlPairRule
 sl_calibration_pair (const SlCalibration *calibration, guint a, guint b, guint people,
                      const SlIdentityRules *rules)
 {
   const SlCosines *others = &calibration->others[MIN (a, b)][MAX (a, b)];
-  const SlCosines *of_a = &calibration->same[a], *of_b = &calibration->same[b];
-  if (others->n < SL_CALIBRATION_OTHERS || of_a->n < SL_CALIBRATION_SAME
-      || of_b->n < SL_CALIBRATION_SAME)
+  gdouble same, spread;
+  if (others->n < SL_CALIBRATION_OTHERS || !find_same (calibration, a, b, &same, &spread))
     return usual (rules);
-  const gdouble shift = a != b ? find_shift (calibration, a, b) : 0;
-  const gdouble same = (of_a->mean + of_b->mean) / 2 + shift,
-                spread = MAX (deviation (of_a), deviation (of_b)), apart = deviation (others),
-                pooled = (spread * spread + apart * apart) / 2;
+  const gdouble apart = deviation (others), pooled = (spread * spread + apart * apart) / 2;
   const gdouble middle = (same + others->mean) / 2, slope = (same - others->mean) / pooled;
   if (!(slope > 0)) /* the model does not tell people apart here */
     return usual (rules);

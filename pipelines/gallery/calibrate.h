@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What cosines mean between two cameras. Embeddings of one track are of one person. Two boxes in
- * one frame are two persons. From both come the mean and the deviation of cosines of the same
- * person and of different ones. A threshold and the confidence of a match follow from them. Until
- * there is enough of both, the threshold of the rules counts. One thread at a time.
+ * one frame are two persons. A merge says that two persons are one. From these come the mean and
+ * the deviation of cosines of the same person and of different ones. A threshold and the
+ * confidence of a match follow from them. Until there is enough of both, the threshold of the rules
+ * counts. One thread at a time.
  */
 #pragma once
 
@@ -20,12 +21,13 @@ typedef struct
   gdouble n, mean, squares;
 } SlCosines;
 
-/** SlCalibration: zeroed = no evidence. @same: of each camera. @others: of each pair, the lower
- * number first. */
+/** SlCalibration: zeroed = no evidence. @same: of each camera. @others, @merged: of each pair, the
+ * lower number first: different persons, and those who were merged. */
 typedef struct
 {
   SlCosines same[SL_IDENTITY_CAMERAS];
   SlCosines others[SL_IDENTITY_CAMERAS][SL_IDENTITY_CAMERAS];
+  SlCosines merged[SL_IDENTITY_CAMERAS][SL_IDENTITY_CAMERAS];
 } SlCalibration;
 
 /**
@@ -42,6 +44,10 @@ typedef struct
   gboolean is_calibrated;
 } SlPairRule;
 
+/** sl_cosines_add: one more; of many, older ones lose weight. */
+void sl_cosines_add (SlCosines *cosines, gdouble cosine);
+/** sl_calibration_merged: what a merge said of the cameras @a and @b. */
+void sl_calibration_merged (SlCalibration *calibration, guint a, guint b, const SlCosines *cosines);
 /** sl_calibration_same: two embeddings of one person, of one camera. */
 void sl_calibration_same (SlCalibration *calibration, guint camera, gdouble cosine);
 /** sl_calibration_others: embeddings of two persons, of the cameras @a and @b. */

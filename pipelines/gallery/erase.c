@@ -41,6 +41,8 @@ sl_identity_store_drop_empty (SlIdentityStore *store, guint *n, GError **error)
          && sl_sql_do (&store->sql, error,
                        "DELETE FROM named WHERE person NOT IN (SELECT id FROM person)", "")
          && sl_sql_do (&store->sql, error,
+                       "DELETE FROM merged WHERE person NOT IN (SELECT id FROM person)", "")
+         && sl_sql_do (&store->sql, error,
                        "DELETE FROM picture WHERE person NOT IN (SELECT id FROM person)", "");
 }
 
@@ -89,7 +91,10 @@ sl_identity_store_forget_rows (SlIdentityStore *store, const SlIdentityChoice *c
                               "DELETE FROM sighting WHERE ?1 IN (0, person) AND first < ?2 AND "
                               "coalesce(?3, camera) = camera",
                               "iis", choice->person, before, choice->camera),
-                   n);
+                   n)
+         && sl_sql_do (&store->sql, error,
+                       "DELETE FROM merged WHERE ?1 IN (0, person) AND ?2 IN (a, b)", "is",
+                       choice->person, choice->camera);
 }
 
 gboolean
@@ -172,8 +177,11 @@ sl_identity_store_check_person (SlIdentityStore *store, gint64 id, GError **erro
 gboolean
 sl_identity_store_merge_rows (SlIdentityStore *store, gint64 from, gint64 into, GError **error)
 {
-  return sl_sql_do (&store->sql, error, "UPDATE OR REPLACE view SET person = ? WHERE person = ?",
-                    "ii", into, from)
+  return sl_identity_store_learn_merge (store, from, into, error)
+         && sl_sql_do (&store->sql, error, "UPDATE merged SET person = ? WHERE person = ?", "ii",
+                       into, from)
+         && sl_sql_do (&store->sql, error, "UPDATE OR REPLACE view SET person = ? WHERE person = ?",
+                       "ii", into, from)
          && sl_sql_do (&store->sql, error,
                        "UPDATE OR REPLACE sighting SET person = ? WHERE person = ?", "ii", into,
                        from)

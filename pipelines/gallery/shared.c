@@ -43,6 +43,8 @@ renumber (SlIdentityStore *store, gint64 by, GError **error)
                        "i", by)
          && sl_sql_do (sql, error, "UPDATE named SET person = person + ?1 WHERE person < ?1", "i",
                        by)
+         && sl_sql_do (sql, error, "UPDATE merged SET person = person + ?1 WHERE person < ?1", "i",
+                       by)
          && sl_sql_do (sql, error, "UPDATE picture SET person = person + ?1 WHERE person < ?1", "i",
                        by)
          && sl_sql_do (sql, error, "UPDATE about SET next = next + ?1 WHERE next < ?1", "i", by);

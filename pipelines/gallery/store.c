@@ -24,6 +24,11 @@
 /* Bytes of a value: expressions in a file may make more. */
 #define LONGEST_VALUE (16 << 20)
 
+/* Files of earlier versions get it when they are opened. */
+static const char merged_schema[] =
+  "CREATE TABLE IF NOT EXISTS merged (person INTEGER NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL, n "
+  "REAL NOT NULL, mean REAL NOT NULL, squares REAL NOT NULL);";
+
 static const char schema[] =
   "BEGIN IMMEDIATE;"
   "CREATE TABLE IF NOT EXISTS about (id INTEGER PRIMARY KEY CHECK (id = 1), model TEXT NOT NULL, "
@@ -220,7 +225,8 @@ open_any (const char *path, SlIdentityStore *store, const char *key_file, gboole
   if (!sl_sql_script (&store->sql, "PRAGMA secure_delete=ON;", error)
       || !check_kind (&store->sql, error) || !check_pages (&store->sql, error)
       || (make && !sl_sql_script (&store->sql, schema, error))
-      || (make && !begin_about (store, error)) || !read_about (store, make, error))
+      || (make && !begin_about (store, error)) || !read_about (store, make, error)
+      || !sl_sql_script (&store->sql, merged_schema, error))
     return NULL;
   gint64 shared = 0;
   if (!ask (&store->sql, "SELECT count(*) FROM sqlite_master WHERE name = 'erased'", &shared,
@@ -392,18 +398,26 @@ sl_identity_store_read_evidence (SlIdentityStore *store, SlIdentityCameras *came
   g_autoptr (GError) cause = NULL;
   g_autoptr (sqlite3_stmt) row = sl_sql_query (
     &store->sql, error,
-    "SELECT a, b, same, n, mean, squares FROM evidence WHERE n BETWEEN 0 AND 1e6 AND mean BETWEEN "
-    "-1.01 AND 1.01 AND squares BETWEEN 0 AND 4e6",
+    "SELECT * FROM (SELECT a, b, same <> 0, n, mean, squares FROM evidence UNION ALL SELECT a, b, "
+    "2, n, mean, squares FROM merged) WHERE n BETWEEN 0 AND 1e6 AND mean BETWEEN -1.01 AND 1.01 "
+    "AND squares BETWEEN 0 AND 4e6",
     "");
   while (row != NULL && sl_sql_next (&store->sql, row, &cause)) {
     const gint a = camera_of (cameras, row, 0), b = camera_of (cameras, row, 1);
     if (a < 0 || b < 0)
       continue;
-    SlCosines *cosines = sqlite3_column_int (row, 2) != 0
-                           ? &calibration->same[a]
-                           : &calibration->others[MIN (a, b)][MAX (a, b)];
-    *cosines = (SlCosines){ sqlite3_column_double (row, 3), sqlite3_column_double (row, 4),
-                            sqlite3_column_double (row, 5) };
+    const SlCosines cosines = { sqlite3_column_double (row, 3), sqlite3_column_double (row, 4),
+                                sqlite3_column_double (row, 5) };
+    switch (sqlite3_column_int (row, 2)) {
+      case 0:
+        calibration->others[MIN (a, b)][MAX (a, b)] = cosines;
+        break;
+      case 1:
+        calibration->same[a] = cosines;
+        break;
+      default:
+        sl_calibration_merged (calibration, (guint) a, (guint) b, &cosines);
+    }
   }
   if (cause != NULL)
     g_propagate_error (error, g_steal_pointer (&cause));

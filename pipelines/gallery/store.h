@@ -97,7 +97,9 @@ void sl_identity_store_give_back (SlIdentityStore *store, gint64 next, gint64 en
  * forgotten change nothing. */
 gboolean sl_identity_store_write (SlIdentityStore *store, SlIdentityCameras *cameras,
                                   const SlIdentityEntry *entries, guint n, GError **error);
-/** sl_identity_store_write_evidence, sl_identity_store_read_evidence: what cosines mean. */
+/** sl_identity_store_write_evidence, sl_identity_store_read_evidence: what cosines mean. What
+ * merges say is read, too, and written by sl_identity_store_learn_merge(). @calibration: zeroed
+ * before it is read. */
 gboolean sl_identity_store_write_evidence (SlIdentityStore *store, SlIdentityCameras *cameras,
                                            const SlCalibration *calibration, GError **error);
 gboolean sl_identity_store_read_evidence (SlIdentityStore *store, SlIdentityCameras *cameras,
@@ -156,6 +158,13 @@ GBytes *sl_identity_store_read_picture (SlIdentityStore *store, gint64 person, G
 /** sl_identity_store_load_pictures: how good those of people in @table are. */
 gboolean sl_identity_store_load_pictures (SlIdentityStore *store, SlIdentityTable *table,
                                           GError **error);
+
+/* Merges as evidence, in merged.c. */
+
+/** sl_identity_store_learn_merge: in a transaction of the caller's, before @from becomes @into. An
+ * encrypted file without its key teaches nothing. */
+gboolean sl_identity_store_learn_merge (SlIdentityStore *store, gint64 from, gint64 into,
+                                        GError **error);
 
 /* Erasing, in erase.c. */
 

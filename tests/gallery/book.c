@@ -452,6 +452,87 @@ test_learned (void)
   test_folder_remove (folder);
 }
 
+/* How a person looks on a camera: at a right angle to all others, and different on the second one.
+ * The cosine between both cameras is about 0.4. */
+static void
+look_different (guint person, guint camera, guint n, gfloat look[TEST_LENGTH])
+{
+  const guint32 seeds[] = { 78, person, camera, n };
+  g_autoptr (GRand) noise = g_rand_new_with_seed_array (seeds, G_N_ELEMENTS (seeds));
+  for (guint i = 0; i < TEST_LENGTH; i++)
+    look[i] = (gfloat) g_rand_double_range (noise, -NOISE, NOISE);
+  look[2 * person] += 1;
+  look[2 * person + 1] += 2 * (gfloat) camera;
+}
+
+/* @n people from @first on are seen by both cameras, two at a time. Their identities on each. */
+static void
+walk_by (const char *path, guint first, guint n, gint32 *track, gint64 *now, gint64 (*ids)[2])
+{
+  const SlIdentityUse gate = test_use (path, "gate"), hall = test_use (path, "hall");
+  SlIdentityCamera *cameras[] = { open_camera (&gate), open_camera (&hall) };
+  for (guint camera = 0; camera < 2; camera++)
+    for (guint p = 0; p < n; p += 2) {
+      SlIdentityObject objects[2];
+      for (guint frame = 0; frame < LOOKS; frame++) {
+        gfloat looks[2][TEST_LENGTH];
+        for (guint i = 0; i < 2; i++) {
+          look_different (first + p + i, camera, frame, looks[i]);
+          objects[i] = (SlIdentityObject){ .track = *track + (gint32) i, .look = looks[i] };
+        }
+        sl_identity_camera_frame (cameras[camera], objects, 2, *now += FRAME);
+      }
+      *track += 2;
+      for (guint i = 0; i < 2; i++)
+        ids[p + i][camera] = objects[i].person;
+    }
+  close_camera (cameras[0]);
+  close_camera (cameras[1]);
+}
+
+/* How many of 16 people are known on the second camera, after 16 others were @merged by hand there,
+ * or were not. */
+static guint
+count_known (gboolean merged)
+{
+  enum
+  {
+    PEOPLE_EACH = 16
+  };
+  char *folder = test_folder ();
+  g_autofree char *path = test_path (folder, "a.gallery");
+  gint64 ids[PEOPLE_EACH][2], now = g_get_real_time () - TEST_DAY;
+  gint32 track = 1;
+  guint known = 0;
+  walk_by (path, 0, PEOPLE_EACH, &track, &now, ids);
+  g_autoptr (SlIdentityStore) store = sl_identity_store_open (path, NULL, NULL);
+  for (guint i = 0; i < PEOPLE_EACH; i++) {
+    g_assert_cmpint (ids[i][0], !=, ids[i][1]);
+    if (merged)
+      g_assert_true (sl_identity_store_merge (store, ids[i][1], ids[i][0], NULL));
+  }
+  /* They come again: each is known, and different from the other one in the frame. */
+  walk_by (path, 0, PEOPLE_EACH, &track, &now, ids);
+  walk_by (path, PEOPLE_EACH, PEOPLE_EACH, &track, &now, ids);
+  for (guint i = 0; i < PEOPLE_EACH; i++)
+    for (guint k = 0; k < PEOPLE_EACH; k++)
+      if (i == k)
+        known += ids[i][0] == ids[i][1];
+      else
+        g_assert_cmpint (ids[i][0], !=, ids[k][1]);
+  g_clear_pointer (&store, sl_identity_store_free);
+  test_folder_remove (folder);
+  return known;
+}
+
+/* Merges teach what the cosines of other people mean on these two cameras. */
+static void
+test_merged (void)
+{
+  g_assert_cmpuint (count_known (FALSE), ==, 0);
+  g_assert_cmpuint (count_known (TRUE), ==, 16);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -467,5 +548,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/book/strictest", test_strictest);
   g_test_add_func ("/book/crowd", test_crowd);
   g_test_add_func ("/book/learned", test_learned);
+  g_test_add_func ("/book/merged", test_merged);
   return g_test_run ();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The file of a gallery: what stays, what goes, what is left of it, and files that are not one. */
 #include <glib/gstdio.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -385,6 +386,88 @@ test_merge (void)
   test_folder_remove (folder);
 }
 
+static gdouble
+cosine_of (guint first, guint second)
+{
+  gint8 a[TEST_LENGTH], b[TEST_LENGTH];
+  gdouble both = 0, of_a = 0, of_b = 0;
+  fill_row (a, first);
+  fill_row (b, second);
+  for (guint i = 0; i < TEST_LENGTH; i++) {
+    both += (gdouble) a[i] * b[i];
+    of_a += (gdouble) a[i] * a[i];
+    of_b += (gdouble) b[i] * b[i];
+  }
+  return both / sqrt (of_a * of_b);
+}
+
+/* What merges say of the cameras "gate" (0) and "hall" (1). */
+static SlCosines
+merged (SlIdentityStore *store, guint a, guint b)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree SlCalibration *evidence = g_new0 (SlCalibration, 1);
+  g_assert_true (sl_identity_store_read_evidence (store, &cameras, evidence, &error));
+  g_assert_no_error (error);
+  return evidence->merged[a][b];
+}
+
+/* A merge is evidence for each pair of cameras, which is gone with its person or its camera. */
+static void
+test_merge_evidence (gconstpointer data)
+{
+  const SlIdentityChoice *choice = data;
+  char *folder = test_folder ();
+  g_autofree char *path = test_path (folder, "a.gallery");
+  SlIdentityStore *store = test_store (path, NULL);
+  guint gone;
+  add (store, 1, TEST_DAY, TRUE);
+  add (store, 2, TEST_DAY + TEST_SECOND, TRUE);
+  g_assert_cmpfloat (merged (store, 0, 1).n, ==, 0);
+  /* A file of an earlier version has no such table. */
+  g_assert_true (sl_sql_script (&store->sql, "DROP TABLE merged", NULL));
+  sl_identity_store_free (store);
+  store = sl_identity_store_open (path, NULL, NULL);
+  g_assert_cmpfloat (merged (store, 0, 1).n, ==, 0);
+  g_assert_true (sl_identity_store_merge (store, 1, 2, NULL));
+  const gdouble x = cosine_of (1, 102), y = cosine_of (101, 2);
+  const SlCosines pair = merged (store, 0, 1);
+  g_assert_cmpfloat (pair.n, ==, 2);
+  g_assert_cmpfloat_with_epsilon (pair.mean, (x + y) / 2, 1e-6);
+  g_assert_cmpfloat_with_epsilon (pair.squares, (x - y) * (x - y) / 2, 1e-6);
+  g_assert_cmpfloat_with_epsilon (merged (store, 0, 0).mean, cosine_of (1, 2), 1e-6);
+  g_assert_cmpfloat_with_epsilon (merged (store, 1, 1).mean, cosine_of (101, 102), 1e-6);
+  add (store, 3, TEST_DAY, FALSE);
+  g_assert_true (
+    sl_identity_store_merge (store, 2, 3, NULL)); /* the person's evidence goes along */
+  g_assert_cmpfloat (merged (store, 0, 1).n, ==, 4);
+  g_assert_true (sl_identity_store_forget (store, choice, &gone, NULL));
+  g_assert_cmpfloat (merged (store, 0, 1).n, ==, 0);
+  g_assert_cmpfloat (merged (store, 1, 1).n, ==, 0);
+  g_assert_cmpfloat (merged (store, 0, 0).n, ==, choice->camera != NULL ? 3 : 0);
+  sl_identity_store_free (store);
+  test_folder_remove (folder);
+}
+
+/* Without its key an encrypted file is merged, and teaches nothing. */
+static void
+test_merge_sealed (void)
+{
+  char *folder = test_folder ();
+  g_autofree char *path = test_path (folder, "a.gallery"), *key = test_key (folder, "key", '1');
+  SlIdentityStore *store = test_store (path, key);
+  for (gint64 i = 1; i <= 3; i++)
+    add (store, i, TEST_DAY, FALSE);
+  g_assert_true (sl_identity_store_merge (store, 1, 2, NULL));
+  g_assert_cmpfloat_with_epsilon (merged (store, 0, 0).mean, cosine_of (1, 2), 1e-6);
+  sl_identity_store_free (store);
+  store = sl_identity_store_open (path, NULL, NULL);
+  g_assert_true (sl_identity_store_merge (store, 3, 2, NULL));
+  g_assert_cmpfloat (merged (store, 0, 0).n, ==, 1);
+  sl_identity_store_free (store);
+  test_folder_remove (folder);
+}
+
 /* Somebody who reads keeps old pages alive: that is told, and the next try erases them. */
 static void
 test_reader (void)
@@ -523,6 +606,10 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/store/large-values", test_large_values);
   g_test_add_func ("/store/full", test_full);
   g_test_add_func ("/store/merge", test_merge);
+  static const SlIdentityChoice person = { 3, 0, NULL };
+  g_test_add_data_func ("/store/merge-evidence/person", &person, test_merge_evidence);
+  g_test_add_data_func ("/store/merge-evidence/camera", &hall, test_merge_evidence);
+  g_test_add_func ("/store/merge-sealed", test_merge_sealed);
   g_test_add_func ("/store/reader", test_reader);
   g_test_add_func ("/store/two", test_two);
   g_test_add_func ("/store/killed", test_killed);
