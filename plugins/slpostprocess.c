@@ -510,20 +510,28 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
   return gst_pad_push (self->srcpad, frame);
 }
 
-/* What was made of an object and has no place on it: "pictures" or "vectors". */
+/* What was made of a tile or an object, and has no place on the frame, is said once. */
 static void
-warn_left_out (SlPostprocess *self, const char *what)
+warn_left_out (SlPostprocess *self, const SlPredictionView *prediction, gboolean tile)
 {
-  if (self->warned_left_out)
+  const char *what = self->picture.last.width > 0         ? "pictures"
+                     : prediction->vector.n > 0           ? "vectors"
+                     : prediction->outputs.n > 0          ? "tensors"
+                     : tile && prediction->n_labels > 0   ? "labels"
+                     : tile && prediction->mask.width > 0 ? "masks of classes"
+                                                          : NULL;
+  if (what == NULL || self->warned_left_out)
     return;
   self->warned_left_out = TRUE;
   GST_ELEMENT_WARNING (
     self, STREAM, NOT_IMPLEMENTED,
-    ("%s made of single objects are left out; expected a model that gives labels, objects, poses "
-     "or a mask of classes%s",
-     what,
-     g_str_equal (what, "vectors") ? "; decoder=labels takes the numbers for scores of classes"
-                                   : "; run this one on whole frames"),
+    ("%s made of %s are left out; expected a model that gives %s", what,
+     tile ? "tiles" : "single objects",
+     tile ? "objects: unset tiles"
+     : prediction->vector.n > 0
+       ? "labels, objects, poses or a mask of classes; decoder=labels takes the numbers for scores "
+         "of classes"
+       : "labels, objects, poses or a mask of classes; run this one on whole frames"),
     (NULL));
 }
 
@@ -536,12 +544,7 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *pr
   gst_buffer_replace (&self->gathering, meta->frame);
   sl_object_results_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0,
                          self->model);
-  if (self->picture.last.width > 0)
-    warn_left_out (self, "pictures");
-  else if (prediction->vector.n > 0)
-    warn_left_out (self, "vectors");
-  else if (prediction->outputs.n > 0)
-    warn_left_out (self, "tensors");
+  warn_left_out (self, prediction, FALSE);
 }
 
 /* Gives objects ids, and keeps next-id. */
@@ -567,6 +570,8 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     return flow;
   }
+  if (meta != NULL && (meta->content == SL_FRAME_TILE || meta->content == SL_FRAME_LAST_TILE))
+    warn_left_out (self, &prediction, TRUE);
   if (sl_tiles_gather (&self->tiles, meta, &prediction, self->iou, self->max_results)) {
     gst_buffer_unref (buffer);
     return GST_FLOW_OK;

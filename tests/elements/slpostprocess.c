@@ -395,6 +395,39 @@ test_vector_is_told (void)
   }
 }
 
+/* Tiles are for objects: what else is made of them is left out, which is said once. */
+static void
+test_tiles_left_out (void)
+{
+  static const gfloat numbers[4] = { 1, 2, 3, 4 };
+  static const struct
+  {
+    const char *decoder, *dimensions, *what;
+  } cases[] = { { "labels", "4:1", "labels" },
+                { "vector", "4:1", "vectors" },
+                { "segmentation", "4:1:1:1", "masks of classes" } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *launch = g_strdup_printf ("slpostprocess decoder=%s", cases[i].decoder),
+                    *caps = g_strdup_printf (
+                      "other/tensors,format=static,num_tensors=1,dimensions=(string)%s,"
+                      "types=float32,framerate=25/1",
+                      cases[i].dimensions),
+                    *words = g_strdup_printf ("%s made of tiles are left out; expected a model "
+                                              "that gives objects: unset tiles",
+                                              cases[i].what);
+    TestLine fixture = test_line_open (launch, JSON_CAPS, caps);
+    for (guint k = 0; k < 2; k++) {
+      GstBuffer *tile =
+        add_frame (test_tensor_buffer (numbers, sizeof numbers), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
+      sl_buffer_get_frame_meta (tile)->content = k == 0 ? SL_FRAME_TILE : SL_FRAME_LAST_TILE;
+      g_assert_cmpint (gst_harness_push (fixture.harness, tile), ==, GST_FLOW_OK);
+    }
+    assert_warning (fixture.bus, words);
+    g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING));
+    test_line_close (fixture.harness, fixture.bus);
+  }
+}
+
 /* Rows "x1 y1 x2 y2 score class" behind the number of the picture: what nothing states the numbers
  * decide, and the element says so; what is stated otherwise stops it. */
 static void
@@ -721,6 +754,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slpostprocess/two-warnings", test_two_warnings);
   g_test_add_func ("/slpostprocess/read-text", test_read_text);
   g_test_add_func ("/slpostprocess/vector-is-told", test_vector_is_told);
+  g_test_add_func ("/slpostprocess/tiles-left-out", test_tiles_left_out);
   g_test_add_func ("/slpostprocess/evidence", test_evidence);
   g_test_add_func ("/slpostprocess/video-without-frame", test_video_without_frame);
   g_test_add_func ("/slpostprocess/wrong-video", test_wrong_video);
