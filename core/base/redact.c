@@ -115,7 +115,7 @@ is_word (const char *start, const char *end, const char *word)
 }
 
 /* Of one host, which ends at @end: what follows its ':', where that is no port; NULL where it is
- * one, or there is none. */
+ * one, or there is none. "*" is all addresses of this machine, and never a user. */
 static const char *
 find_no_port (const char *host, const char *end)
 {
@@ -125,8 +125,10 @@ find_no_port (const char *host, const char *end)
   gsize digits = 0;
   while (port + digits < end && g_ascii_isdigit (port[digits]))
     digits++;
-  return port + digits == end || is_word (port, end, "port") || is_word (port, end, "PORT") ? NULL
-                                                                                            : port;
+  return port + digits == end || is_word (port, end, "port") || is_word (port, end, "PORT")
+             || (colon != NULL && is_word (host, colon, "*"))
+           ? NULL
+           : port;
 }
 
 /* What follows a host's ':' where that is no port: a password whose '@' was cut off. @end: behind

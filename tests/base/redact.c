@@ -76,6 +76,10 @@ static const Row uris[] = {
   { "kafka://joe:hush@a:9092,b:9092/t", "kafka://joe:***@a:9092,b:9092/t" },
   { "kafka://joe:1,hush@a:9092,b:9092/t", "kafka://joe:***@a:9092,b:9092/t" },
   { "mqtt://a:9092,hush", "mqtt://a:***" },
+  /* all addresses: a wrong port is no secret, a user is one */
+  { "tcp://*:80x", "tcp://*:80x" },
+  { "tcp://*x:hush", "tcp://*x:***" },
+  { "tcp://*:hush@h", "tcp://*:***@h" },
   /* path and query */
   { "http://cam/a.cgi?loginuse=joe&loginpas=hush&x=1",
     "http://cam/a.cgi?loginuse=joe&loginpas=***&x=1" },
@@ -92,6 +96,7 @@ static const Row texts[] = {
     "nothing: to hide, not even 12:30 or me@example.org" },
   { "tcp://127.0.0.1:9000: Could not connect: Connection refused",
     "tcp://127.0.0.1:9000: Could not connect: Connection refused" },
+  { "--zmq tcp://*:80x: expected a port", "--zmq tcp://*:80x: expected a port" },
   { "private-key=/etc/k.pem: no such file", "private-key=/etc/k.pem: no such file" },
   { "x264enc key-int-max=60 pass=cbr ! fakesink", "x264enc key-int-max=60 pass=cbr ! fakesink" },
   { "password-file=/etc/pw: no such file", "password-file=/etc/pw: no such file" },

@@ -346,7 +346,7 @@ MALFORMED = {
     "serve jobs": (("0", "x"), "--jobs: expected 1..64, got '%s'"),
     "serve queue": (("0", "x"), "--queue: expected 1..1024, got '%s'"),
     "serve batch": (("0", "x"), "--batch: expected 1..64, got '%s'"),
-    "serve zmq": (("x", "ipc://x", "tcp://a", "tcp://a:0", "tcp://a:65536"), "--zmq %s: expected ipc:///PATH or tcp://ADDRESS:PORT with a port of 1..65535"),
+    "serve zmq": (("x", "ipc://x", "tcp://a", "tcp://a:0", "tcp://a:65536", "tcp://*:80x"), "--zmq %s: expected ipc:///PATH or tcp://ADDRESS:PORT with a port of 1..65535"),
     "serve threshold": (("2", "x"), "--threshold: expected a number in 0..1, got '%s'"),
     "serve keep": (("0", "7w", "3651d", "ever"), "--keep: expected a time after which people are erased, such as 7d, 12h or 30min, from 1ms to 3650d, got '%s'"),
     "serve http-body": (("0", "257", "x"), "--http-body: expected 1..256, got '%s'"),
