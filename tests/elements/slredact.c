@@ -19,7 +19,7 @@
 
 #define WIDTH 61
 #define HEIGHT 47
-/* In the suite; 100000 by hand: SIGHTLINE_TEST_FRAMES=100000. */
+/* In the suite; nightly, or by hand, SIGHTLINE_TEST_FRAMES=100000. */
 #define FAULT_FRAMES 2000
 
 static const char *const formats[] = { "I420", "YV12", "NV12", "NV21", "Y42B", "Y444",
