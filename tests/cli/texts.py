@@ -64,9 +64,12 @@ def test_refused():
 
 
 def ready(name, **values):
-    """What a ready description writes of a picture."""
+    """What a ready description writes of a picture, or of another source."""
     out = work(name + ".json")
-    values.update(source=plate("one.png", "ABCD"), output=out, model=model("one_box.tflite"), reader=reader())
+    if os.path.exists(out):
+        os.remove(out)
+    values.setdefault("source", plate("one.png", "ABCD"))
+    values.update(output=out, model=model("one_box.tflite"), reader=reader())
     settings = [word for key, value in values.items() for word in ("--set", "%s=%s" % (key.replace("_", "-"), value))]
     result = run("check", os.path.join(READY, name + ".pipeline"), *settings)
     if 'no element "' in result.out:
@@ -82,6 +85,22 @@ def test_ready():
     found = ready("read-plates", classes="blue", min_votes=1, formats=os.path.join(READY, "plates.formats"))
     assert found[0]["objects"][0]["text"]["text"] == "ABC0" and found[0]["objects"][0]["text"]["format"] == "de" and found[0]["objects"][0]["id"] == 1, found
     assert ready("read-text", most=3)[0]["objects"][0]["text"]["text"] == "ABCD"
+
+
+def test_votes():
+    """A clip of five frames, of which the third is misread: no text before the third reading, the votes are right, and a format corrects them."""
+    for i, text in enumerate(("ABCD", "ABCD", "ABCA", "ABCD", "ABCD")):
+        plate("plate%d.png" % i, text)
+    clip = work("plates.avi")
+    line = ["multifilesrc", "location=" + work("plate%d.png"), "caps=image/png,framerate=5/1", "!", "pngdec", "!", "videoconvert", "!", "jpegenc", "quality=95", "!",
+            "avimux", "!", "filesink", "location=" + clip]
+    subprocess.run(["gst-launch-1.0", "-q", *line], check=True)
+    formats = write("votes.formats", b"pairs: D8\nfour: A{3}9\n")
+    found = [frame["objects"][0] for frame in ready("read-plates", source=clip, classes="blue", min_votes=3, formats=formats)]
+    assert len(found) == 5 and all(o["id"] == 1 for o in found), found
+    assert ["text" in o for o in found] == [False, False, True, True, True], found
+    last = found[-1]["text"]
+    assert (last["text"], last["format"], last["votes"], last["characters"][3]["read"]) == ("ABC8", "four", 5, "D"), last
 
 
 def test_public():
