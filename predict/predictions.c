@@ -141,13 +141,9 @@ copy_outputs (SlPredictions *self, const SlOutputs *from)
   self->value.outputs.data = data;
 }
 
-SlPredictions *
-sl_predictions_new (const SlPredictionView *prediction)
+static void
+fill (SlPredictions *self, const SlPredictionView *prediction)
 {
-  g_return_val_if_fail (prediction != NULL, NULL);
-  SlPredictions *self = g_new0 (SlPredictions, 1);
-  g_atomic_ref_count_init (&self->refs);
-  self->arena = sl_arena_new ();
   self->value = *prediction;
   self->value.source = copy_text (self, prediction->source);
   copy_objects (self, prediction);
@@ -170,7 +166,28 @@ sl_predictions_new (const SlPredictionView *prediction)
     self->value.latency = &self->latency;
   }
   self->value.worker = copy_text (self, prediction->worker);
+}
+
+SlPredictions *
+sl_predictions_new (const SlPredictionView *prediction)
+{
+  g_return_val_if_fail (prediction != NULL, NULL);
+  SlPredictions *self = g_new0 (SlPredictions, 1);
+  g_atomic_ref_count_init (&self->refs);
+  self->arena = sl_arena_new ();
+  fill (self, prediction);
   return self;
+}
+
+void
+sl_predictions_refill (SlPredictions *self, const SlPredictionView *prediction)
+{
+  g_return_if_fail (self != NULL && prediction != NULL);
+  g_return_if_fail (g_atomic_ref_count_compare (&self->refs, 1));
+  g_clear_pointer (&self->mask, g_bytes_unref);
+  sl_arena_clear (self->arena);
+  self->lists = 0;
+  fill (self, prediction);
 }
 
 const SlPredictionView *

@@ -8,5 +8,8 @@
 
 /** sl_predictions_new: (transfer full): a copy of @prediction. */
 SlPredictions *sl_predictions_new (const SlPredictionView *prediction);
+/** sl_predictions_refill: @predictions, which nobody else has, become a copy of @prediction. As
+ * much as they had before needs no memory of the heap. */
+void sl_predictions_refill (SlPredictions *predictions, const SlPredictionView *prediction);
 /** sl_predictions_view: what they hold, for as long as they live. */
 const SlPredictionView *sl_predictions_view (const SlPredictions *predictions);

@@ -56,11 +56,9 @@ sl_arena_new_in (SlPageStore *store, gsize chunk)
   return arena;
 }
 
-void
-sl_arena_free (SlArena *arena)
+static void
+free_chunks (SlArena *arena)
 {
-  if (arena == NULL)
-    return;
   for (Chunk *chunk = arena->head; chunk != NULL;) {
     Chunk *next = chunk->next;
     if (chunk->place == OF_PAGES)
@@ -70,7 +68,30 @@ sl_arena_free (SlArena *arena)
     g_free (chunk);
     chunk = next;
   }
+  arena->head = NULL;
+}
+
+void
+sl_arena_free (SlArena *arena)
+{
+  if (arena == NULL)
+    return;
+  free_chunks (arena);
   g_free (arena);
+}
+
+void
+sl_arena_clear (SlArena *arena)
+{
+  Chunk *chunk = arena->head;
+  if (chunk != NULL && chunk->next == NULL) {
+    memset (chunk->data, 0, chunk->used);
+    chunk->used = 0;
+  } else if (chunk != NULL) {
+    arena->chunk_bytes = MAX (arena->chunk_bytes, 2 * arena->used);
+    free_chunks (arena);
+  }
+  arena->used = 0;
 }
 
 /* Zeroed memory of at least @bytes. */

@@ -14,6 +14,9 @@ SlArena *sl_arena_new_sized (gsize chunk);
 /** sl_arena_new_in: the same, whose large requests are pieces of @store, which outlives it. */
 SlArena *sl_arena_new_in (SlPageStore *store, gsize chunk);
 void sl_arena_free (SlArena *arena);
+/** sl_arena_clear: what was handed out is free again. From the second time on, as much as before
+ * needs no memory of the heap. */
+void sl_arena_clear (SlArena *arena);
 /** sl_arena_alloc: zeroed memory, aligned to 16 bytes, valid until the arena is freed. Never NULL.
  */
 void *sl_arena_alloc (SlArena *arena, gsize bytes);

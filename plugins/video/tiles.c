@@ -24,6 +24,7 @@
 struct _SlTiles
 {
   GPtrArray *parts;    /* of SlPredictions */
+  GPtrArray *spare;    /* likewise, of frames before */
   GArray *objects;     /* of SlObjectView: they point into parts, and the last of them into the
                           prediction of the whole frame */
   GArray *seen;        /* of SlRect: the tiles that were added */
@@ -195,11 +196,23 @@ sl_tiles_around (const SlRect *part, const SlRect *regions, guint n, gint width,
   return count;
 }
 
+/* (transfer full): a copy, in the memory of one that is not needed any longer. */
+static SlPredictions *
+copy_of (SlTiles *tiles, const SlPredictionView *prediction)
+{
+  if (tiles->spare->len == 0)
+    return sl_predictions_new (prediction);
+  SlPredictions *copy = g_ptr_array_steal_index_fast (tiles->spare, tiles->spare->len - 1);
+  sl_predictions_refill (copy, prediction);
+  return copy;
+}
+
 SlTiles *
 sl_tiles_new (void)
 {
   SlTiles *tiles = g_new0 (SlTiles, 1);
   tiles->parts = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_predictions_unref);
+  tiles->spare = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_predictions_unref);
   tiles->objects = g_array_new (FALSE, FALSE, sizeof (SlObjectView));
   tiles->seen = g_array_new (FALSE, FALSE, sizeof (SlRect));
   return tiles;
@@ -210,10 +223,11 @@ sl_tiles_free (SlTiles *tiles)
 {
   if (tiles == NULL)
     return;
+  sl_tiles_keep (tiles, NULL);
   g_ptr_array_unref (tiles->parts);
+  g_ptr_array_unref (tiles->spare);
   g_array_unref (tiles->objects);
   g_array_unref (tiles->seen);
-  sl_tiles_keep (tiles, NULL);
   gst_clear_buffer (&tiles->frame);
   g_free (tiles);
 }
@@ -221,7 +235,9 @@ sl_tiles_free (SlTiles *tiles)
 void
 sl_tiles_clear (SlTiles *tiles)
 {
-  g_ptr_array_set_size (tiles->parts, 0);
+  while (tiles->parts->len > 0)
+    g_ptr_array_add (tiles->spare,
+                     g_ptr_array_steal_index_fast (tiles->parts, tiles->parts->len - 1));
   g_array_set_size (tiles->objects, 0);
   g_array_set_size (tiles->seen, 0);
 }
@@ -250,7 +266,7 @@ void
 sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile,
               const SlRect *divided)
 {
-  SlPredictions *copy = sl_predictions_new (prediction);
+  SlPredictions *copy = copy_of (tiles, prediction);
   const SlPredictionView *view = sl_predictions_view (copy);
   g_ptr_array_add (tiles->parts, copy);
   g_array_append_val (tiles->seen, *tile);
@@ -303,9 +319,9 @@ sl_tiles_merge (SlTiles *tiles, SlPredictionView *prediction, double iou, guint 
 void
 sl_tiles_keep (SlTiles *tiles, const SlPredictionView *prediction)
 {
-  SlPredictions *kept = prediction != NULL ? sl_predictions_new (prediction) : NULL;
+  SlPredictions *kept = prediction != NULL ? copy_of (tiles, prediction) : NULL;
   if (tiles->kept != NULL)
-    sl_predictions_unref (tiles->kept); /* @prediction may point into it */
+    g_ptr_array_add (tiles->spare, tiles->kept); /* @prediction may point into it */
   tiles->kept = kept;
 }
 
@@ -339,7 +355,7 @@ sl_tiles_merge_motion (SlTiles *tiles, SlPredictionView *prediction, double iou,
   *prediction = whole;
   if (tiles->kept != NULL) /* it lives as long as the objects of this frame */
     g_ptr_array_add (tiles->parts, g_steal_pointer (&tiles->kept));
-  tiles->kept = sl_predictions_new (prediction);
+  tiles->kept = copy_of (tiles, prediction);
 }
 
 void

@@ -12,6 +12,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "plugins/meta/motion_meta.h"
 #include "tests/elements/support.h"
 #include "tools/bench/allocations.h"
 
@@ -97,8 +98,24 @@ add_regions (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* A region that moves, at another place of each frame: the tile around it is half of the frame. */
+static GstPadProbeReturn
+add_motion (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const gint *frames = data;
+  const gfloat x = (gfloat) (*frames % 30) / 64, y = (gfloat) (*frames % 20) / 48;
+  const SlMotionBox box = { x, y, x + 0.1f, y + 0.1f };
+  inside = TRUE;
+  GstBuffer *frame = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  sl_buffer_set_motion (frame, &box, 1);
+  GST_PAD_PROBE_INFO_DATA (info) = frame;
+  inside = FALSE;
+  return GST_PAD_PROBE_OK;
+}
+
+/* @add: (nullable): puts something on the frames that the model gets */
 static void
-run_chain (const char *launch, gboolean objects, gint *frames)
+run_chain (const char *launch, GstPadProbeCallback add, gint *frames)
 {
   g_autoptr (GError) error = NULL;
   GstElement *pipeline = gst_parse_launch (launch, &error);
@@ -107,10 +124,10 @@ run_chain (const char *launch, gboolean objects, gint *frames)
   g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, frames, NULL);
-  if (objects) {
+  if (add != NULL) {
     g_autoptr (GstElement) in = gst_bin_get_by_name (GST_BIN (pipeline), "in");
     g_autoptr (GstPad) frames_in = gst_element_get_static_pad (in, "sink");
-    gst_pad_add_probe (frames_in, GST_PAD_PROBE_TYPE_BUFFER, add_regions, frames, NULL);
+    gst_pad_add_probe (frames_in, GST_PAD_PROBE_TYPE_BUFFER, add, frames, NULL);
   }
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GstMessage) message =
@@ -126,6 +143,7 @@ typedef struct
   gint most;           /* allocations of GStreamer for a frame */
   const char *objects; /* (nullable): properties of slnormalize that choose objects */
   const char *pattern; /* (nullable): of the pictures; NULL = green */
+  const char *tiles;   /* (nullable): properties of slnormalize that divide the frame */
 } Case;
 
 #define SEGMENTATION "brightest_quarter.tflite decoder=segmentation"
@@ -167,6 +185,9 @@ static const Case cases[] = {
   { "motion/none", "brightest_channel.tflite", "video/x-raw ! slmotion", 16 },
   { "motion/some", "brightest_channel.tflite", "video/x-raw ! slmotion min-area=0", 32, NULL,
     "ball" },
+  { "tiles/some", "one_box.tflite", "video/x-raw", 32, NULL, NULL, "tiles=2x2" },
+  { "tiles/motion", "one_box.tflite", "video/x-raw", 32, NULL, NULL,
+    "tiles=motion full-interval=1" },
 };
 
 static void
@@ -186,9 +207,16 @@ test_case (gconstpointer data)
     "slnormalize name=in %s ! slinfer "
     "model=%s/%s ! slpostprocess ! %s ! fakesink name=sink sync=false enable-last-sample=false",
     c->pattern != NULL ? c->pattern : "green", WARM_UP + FRAMES + 1,
-    c->objects != NULL ? c->objects : "", models, c->model, c->output);
+    c->objects != NULL ? c->objects
+    : c->tiles != NULL ? c->tiles
+                       : "",
+    models, c->model, c->output);
   g_string_replace (launch, "@models@", models, 0);
-  run_chain (launch->str, c->objects != NULL, &frames);
+  run_chain (launch->str,
+             c->objects != NULL ? add_regions
+             : c->tiles != NULL ? add_motion
+                                : NULL,
+             &frames);
   g_test_message ("GStreamer: %.2f allocations a frame", heap.theirs / (double) FRAMES);
   g_assert_cmpint (frames, ==, WARM_UP + FRAMES + 1);
   g_assert_cmpint (heap.ours, ==, 0);
