@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pictures.py BUILD [NAME...]: writes pictures of docs/pictures anew: motion, gallery, text and budget. --check: fails if budget.svg is not what its table says.
+"""pictures.py BUILD [NAME...]: writes pictures of docs/pictures anew: motion, gallery, text, budget and appearance. --check: fails if a chart is not what its table says.
 
 Scenes are drawn here. Boxes, texts and numbers of people are what the program in the folder BUILD says of them. It needs GStreamer's rsvgdec,
-and text.jpg the models zoo:ppocr_find and zoo:ppocr_read. budget.svg is made of the table in docs/budget.md.
+and text.jpg the models zoo:ppocr_find and zoo:ppocr_read. budget.svg and appearance.svg are made of the tables in these pages.
 """
 import base64
 import html
@@ -199,7 +199,7 @@ def read_text(work):
     work.finish(svg(970, 480, *parts), "text.jpg")
 
 
-STYLE = """.paper{fill:#fff}text{font:14px sans-serif;fill:#1f2328}.soft{fill:#59636e}.bar{fill:#0a69da}.promise{stroke:#bc4c00;stroke-width:3}
+STYLE = """.paper{fill:#fff}text{font:14px sans-serif;fill:#1f2328}.soft{fill:#59636e}.bar{fill:#0a69da}.old{fill:#8c959f}.promise{stroke:#bc4c00;stroke-width:3}
 @media(prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}.soft{fill:#9aa4af}.bar{fill:#4493f8}.promise{stroke:#f0883e}}"""
 
 
@@ -220,18 +220,41 @@ def bars():
     return svg(760, height, *parts) + "\n"
 
 
-def budget(work):
-    with open(os.path.join(PICTURES, "budget.svg"), "w", encoding="utf-8") as file:
-        file.write(bars())
+def changes():
+    """An SVG of the table of sequences in docs/appearance.md: ids that change without appearance, and with it."""
+    with open(os.path.join(ROOT, "docs", "appearance.md"), encoding="utf-8") as file:
+        rows = re.findall(r"^\| ([a-z ,]+) \|(?: 0\.\d+ \|){4} ([\d.]+) \| ([\d.]+) \| [\d.]+ of \d+ \|$", file.read(), re.M)
+    height = 58 + 48 * len(rows)
+    parts = ["<title>Ids that change in a sequence, without appearance and with it</title><style>%s</style>" % STYLE, '<rect class="paper" width="760" height="%d"/>' % height]
+    for n, (name, without, with_it) in enumerate(rows):
+        y = 14 + 48 * n
+        parts.append('<text x="16" y="%d">%s</text>' % (y + 24, name))
+        for at, kind, count in ((0, "old", without), (18, "bar", with_it)):
+            parts.append('<rect class="%s" x="290" y="%d" width="%.1f" height="15"/><text class="soft" x="%.1f" y="%d">%s</text>' % (
+                kind, y + at, 20 * float(count), 298 + 20 * float(count), y + at + 13, count))
+    y = height - 22
+    for x, kind, words in ((290, "old", "ids that change without appearance"), (620, "bar", "with it")):
+        parts.append('<rect class="%s" x="%d" y="%d" width="22" height="12"/><text class="soft" x="%d" y="%d">%s</text>' % (kind, x, y, x + 30, y + 12, words))
+    return svg(760, height, *parts) + "\n"
 
 
-WRITERS = {"motion": motion, "gallery": gallery, "text": read_text, "budget": budget}
+# Charts that are made of a table of the page of that name.
+CHARTS = {"budget": bars, "appearance": changes}
+
+
+def write_chart(name):
+    with open(os.path.join(PICTURES, name + ".svg"), "w", encoding="utf-8") as file:
+        file.write(CHARTS[name]())
+
+
+WRITERS = {"motion": motion, "gallery": gallery, "text": read_text, "budget": lambda work: write_chart("budget"), "appearance": lambda work: write_chart("appearance")}
 
 
 def check():
-    with open(os.path.join(PICTURES, "budget.svg"), encoding="utf-8") as file:
-        if file.read() != bars():
-            sys.exit("docs/pictures/budget.svg is not what the table in docs/budget.md says: run scripts/docs/pictures.py BUILD budget")
+    for name, chart in CHARTS.items():
+        with open(os.path.join(PICTURES, name + ".svg"), encoding="utf-8") as file:
+            if file.read() != chart():
+                sys.exit("docs/pictures/%s.svg is not what the table in docs/%s.md says: run scripts/docs/pictures.py BUILD %s" % (name, name, name))
 
 
 def main():
