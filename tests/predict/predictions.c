@@ -177,6 +177,28 @@ test_nothing (void)
   g_boxed_free (SL_TYPE_PREDICTIONS, again);
 }
 
+/* Predictions that are filled again are what was put in last, after more and after less. */
+static void
+test_refill (void)
+{
+  g_autoptr (SlPredictions) all = everything (), p = everything ();
+  g_autofree SlObjectView *objects = g_new0 (SlObjectView, 2000);
+  for (guint i = 0; i < 2000; i++)
+    objects[i] = (SlObjectView){ .x = (gint) i, .label = "thing", .confidence = 0.5 };
+  const SlPredictionView many = { .width = 4, .height = 4, .n_objects = 2000, .objects = objects };
+  g_autofree char *expected = sl_predictions_to_json (all);
+  for (guint round = 0; round < 3; round++) {
+    sl_predictions_refill (p, &many);
+    g_assert_cmpuint (sl_predictions_get_n_objects (p), ==, 2000);
+    g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (p, 1999)), ==, "thing");
+    g_assert_null (sl_predictions_get_class_mask (p));
+    sl_predictions_refill (p, sl_predictions_view (all));
+    g_autofree char *json = sl_predictions_to_json (p);
+    g_assert_cmpstr (json, ==, expected);
+    g_assert_cmpstr (sl_object_get_label (sl_predictions_get_objects (p)[0]), ==, "cat");
+  }
+}
+
 static void
 test_out_of_range (void)
 {
@@ -194,6 +216,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictions/frame", test_frame);
+  g_test_add_func ("/predictions/refill", test_refill);
   g_test_add_func ("/predictions/objects", test_objects);
   g_test_add_func ("/predictions/tracked", test_tracked);
   g_test_add_func ("/predictions/nested", test_nested);
