@@ -287,6 +287,8 @@ def test_backends():
     shown = run(*command, "--backends", env=dict(backend_env(), SIGHTLINE_ONNXRUNTIME="/nowhere/ort.so")).expect(0).out
     assert re.search("^onnxruntime  .*: /nowhere/ort.so, which the environment variable SIGHTLINE_ONNXRUNTIME names", shown, flags=re.M), shown
     os.remove(info)
+    exported = model("channels.v0.pt2")
+    run("bench", "model", exported, "--backends").expect(1, "%s: no other backend takes files of " % exported)
     run(*command, "--backend", "onnxruntime", "-n", "3", env=backend_env()).expect(0)
     run(*command, "--backend", "onnxruntime", "--profile", env=backend_env()).expect(2, "--profile shows Sightline's own nodes")
 

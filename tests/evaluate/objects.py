@@ -351,6 +351,8 @@ def test_long_outlines():
     across = "p 600 %s" % ("-16384 0 32768 16384 " * 300)
     got = answers(["mask 16384 16384 0 0 0 %s/ c 1 268435456 /" % (5 * across)])
     assert got == ["0 0 0"] and seconds_computed() - started < 60, got
+    got = answers(["mask 16384 16384 0 0 0 p 1400 %s/ c 1 268435456 /" % ("-16384 0 32768 16384 " * 700)])
+    assert got == ["an outline that passes 22937600 columns of pixels; expected at most 10000000"], got  # 1400 ways across 16384
 
 
 def test_many_polygons():

@@ -343,6 +343,21 @@ test_refused (void)
   }
 }
 
+/* An expression is compiled by PCRE, whose work grows with its length. */
+static void
+test_long_expression (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *expression = g_strnfill (4097, 'a');
+  g_autofree char *json = g_strdup_printf (
+    "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"%s\"}},\"model\":{}}",
+    expression);
+  g_autoptr (SlTokenizer) tokenizer = parse (json, -1, &error);
+  g_assert_null (tokenizer);
+  g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
+  g_assert_cmpstr (error->message, ==, "a regular expression of 4097 bytes; expected at most 4096");
+}
+
 static void
 refuse_text (const char *parts, const char *text, const char *message)
 {
@@ -456,6 +471,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/text/normalizers", test_normalizers);
+  g_test_add_func ("/models/text/long-expression", test_long_expression);
   g_test_add_func ("/models/text/splits", test_splits);
   g_test_add_func ("/models/text/models", test_models);
   g_test_add_func ("/models/text/added", test_added);

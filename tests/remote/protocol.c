@@ -457,16 +457,27 @@ test_topics (void)
 static void
 test_location (void)
 {
-  const char *const bad[] = { "http://host/models/ssd", "mqtt:///a/b", "mqtt://host",
-                              "host/models/ssd" };
-  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+  static const char common[] =
+    ": expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/models/ssd";
+  static const char marks[] = ": a topic to publish to has no \"#\" or \"?\" in it";
+  const struct
+  {
+    const char *location, *why;
+  } rows[] = {
+    { "http://host/models/ssd", common },
+    { "mqtt:///a/b", common },
+    { "mqtt://host", common },
+    { "host/models/ssd", common },
+    { "mqtt://host/a#b", marks },
+    { "mqtts://host/a?b", marks },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *message = g_strdup_printf ("location=%s%s", rows[i].location, rows[i].why);
     g_autoptr (GError) error = NULL;
     SlMqttTarget target = { NULL };
-    g_assert_false (sl_mqtt_target_parse (&target, &(SlMqttAccess){ .location = bad[i] },
+    g_assert_false (sl_mqtt_target_parse (&target, &(SlMqttAccess){ .location = rows[i].location },
                                           "mqtt://localhost/models/ssd", &error));
-    g_assert_nonnull (strstr (
-      error->message,
-      "expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/models/ssd"));
+    g_assert_cmpstr (error->message, ==, message);
     sl_mqtt_target_clear (&target);
   }
 }
