@@ -232,6 +232,14 @@ def test_errors():
         with watching(describe("errors", notify, more="restart=no\n")) as running:
             eventually(lambda: words in log_of(running))
             assert "TOKEN" not in log_of(running), log_of(running)
+    with open(describe("errors", "webhook=http://127.0.0.1:1/TOKEN\n"), encoding="utf-8") as file:
+        description = file.read()
+    for before, after, words in [
+            (" ! fakesink", "", "[notify]: expected something behind slanalyze, and tee, queue and slpublish"),
+            (" ! slanalyze confirm=1", "", "the launch line has no slanalyze, which makes the events; expected one behind sltrack")]:
+        changed = description.replace(before, after)
+        result = run("check", write("errors.pipeline", changed[:changed.index("[zone")].encode() + b"[notify]\nwebhook=http://127.0.0.1:1/TOKEN\n"))
+        assert changed != description and result.status != 0 and words in result.out + result.err, (after, str(result))
     opened = "tee name=t ! queue ! slredact ! fakesink t. ! queue ! slpublish location=exec:/bin/true events=all attach-picture=true"
     result = run("check", describe("strict", "", tail=opened, more="privacy=strict\n"))
     assert result.status != 0 and "publishes the open picture" in result.out + result.err, str(result)
