@@ -30,12 +30,16 @@ typedef enum
   SPARSE /* pointwise; most fours of weights are zero */
 } Shape;
 
-/** What weights look like: any code; codes near the zero point but for a few; the extremes only. */
+/** What weights look like: any code; codes near the zero point but for a few; the extremes only;
+ * mostly small, as in most trained layers. Activations are extremes where weights are, and half of
+ * them where those are small. */
 typedef enum
 {
   ANY,
   TRAINED,
-  EXTREME
+  EXTREME,
+  SMALL,
+  SPREADS
 } Spread;
 
 typedef struct
@@ -143,9 +147,12 @@ fill_weights (GRand *rand, const Case *c, Spread spread, guint8 *codes, gsize n)
     else if (spread == EXTREME)
       codes[i] = c->kind == U8_TENSOR ? (guint8) (255 * between (rand, 0, 1))
                                       : (guint8) between (rand, 127, 129);
-    else
-      codes[i] = (guint8) CLAMP (c->zero_w + between (rand, -100, 100),
+    else {
+      const gint32 small = c->out % 2 == 0 ? 25 : 55; /* those of two steps fit together, or not */
+      const gint32 most = spread == TRAINED ? 100 : between (rand, 0, 99) == 0 ? 255 : small;
+      codes[i] = (guint8) CLAMP (c->zero_w + between (rand, -most, most),
                                  c->kind == U8_TENSOR ? 0 : -127, c->kind == U8_TENSOR ? 255 : 127);
+    }
     if (c->kind != U8_TENSOR && codes[i] == 0x80)
       codes[i] =
         0x81; /* TensorFlow Lite's int8 weights have no such code; XNNPACK's tests assume it */
@@ -197,8 +204,8 @@ graph_init (Graph *graph, const Case *c, GRand *rand, Spread spread, guint32 see
   }
   const gboolean per_channel = c->kind == I8_CHANNEL && c->out > 1;
   inputs[0] = check_input (check, dtype, 4, x_dims, 0.0157f, c->zero_x);
-  if (spread == EXTREME)
-    for (gsize i = 0; i < (gsize) (c->n * c->h * c->w * c->in); i++)
+  for (gsize i = 0; spread >= EXTREME && i < (gsize) (c->n * c->h * c->w * c->in); i++)
+    if (spread == EXTREME || between (rand, 0, 1))
       ((guint8 *) check->input_data[0])[i] = dtype == SL_DTYPE_U8
                                                ? (guint8) (255 * between (rand, 0, 1))
                                                : (guint8) between (rand, 127, 128);
@@ -390,7 +397,7 @@ test_random (gconstpointer data)
     g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
     Case c;
     random_case (rand, (Kind) (variant % 3), (Shape) (variant / 3), &c);
-    check_case (&c, rand, (Spread) (i % 3), seed);
+    check_case (&c, rand, (Spread) (i % SPREADS), seed);
   }
 }
 
@@ -435,6 +442,54 @@ test_zeros_noticed (void)
       graph_init (&graph, &c, rand, TRAINED, sparse);
       guint8 *got = run (&graph, "int8", &counting, 1);
       g_assert_cmpuint (sparse_calls > 0, ==, sparse);
+      sl_tensor_buffer_free (got);
+      check_clear (&graph.check);
+    }
+}
+
+static guint bytes_calls, twos_calls;
+
+static void
+count_bytes (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride,
+             gint32 rows, guint8 *c, gsize c_stride)
+{
+  bytes_calls++;
+  twos_calls += gemm->panels[first].twos;
+  counted->gemm (gemm, first, end, a, stride, rows, c, c_stride);
+}
+
+/* Small weights are noticed, and that some others are larger takes no more than further steps. */
+static void
+test_small_noticed (void)
+{
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  const guint n_isas = sl_int8_isas (isas);
+  for (guint i = 0; i < n_isas; i++)
+    for (guint32 spread = ANY; spread < SPREADS; spread++) {
+      const Case c = { .kind = I8_CHANNEL,
+                       .shape = POINTWISE,
+                       .n = 1,
+                       .h = 14,
+                       .w = 14,
+                       .in = 96,
+                       .out = 48,
+                       .fh = 1,
+                       .fw = 1,
+                       .window = {
+                         .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+      g_autoptr (GRand) rand = g_rand_new_with_seed (spread);
+      Graph graph;
+      if (isas[i]->bytes == NULL)
+        continue;
+      SlInt8Isa counting = *isas[i], bytes = *isas[i]->bytes;
+      counting.bytes = &bytes;
+      bytes.gemm = count_bytes;
+      counted = isas[i]->bytes;
+      bytes_calls = twos_calls = 0;
+      graph_init (&graph, &c, rand, (Spread) spread, spread);
+      guint8 *got = run (&graph, "int8", &counting, 1);
+      g_assert_cmpuint (bytes_calls > 0, ==, spread == SMALL);
+      g_assert_cmpuint (twos_calls, ==, bytes_calls);
       sl_tensor_buffer_free (got);
       check_clear (&graph.check);
     }
@@ -591,6 +646,7 @@ TEST_MAIN (int argc, char **argv)
     g_test_add_data_func (half_away, GUINT_TO_POINTER (kind), test_add_half_away);
   }
   g_test_add_func ("/core/int8/zeros-noticed", test_zeros_noticed);
+  g_test_add_func ("/core/int8/small-noticed", test_small_noticed);
   g_test_add_data_func ("/core/int8/by-reciprocal/conv", GUINT_TO_POINTER (0), test_by_reciprocal);
   g_test_add_data_func ("/core/int8/by-reciprocal/fully-connected", GUINT_TO_POINTER (1),
                         test_by_reciprocal);

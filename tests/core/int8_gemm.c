@@ -12,16 +12,17 @@
 #include "tests/support/program.h"
 
 #define MAX_PANELS 3
-#define MAX_EXTRA 3
+#define MAX_EXTRA 5
 
-/** A multiplication: @n panels of channels, of rows @stride bytes apart. */
+/** A multiplication: @n panels of channels, of rows @stride bytes apart, of activations of 0 to
+ * @last without their sign. */
 typedef struct
 {
   const SlInt8Isa *isa;
   SlInt8Gemm gemm;
   SlInt8Panel panels[MAX_PANELS];
   gint32 extra[MAX_EXTRA];
-  gint32 n, rows, channels;
+  gint32 n, rows, channels, last;
   gsize stride;
   TestGuard a, c, weights[MAX_PANELS], bias, scale, rest;
 } Product;
@@ -63,14 +64,39 @@ fill_weights (GRand *rand, const SlInt8Isa *isa, TestGuard *weights)
   }
 }
 
+/* Sets with pairs: limits what weights of one sign add up to that are multiplied with a pair of
+ * activations of a step, or with @twos of two steps. Many reach the limit. */
+static void
+limit_weights (const Product *p, const SlInt8Panel *panel, gint8 *weights)
+{
+  const gint32 limit = 32767 / p->last, width = panel->groups * p->isa->lanes;
+  for (gint32 s = 0; s < panel->steps + panel->n_extra; s++) {
+    const gint32 run = s < panel->steps ? panel->steps : panel->n_runs * panel->run,
+                 at = s < panel->steps ? s : s - panel->steps;
+    const gboolean second = panel->twos && at < run && at % 2 == 1;
+    for (gint32 i = 0; i < width * 4; i += 2) {
+      gint8 *pairs[] = { weights + s * width * 4 + i, weights + (s - 1) * width * 4 + i };
+      gint32 left[2] = { limit, limit };
+      for (gint k = second ? 1 : 0; k >= 0; k--)
+        for (gint j = 0; j < 2; j++) {
+          gint32 *room = &left[pairs[k][j] < 0];
+          pairs[k][j] = (gint8) CLAMP (pairs[k][j], -*room, *room);
+          *room -= ABS (pairs[k][j]);
+        }
+    }
+  }
+}
+
 static void
 init_panels (GRand *rand, Product *p, gint32 steps)
 {
   const SlInt8Isa *isa = p->isa;
   const gint32 width = isa->max_groups * isa->lanes, element = isa->int16 ? 2 : 1;
   const gint32 n_extra = between (rand, 0, 1) ? between (rand, 0, MAX_EXTRA) : 0;
+  const gint32 run = between (rand, 0, MIN (n_extra, steps));
   for (gint32 i = 0; i < n_extra; i++)
-    p->extra[i] = between (rand, 0, (steps - 1) * isa->unit);
+    p->extra[i] = i > 0 && i < run ? p->extra[i - 1] + isa->unit
+                                   : between (rand, 0, (steps - MAX (run, 1)) * isa->unit);
   for (gint32 i = 0; i < p->n; i++) {
     SlInt8Panel *panel = &p->panels[i];
     panel->channel = i * width;
@@ -79,21 +105,27 @@ init_panels (GRand *rand, Product *p, gint32 steps)
     panel->steps = steps;
     panel->n_extra = n_extra;
     panel->extra = p->extra;
+    panel->run = MAX (run, 1);
+    panel->n_runs = run > 0;
+    panel->twos = isa->pairs && between (rand, 0, 1);
     test_guard_init (&p->weights[i],
                      (gsize) ((steps + n_extra) * panel->groups * isa->lanes * isa->unit * element),
                      TRUE);
     fill_weights (rand, isa, &p->weights[i]);
+    if (isa->pairs)
+      limit_weights (p, panel, (gint8 *) p->weights[i].data);
     panel->weights = p->weights[i].data;
   }
 }
 
 static void
-product_init (GRand *rand, const SlInt8Isa *isa, Product *p)
+product_init (GRand *rand, const SlInt8Isa *isa, gint32 last, Product *p)
 {
   const gint32 width = isa->max_groups * isa->lanes, element = isa->int16 ? 2 : 1;
   const gint32 steps = between (rand, 1, between (rand, 0, 1) ? 5 : 40), row = steps * isa->unit;
   memset (p, 0, sizeof *p);
   p->isa = isa;
+  p->last = last;
   p->channels = between (rand, 1, between (rand, 1, MAX_PANELS) * width);
   p->n = (p->channels + width - 1) / width;
   p->rows = between (rand, 1, 40);
@@ -182,7 +214,7 @@ test_gemm (gconstpointer data)
   g_autoptr (GRand) rand = g_rand_new_with_seed (7);
   for (guint i = 0; i < 150; i++) {
     Product p;
-    product_init (rand, isa, &p);
+    product_init (rand, isa, 255, &p);
     isa->gemm (&p.gemm, 0, p.n, p.a.data, p.stride, p.rows, p.c.data, (gsize) p.channels);
     for (gint32 row = 0; row < p.rows; row++)
       for (gint32 channel = 0; channel < p.channels; channel++) {
@@ -234,7 +266,7 @@ test_floats (gconstpointer data)
   for (guint i = 0; i < 150; i++) {
     Product p;
     TestGuard lean, rows, c;
-    product_init (rand, isa, &p);
+    product_init (rand, isa, isa->last, &p);
     p.gemm.flip = 0;
     p.gemm.is_signed = isa->signed_values && !isa->either;
     fill_activations (rand, &p);
@@ -397,8 +429,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   const guint n = sl_int8_isas (isas);
   for (guint i = 0; i < n; i++) {
-    add_test ("int8-gemm", i, isas[i], test_gemm);
-    for (const SlInt8Isa *isa = isas[i]; isa != NULL; isa = isa->rounding) {
+    for (const SlInt8Isa *isa = isas[i]; isa != NULL; isa = isa->bytes) {
+      add_test ("int8-gemm", isa == isas[i] ? i : n + i, isa, test_gemm);
       add_test ("int8-floats", isa == isas[i] ? i : n + i, isa, test_floats);
       add_test ("int8-round", isa == isas[i] ? i : n + i, isa, test_round);
       add_test ("int8-round-whole", isa == isas[i] ? i : n + i, isa, test_round_whole);

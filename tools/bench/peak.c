@@ -61,7 +61,10 @@
 #define STEP_FMA(sum, a, b) _mm256_fmadd_ps (a, b, sum)
 #define STEP_FMA_512(sum, a, b) _mm512_fmadd_ps (a, b, sum)
 #define STEP_MADD_128(sum, a, b) _mm_add_epi32 (sum, _mm_madd_epi16 (a, b))
-#define STEP_MADD(sum, a, b) _mm256_add_epi32 (sum, _mm256_madd_epi16 (a, b))
+#define STEP_MADD(sum, a, b)                                                                \
+  _mm256_add_epi32 (sum, _mm256_madd_epi16 (_mm256_add_epi16 (_mm256_maddubs_epi16 (a, b),  \
+                                                              _mm256_maddubs_epi16 (b, a)), \
+                                            _mm256_set1_epi16 (1)))
 DEFINE_PEAK (mul_add, "sse2", __m128, FEW_SUMS, STEP_MUL_ADD)
 DEFINE_PEAK (fma_256, "avx2,fma", __m256, SUMS, STEP_FMA)
 DEFINE_PEAK (fma_512, "avx512f", __m512, SUMS, STEP_FMA_512)
@@ -101,7 +104,8 @@ static const struct
   { SL_PEAK_FLOAT, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512, fma_512,
     32 * SUMS, "vfmadd231ps of 512 bits" },
   { SL_PEAK_INT8, SL_CPU_LEVEL_SSE41, SL_CPU_SSE41, madd_128, 16 * FEW_SUMS, "pmaddwd and paddd" },
-  { SL_PEAK_INT8, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2, madd_256, 32 * FEW_SUMS, "vpmaddwd and vpaddd" },
+  { SL_PEAK_INT8, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2, madd_256, 128 * FEW_SUMS,
+    "vpmaddubsw, added in twos" },
 #ifdef HAVE_VNNI
   { SL_PEAK_INT8, SL_CPU_LEVEL_AVXVNNI, SL_CPU_AVX2 | SL_CPU_AVXVNNI, dot_256_vex, 64 * SUMS,
     "vpdpbusd of 256 bits" },

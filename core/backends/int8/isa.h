@@ -41,6 +41,8 @@ typedef struct
  * @steps: of consecutive units from the row's start
  * @extra: for each of @n_extra more steps, where it reads, in elements from the row's start; the
  * first @n_runs times @run of them are runs of @run consecutive units
+ * @twos: (instruction sets with @pairs) weights allow that the products of two steps of a run, from
+ * its start on, are added in 16 bits
  * @channel: first one; @channels of them exist, the other lanes hold zeros
  */
 typedef struct
@@ -48,6 +50,7 @@ typedef struct
   const void *weights;
   const gint32 *extra;
   gint32 steps, n_extra, n_runs, run, groups, channel, channels;
+  gboolean twos;
 } SlInt8Panel;
 
 /**
@@ -158,6 +161,8 @@ typedef struct
  * SlInt8Isa:
  * @lanes: output channels of a group; @unit: activations of a step; @max_groups: groups of a panel
  * @int16: weights and activations are int16
+ * @pairs: products of two neighbouring activations are added in 16 bits, which limits the sums of
+ * their weights (sl_int8_take())
  * @signed_values: u(a) is int8 rather than uint8
  * @either: the multiplication takes quantised values of both signednesses as they are
  * @symmetric: a step or a pass takes weights of -127..127 rather than -128..127
@@ -170,8 +175,8 @@ typedef struct
  * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to
  * before @end, into rows
  *        at @c. Reads up to @unit - 1 elements past a row.
- * @rounding: (nullable): the instruction set whose next two functions take layers of floats
- * instead, unless these are whole numbers
+ * @bytes: (nullable): the instruction set over bytes that takes layers of floats instead, unless
+ * these are whole numbers, and layers whose weights are mostly within its limits
  * @last: the last quantised value of a row that @round rounds
  * @round: @n floats to u(a), or to 0..@last as int16, which reads and writes nothing behind them;
  * @whole: they are whole numbers, at most 255 apart, which stay what they are
@@ -195,7 +200,7 @@ struct _SlInt8Isa
 {
   const char *name;
   gint32 lanes, unit, max_groups, dw_lanes, shallow;
-  gboolean int16, signed_values, either, symmetric;
+  gboolean int16, pairs, signed_values, either, symmetric;
   gboolean faster_u8, faster_i8;
   void (*widen) (gint16 *to, const guint8 *from, gsize n, gboolean is_signed);
   void (*flip) (guint8 *to, const guint8 *from, gsize n);
@@ -217,7 +222,7 @@ struct _SlInt8Isa
   void (*sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns,
                   gint32 rows, guint8 *c, gsize c_stride);
   gint32 (*dw_lane) (gint32 channel);
-  const SlInt8Isa *rounding;
+  const SlInt8Isa *bytes;
 };
 
 /** Most instruction sets of one build. */

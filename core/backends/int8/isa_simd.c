@@ -123,7 +123,7 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .faster_u8 = TRUE,
   .faster_i8 = TRUE,
 #if defined(USES_INT16) && !defined(SL_INT8_FOR_SSE41)
-  .rounding = &sl_int8_isa_avx2bytes,
+  .bytes = &sl_int8_isa_avx2bytes,
 #endif
   .gemm = SL_SIMD (sl_int8_gemm),
   .last = ROUNDED_MOST,

@@ -63,7 +63,7 @@ sums_fit (const SlGraph *graph, const SlNode *node)
   if (fits)
     return TRUE;
   SlInt8Weights w;
-  sl_int8_weights_init (&w, NULL, graph, node, 1);
+  sl_int8_weights_init (&w, NULL, graph, node, 1, 1);
   fits = TRUE;
   for (gint32 c = 0; fits && c < channels; c++) {
     gint64 most = 0;
@@ -192,6 +192,8 @@ static SlInt8Mode
 mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
   const SlWindowShape *w = &layer->window;
+  if (node->op == SL_OP_ADD)
+    return SL_INT8_ADD;
   if (sl_int8_is_dynamic (node))
     return SL_INT8_DYNAMIC;
   if (is_depthwise (graph, node))
@@ -201,6 +203,18 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY
            ? SL_INT8_BANDED
            : SL_INT8_GATHERED;
+}
+
+/* Whether the instruction set's loops of bytes are faster. Whole numbers need all eight bits of
+ * rounded rows. */
+static gboolean
+takes_bytes (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
+{
+  if (layer->isa->bytes == NULL || layer->mode >= SL_INT8_ADD)
+    return FALSE;
+  if (layer->mode == SL_INT8_DYNAMIC)
+    return !layer->whole;
+  return sl_int8_fits_bytes (layer->isa->bytes, graph, node, sl_int8_runs (layer));
 }
 
 /* Whether rows are flipped before they are multiplied: a copy, which pays where one is made anyway,
@@ -335,10 +349,13 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   SlInt8Layer *layer = sl_arena_alloc (host->arena, sizeof *layer);
   const SlTensor *input = sl_node_input (graph, node, 0);
   layer->whole = sl_int8_is_dynamic (node) && node->params.fully_connected.whole;
-  if (sl_int8_is_dynamic (node) && isa->rounding != NULL && !layer->whole)
-    isa = isa->rounding;
-  const gsize element = isa->int16 ? 2 : 1;
   layer->isa = isa;
+  if (node->op != SL_OP_ADD)
+    set_window (layer, graph, node);
+  layer->mode = mode_of (layer, graph, node);
+  if (takes_bytes (layer, graph, node))
+    layer->isa = isa = isa->bytes;
+  const gsize element = isa->int16 ? 2 : 1;
   layer->is_signed = input->dtype == SL_DTYPE_I8
                      || (sl_int8_is_dynamic (node) && isa->signed_values && !isa->either);
   layer->zero_byte = sl_int8_is_dynamic (node) ? 0 : (guint8) sl_tensor_zero_point (input);
@@ -348,13 +365,10 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
                   : 0x80;
   if (!sl_int8_is_dynamic (node))
     set_output (layer, graph, node);
-  if (node->op == SL_OP_ADD) {
-    layer->mode = SL_INT8_ADD;
+  if (layer->mode == SL_INT8_ADD) {
     sl_int8_add_init (layer, graph, node);
     return layer;
   }
-  set_window (layer, graph, node);
-  layer->mode = mode_of (layer, graph, node);
   if (is_sparse (layer, graph, node))
     layer->mode = SL_INT8_SPARSE;
   if (layer->mode == SL_INT8_BANDED || layer->mode == SL_INT8_DW_FLAT)

@@ -71,28 +71,47 @@ struct _SlInt8Layer
  * SlInt8Weights: weights of some output channels of a node less their zero point, by channel and
  * position in its window.
  * @channels: of the node; those held begin with @first
+ * @run: of the @depth weights, how many are multiplied with consecutive activations
  * @values: [channel held][@depth]; @low: the same limited to @least..127
- * @steps: for each channel held, how many terms of eight bits its weights take; @sums: of its
- * @values
+ * @limit: most that weights of one sign may add up to whose products are added in 16 bits
+ * @over: for each block, which of its sums are beyond @limit, in any channel held
+ * @steps: for each channel held, how many terms of eight bits its weights take; with a @limit, 2 if
+ * it is more than one; @sums: of its @values
  */
 typedef struct
 {
   const SlTensor *tensor;
   gboolean by_depth;
-  gint32 channels, depth, first, least;
+  gint32 channels, depth, run, first, least, limit;
   gint16 *values;
   gint8 *low;
-  guint8 *steps;
+  guint8 *steps, *over;
   gint32 *sums;
 } SlInt8Weights;
 
+/** sl_int8_runs: in banded layers each row of the window is a run of its own. */
+gint32 sl_int8_runs (const SlInt8Layer *layer);
 /** sl_int8_weights_init: room for @most channels, or all if that is fewer; sl_int8_weights_read()
- * fills it. @isa: (nullable) */
+ * fills it. @isa: (nullable); @runs: of consecutive activations that a window has */
 void sl_int8_weights_init (SlInt8Weights *weights, const SlInt8Isa *isa, const SlGraph *graph,
-                           const SlNode *node, gint32 most);
+                           const SlNode *node, gint32 runs, gint32 most);
 void sl_int8_weights_read (SlInt8Weights *weights, gint32 first, gint32 count);
 void sl_int8_weights_clear (SlInt8Weights *weights);
 gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);
+
+/** sl_int8_find_over: (instruction sets with @pairs) finds the blocks of the first @lanes channels
+ * held that are beyond the limit. Returns: whether it is faster to add the products of two steps
+ * together; @cost: (out): of the faster way, in multiplications */
+gboolean sl_int8_find_over (SlInt8Weights *weights, gint32 lanes, gdouble *cost);
+/** sl_int8_limit: limits the weights of these blocks; @twos: with the products of two steps added
+ * together */
+void sl_int8_limit (SlInt8Weights *weights, gint32 lanes, gboolean twos);
+/** sl_int8_take: as much of @n weights from the start of a step as a step, or two, may have */
+void sl_int8_take (const SlInt8Weights *weights, const gint16 *values, gint32 n, gint8 *to);
+/** sl_int8_fits_bytes: whether a layer's weights are mostly within the limits of @isa, so that it
+ * is faster than with int16 */
+gboolean sl_int8_fits_bytes (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node,
+                             gint32 runs);
 
 /** sl_int8_add_supports, sl_int8_add_init: as sl_int8_supports(), and the rest of a layer whose
  * output is set. */

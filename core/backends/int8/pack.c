@@ -43,7 +43,7 @@ steps_for (gint32 weight, gint32 least)
   return weight > 254 || weight < 2 * least ? 3 : weight > 127 || weight < least ? 2 : 1;
 }
 
-/* What term @step holds of @weight. */
+/* What term @step holds of @weight of a depthwise layer. */
 static gint32
 part_of (gint32 weight, gint32 step, gint32 least)
 {
@@ -78,7 +78,7 @@ weight_zero_point (const SlTensor *tensor)
 
 void
 sl_int8_weights_init (SlInt8Weights *w, const SlInt8Isa *isa, const SlGraph *graph,
-                      const SlNode *node, gint32 most)
+                      const SlNode *node, gint32 runs, gint32 most)
 {
   const SlTensor *tensor = sl_node_input (graph, node, 1);
   w->tensor = tensor;
@@ -86,10 +86,15 @@ sl_int8_weights_init (SlInt8Weights *w, const SlInt8Isa *isa, const SlGraph *gra
   w->by_depth = node->op == SL_OP_DEPTHWISE_CONV_2D;
   w->channels = tensor->dims[w->by_depth ? 3 : 0];
   w->depth = (gint32) (tensor->bytes / (gsize) w->channels);
+  w->run = w->depth / runs;
+  w->limit = G_MAXINT16;
+  if (isa != NULL && isa->pairs)
+    w->limit /= sl_int8_is_dynamic (node) ? isa->last : G_MAXUINT8;
   const gsize n = (gsize) MIN (most, w->channels);
   w->values = g_new (gint16, n * (gsize) w->depth);
   w->low = g_new (gint8, n * (gsize) w->depth);
   w->steps = g_new (guint8, n);
+  w->over = g_new (guint8, (gsize) w->depth);
   w->sums = g_new (gint32, n);
 }
 
@@ -112,6 +117,7 @@ sl_int8_weights_clear (SlInt8Weights *w)
   g_free (w->values);
   g_free (w->low);
   g_free (w->steps);
+  g_free (w->over);
   g_free (w->sums);
 }
 
@@ -122,13 +128,16 @@ sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel)
   return bias != NULL ? ((const gint32 *) bias->data)[channel] : 0;
 }
 
-/* Units of a window: in banded layers each of its rows begins a new one. */
+gint32
+sl_int8_runs (const SlInt8Layer *layer)
+{
+  return layer->mode == SL_INT8_BANDED ? layer->window.filter_h : 1;
+}
+
 static Unit *
 units_new (const SlInt8Layer *layer, gint32 *n)
 {
-  const gint32 unit = layer->isa->unit,
-               runs = layer->mode == SL_INT8_BANDED ? layer->window.filter_h : 1,
-               run = layer->depth / runs;
+  const gint32 unit = layer->isa->unit, runs = sl_int8_runs (layer), run = layer->depth / runs;
   const gint32 per_run = (run + unit - 1) / unit;
   Unit *units = g_new (Unit, (gsize) runs * (gsize) per_run);
   *n = runs * per_run;
@@ -140,16 +149,37 @@ units_new (const SlInt8Layer *layer, gint32 *n)
   return units;
 }
 
+/* What is left of the weights of a unit after its first step and @n further ones; FALSE if nothing
+ * is. */
+static gboolean
+rest_after (const SlInt8Weights *w, gint32 lane, const Unit *unit, gint32 n,
+            gint16 rest[SL_INT8_MAX_UNIT])
+{
+  const gsize at = (gsize) lane * (gsize) w->depth + (gsize) unit->k;
+  gint8 taken[SL_INT8_MAX_UNIT];
+  gboolean left = FALSE;
+  memcpy (taken, w->low + at, (gsize) unit->count);
+  memcpy (rest, w->values + at, (gsize) unit->count * sizeof rest[0]);
+  for (gint32 part = 0; part <= n; part++) {
+    if (part > 0)
+      sl_int8_take (w, rest, unit->count, taken);
+    for (gint32 i = 0; i < unit->count; i++)
+      rest[i] = (gint16) (rest[i] - taken[i]);
+  }
+  for (gint32 i = 0; i < unit->count; i++)
+    left |= rest[i] != 0;
+  return left;
+}
+
 /* Steps that unit @unit needs in a panel, whose channels @w holds. */
 static gint32
 steps_of_unit (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit)
 {
+  gint16 rest[SL_INT8_MAX_UNIT];
   gint32 most = 1;
-  for (gint32 lane = 0; lane < panel->channels; lane++) {
-    const gint16 *values = w->values + (gsize) lane * (gsize) w->depth + unit->k;
-    for (gint32 i = 0; w->steps[lane] > most && i < unit->count; i++)
-      most = MAX (most, steps_for (values[i], w->least));
-  }
+  for (gint32 lane = 0; lane < panel->channels; lane++)
+    while (w->steps[lane] > 1 && rest_after (w, lane, unit, most - 1, rest))
+      most++;
   return most;
 }
 
@@ -197,15 +227,15 @@ pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *pan
   }
 }
 
-/* What is left of them for @part 1 and 2. */
+/* What further step @part takes of them, 1 being the first. */
 static void
 pack_rest (const SlInt8Weights *w, gint32 unit_bytes, const SlInt8Panel *panel, const Unit *unit,
            gint32 part, gint8 *to)
 {
+  gint16 rest[SL_INT8_MAX_UNIT];
   for (gint32 lane = 0; lane < panel->channels; lane++)
-    for (gint32 i = 0; i < unit->count; i++)
-      to[lane * unit_bytes + i] = (gint8) part_of (
-        w->values[(gsize) lane * (gsize) w->depth + (gsize) (unit->k + i)], part, w->least);
+    if (rest_after (w, lane, unit, part - 1, rest))
+      sl_int8_take (w, rest, unit->count, to + lane * unit_bytes);
 }
 
 /* How many units follow each other, if all @n are such runs of one length; 1 if not. */
@@ -223,12 +253,17 @@ run_of (const Unit *units, gint32 n, gint32 unit)
 
 /* @w holds its channels. */
 static void
-pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units, gint32 n_units,
+pack_panel (const SlInt8Layer *layer, SlInt8Weights *w, const Unit *units, gint32 n_units,
             SlInt8Panel *panel, SlArena *arena)
 {
   const SlInt8Isa *isa = layer->isa;
   gint32 all = n_units;
   gboolean split = FALSE;
+  if (isa->pairs) {
+    gdouble cost = 0;
+    panel->twos = sl_int8_find_over (w, panel->channels, &cost);
+    sl_int8_limit (w, panel->channels, panel->twos);
+  }
   panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
   panel->steps = layer->mode == SL_INT8_BANDED ? 0 : n_units;
   for (gint32 lane = 0; !isa->int16 && lane < panel->channels; lane++)
@@ -367,7 +402,7 @@ pack_gemm (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena
   gint32 n_units = 0;
   SlInt8Weights w;
   Channels channels;
-  sl_int8_weights_init (&w, layer->isa, graph, node, width);
+  sl_int8_weights_init (&w, layer->isa, graph, node, sl_int8_runs (layer), width);
   channels_init (&channels, layer, graph, node, w.channels, width, arena);
   g_autofree Unit *units = units_new (layer, &n_units);
   SlInt8Panel *panels = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof panels[0]);
@@ -390,7 +425,7 @@ pack_depthwise (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, Sl
   const gint32 lanes = layer->isa->dw_lanes;
   SlInt8Weights w;
   Channels channels;
-  sl_int8_weights_init (&w, layer->isa, graph, node, G_MAXINT32);
+  sl_int8_weights_init (&w, layer->isa, graph, node, 1, G_MAXINT32);
   sl_int8_weights_read (&w, 0, w.channels);
   channels_init (&channels, layer, graph, node, layer->dw.channels, lanes, arena);
   for (gint32 i = 0; i < layer->dw.channels; i++) {
@@ -442,7 +477,7 @@ pack_sparse (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlAre
   gint32 *starts = sl_arena_alloc (arena, ((gsize) layer->channels + 1) * sizeof starts[0]), at = 0;
   guint16 *places = sl_arena_alloc (arena, found * sizeof places[0]);
   gint8 *weights = sl_arena_alloc (arena, found * SL_INT8_QUAD);
-  sl_int8_weights_init (&w, layer->isa, graph, node, 1);
+  sl_int8_weights_init (&w, layer->isa, graph, node, 1, 1);
   channels_init (&channels, layer, graph, node, layer->channels, 1, arena);
   for (gint32 c = 0; c < layer->channels; c++) {
     starts[c] = at;

@@ -3,8 +3,8 @@
  * The register operations of the x86 loops. The loops are compiled once for each instruction set:
  * AVX-512 with VNNI, 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, AVX2,
  * and SSE4.1. The last two have no byte product that cannot overflow, so there weights and
- * activations are int16. Where activations are rounded here, AVX2 rounds them to seven bits, whose
- * byte products cannot overflow.
+ * activations are int16. AVX2 has loops of bytes besides, for weights whose products cannot
+ * overflow. Where activations are rounded here, it rounds them to seven bits.
  */
 #pragma once
 
@@ -52,6 +52,8 @@ typedef gint32 Mask;
 #define SL_SIMD(name) name##_avx2bytes
 /* Two products of these and of int8 weights fit 16 bits. */
 #define ROUNDED_MOST 127
+/* The products of two steps are added before they are widened. */
+#define TWO_STEPS
 #else
 #define SL_SIMD(name) name##_avx2
 #define USES_INT16
@@ -307,6 +309,17 @@ dot (Vec sums, Vec values, Vec weights)
   return V (dpbusd_epi32) (sums, values, weights);
 #endif
 }
+
+#ifdef TWO_STEPS
+/* The same of two steps whose products fit 16 bits together. */
+static inline Vec
+dot_two (Vec sums, Vec values0, Vec weights0, Vec values1, Vec weights1)
+{
+  const Vec products =
+    V (add_epi16) (V (maddubs_epi16) (values0, weights0), V (maddubs_epi16) (values1, weights1));
+  return V (add_epi32) (sums, V (madd_epi16) (products, V (set1_epi16) (1)));
+}
+#endif
 
 static inline Narrow
 narrow_of (const SlInt8Output *output)
