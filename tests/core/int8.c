@@ -489,7 +489,7 @@ test_small_noticed (void)
       graph_init (&graph, &c, rand, (Spread) spread, spread);
       guint8 *got = run (&graph, "int8", &counting, 1);
       g_assert_cmpuint (bytes_calls > 0, ==, spread == SMALL);
-      g_assert_cmpuint (twos_calls, ==, bytes_calls);
+      g_assert_cmpuint (twos_calls > 0, ==, spread == SMALL);
       sl_tensor_buffer_free (got);
       check_clear (&graph.check);
     }

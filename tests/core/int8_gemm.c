@@ -65,23 +65,23 @@ fill_weights (GRand *rand, const SlInt8Isa *isa, TestGuard *weights)
 }
 
 /* Sets with pairs: limits what weights of one sign add up to that are multiplied with a pair of
- * activations of a step, or with @twos of two steps. Many reach the limit. */
+ * activations, together with those of the step before where the products of both are added. Many
+ * reach the limit. */
 static void
 limit_weights (const Product *p, const SlInt8Panel *panel, gint8 *weights)
 {
-  const gint32 limit = 32767 / p->last, width = panel->groups * p->isa->lanes;
+  const gint32 limit = 32767 / p->last, bytes = panel->groups * p->isa->lanes * 4;
   for (gint32 s = 0; s < panel->steps + panel->n_extra; s++) {
-    const gint32 run = s < panel->steps ? panel->steps : panel->n_runs * panel->run,
-                 at = s < panel->steps ? s : s - panel->steps;
-    const gboolean second = panel->twos && at < run && at % 2 == 1;
-    for (gint32 i = 0; i < width * 4; i += 2) {
-      gint8 *pairs[] = { weights + s * width * 4 + i, weights + (s - 1) * width * 4 + i };
+    const gint32 extra = s - panel->steps;
+    const gboolean second = extra >= 0 && extra < 2 * panel->twos && extra % 2 == 1;
+    for (gint32 i = 0; i < bytes; i += 2) {
       gint32 left[2] = { limit, limit };
       for (gint k = second ? 1 : 0; k >= 0; k--)
         for (gint j = 0; j < 2; j++) {
-          gint32 *room = &left[pairs[k][j] < 0];
-          pairs[k][j] = (gint8) CLAMP (pairs[k][j], -*room, *room);
-          *room -= ABS (pairs[k][j]);
+          gint8 *weight = weights + (s - k) * bytes + i + j;
+          gint32 *room = &left[*weight < 0];
+          *weight = (gint8) CLAMP (*weight, -*room, *room);
+          *room -= ABS (*weight);
         }
     }
   }
@@ -107,7 +107,7 @@ init_panels (GRand *rand, Product *p, gint32 steps)
     panel->extra = p->extra;
     panel->run = MAX (run, 1);
     panel->n_runs = run > 0;
-    panel->twos = isa->pairs && between (rand, 0, 1);
+    panel->twos = isa->pairs ? between (rand, 0, n_extra / 2) : 0;
     test_guard_init (&p->weights[i],
                      (gsize) ((steps + n_extra) * panel->groups * isa->lanes * isa->unit * element),
                      TRUE);

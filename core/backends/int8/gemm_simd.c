@@ -25,13 +25,6 @@
 #endif
 #endif
 
-/* Steps of a run; shorter ones are single steps. */
-#if defined(LOADED_STEPS)
-#define LEAST_RUN LOADED_STEPS
-#elif defined(TWO_STEPS)
-#define LEAST_RUN 1
-#endif
-
 /** Where a tile reads and writes; (float results) the @rows that its rows were rounded of, and
  * where floats go, @c_stride of them apart. */
 typedef struct
@@ -72,28 +65,26 @@ activations (const guint8 *a, const Vec *flip)
   return flip != NULL ? flipped (broadcast (a), *flip) : broadcast (a);
 }
 
-/* Two steps whose products are added before they are widened. */
+/* Two steps whose products are added before they are widened: by activations at @a and @b. */
 static inline __attribute__ ((always_inline)) void
-two_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride,
-           const guint8 *weights, const Vec *flip)
+two_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, const guint8 *b,
+           gsize stride, const guint8 *weights, const Vec *flip)
 {
-  const gint step_bytes = groups * VEC_BYTES;
-  __builtin_prefetch (weights + PREFETCH);
-  if (groups > 1)
-    __builtin_prefetch (weights + PREFETCH + 64);
-  Vec w0[2], w1[2];
+  Vec w[2][2];
   SL_UNROLL
-  for (gint g = 0; g < groups; g++) {
-    w0[g] = load (weights + g * VEC_BYTES);
-    w1[g] = load (weights + step_bytes + g * VEC_BYTES);
+  for (gint k = 0; k < 2; k++) {
+    __builtin_prefetch (weights + PREFETCH + 64 * k);
+    SL_UNROLL
+    for (gint g = 0; g < groups; g++)
+      w[k][g] = load (weights + (k * groups + g) * VEC_BYTES);
   }
   SL_UNROLL
   for (gint m = 0; m < rows; m++) {
-    const guint8 *row = a + (gsize) m * stride;
-    const Vec values0 = activations (row, flip), values1 = activations (row + 4, flip);
+    const Vec values0 = activations (a + (gsize) m * stride, flip),
+              values1 = activations (b + (gsize) m * stride, flip);
     SL_UNROLL
     for (gint g = 0; g < groups; g++)
-      sums[m * groups + g] = dot_two (sums[m * groups + g], values0, w0[g], values1, w1[g]);
+      sums[m * groups + g] = dot_two (sums[m * groups + g], values0, w[0][g], values1, w[1][g]);
   }
 }
 #endif
@@ -221,13 +212,9 @@ finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, c
 
 /* @steps steps of consecutive units. */
 static inline __attribute__ ((always_inline)) void
-add_run (Vec *sums, const SlInt8Panel *panel, const gint rows, const gint groups, const guint8 *a,
-         gsize stride, const guint8 *weights, gint32 steps, const Vec *flip)
+add_run (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride,
+         const guint8 *weights, gint32 steps, const Vec *flip)
 {
-#ifdef TWO_STEPS
-  for (; panel->twos && steps >= 2; steps -= 2, a += 8, weights += 2 * VEC_BYTES * groups)
-    two_steps (sums, rows, groups, a, stride, weights, flip);
-#endif
 #ifdef LOADED_STEPS
   const gint32 whole = steps / LOADED_STEPS * LOADED_STEPS;
   all_loaded_steps (sums, rows, groups, a, stride, weights, whole, flip);
@@ -251,15 +238,20 @@ add_products (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
     sums[i] = i % groups == 0 ? bias0 : bias1;
-  add_run (sums, panel, rows, groups, a, tile->stride, weights, left, flip);
+  add_run (sums, rows, groups, a, tile->stride, weights, left, flip);
   weights += left * VEC_BYTES * groups;
   gint32 k = 0;
-#ifdef LEAST_RUN
-  for (gint32 r = 0; panel->run >= LEAST_RUN && r < panel->n_runs; r++, k += panel->run) {
-    add_run (sums, panel, rows, groups, a + panel->extra[k], tile->stride, weights, panel->run,
-             flip);
+#ifdef LOADED_STEPS
+  /* Shorter runs are single steps. */
+  for (gint32 r = 0; panel->run >= LOADED_STEPS && r < panel->n_runs; r++, k += panel->run) {
+    add_run (sums, rows, groups, a + panel->extra[k], tile->stride, weights, panel->run, flip);
     weights += panel->run * VEC_BYTES * groups;
   }
+#endif
+#ifdef TWO_STEPS
+  for (; k < 2 * panel->twos; k += 2, weights += 2 * VEC_BYTES * groups)
+    two_steps (sums, rows, groups, a + panel->extra[k], a + panel->extra[k + 1], tile->stride,
+               weights, flip);
 #endif
   for (; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
     step (sums, rows, groups, a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights, flip,

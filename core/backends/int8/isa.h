@@ -41,16 +41,15 @@ typedef struct
  * @steps: of consecutive units from the row's start
  * @extra: for each of @n_extra more steps, where it reads, in elements from the row's start; the
  * first @n_runs times @run of them are runs of @run consecutive units
- * @twos: (instruction sets with @pairs) weights allow that the products of two steps of a run, from
- * its start on, are added in 16 bits
+ * @twos: (instruction sets with @pairs) as often the products of the next two steps of @extra are
+ * added in 16 bits, from the first on
  * @channel: first one; @channels of them exist, the other lanes hold zeros
  */
 typedef struct
 {
   const void *weights;
   const gint32 *extra;
-  gint32 steps, n_extra, n_runs, run, groups, channel, channels;
-  gboolean twos;
+  gint32 steps, n_extra, n_runs, run, twos, groups, channel, channels;
 } SlInt8Panel;
 
 /**

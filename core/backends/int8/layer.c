@@ -205,16 +205,18 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
            : SL_INT8_GATHERED;
 }
 
-/* Whether the instruction set's loops of bytes are faster. Whole numbers need all eight bits of
+/* The instruction set's loops of bytes where they are faster. Whole numbers need all eight bits of
  * rounded rows. */
-static gboolean
-takes_bytes (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
+static const SlInt8Isa *
+isa_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
   if (layer->isa->bytes == NULL || layer->mode >= SL_INT8_ADD)
-    return FALSE;
-  if (layer->mode == SL_INT8_DYNAMIC)
-    return !layer->whole;
-  return sl_int8_fits_bytes (layer->isa->bytes, graph, node, sl_int8_runs (layer));
+    return layer->isa;
+  SlInt8Layer other = *layer;
+  other.isa = layer->isa->bytes;
+  const gboolean bytes =
+    layer->mode == SL_INT8_DYNAMIC ? !layer->whole : sl_int8_fits_bytes (&other, graph, node);
+  return bytes ? other.isa : layer->isa;
 }
 
 /* Whether rows are flipped before they are multiplied: a copy, which pays where one is made anyway,
@@ -353,8 +355,7 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   if (node->op != SL_OP_ADD)
     set_window (layer, graph, node);
   layer->mode = mode_of (layer, graph, node);
-  if (takes_bytes (layer, graph, node))
-    layer->isa = isa = isa->bytes;
+  layer->isa = isa = isa_of (layer, graph, node);
   const gsize element = isa->int16 ? 2 : 1;
   layer->is_signed = input->dtype == SL_DTYPE_I8
                      || (sl_int8_is_dynamic (node) && isa->signed_values && !isa->either);

@@ -74,7 +74,6 @@ struct _SlInt8Layer
  * @run: of the @depth weights, how many are multiplied with consecutive activations
  * @values: [channel held][@depth]; @low: the same limited to @least..127
  * @limit: most that weights of one sign may add up to whose products are added in 16 bits
- * @over: for each block, which of its sums are beyond @limit, in any channel held
  * @steps: for each channel held, how many terms of eight bits its weights take; with a @limit, 2 if
  * it is more than one; @sums: of its @values
  */
@@ -85,7 +84,7 @@ typedef struct
   gint32 channels, depth, run, first, least, limit;
   gint16 *values;
   gint8 *low;
-  guint8 *steps, *over;
+  guint8 *steps;
   gint32 *sums;
 } SlInt8Weights;
 
@@ -99,19 +98,15 @@ void sl_int8_weights_read (SlInt8Weights *weights, gint32 first, gint32 count);
 void sl_int8_weights_clear (SlInt8Weights *weights);
 gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 
-/** sl_int8_find_over: (instruction sets with @pairs) finds the blocks of the first @lanes channels
- * held that are beyond the limit. Returns: whether it is faster to add the products of two steps
- * together; @cost: (out): of the faster way, in multiplications */
-gboolean sl_int8_find_over (SlInt8Weights *weights, gint32 lanes, gdouble *cost);
-/** sl_int8_limit: limits the weights of these blocks; @twos: with the products of two steps added
- * together */
-void sl_int8_limit (SlInt8Weights *weights, gint32 lanes, gboolean twos);
-/** sl_int8_take: as much of @n weights from the start of a step as a step, or two, may have */
+/** sl_int8_limit: (instruction sets with @pairs) limits the first terms of the first @lanes
+ * channels held */
+void sl_int8_limit (SlInt8Weights *weights, gint32 lanes);
+/** sl_int8_take: as much of the @n weights of a step as it may have */
 void sl_int8_take (const SlInt8Weights *weights, const gint16 *values, gint32 n, gint8 *to);
-/** sl_int8_fits_bytes: whether a layer's weights are mostly within the limits of @isa, so that it
- * is faster than with int16 */
-gboolean sl_int8_fits_bytes (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node,
-                             gint32 runs);
+/** sl_int8_pair_steps: the weights of @n steps, in an order in which those come first of which two
+ * fit 16 bits together; and the same of where they read. Returns: how many twos */
+gint32 sl_int8_pair_steps (gint32 n, gint32 lanes, gint32 limit, const guint8 *weights,
+                           const gint32 *offsets, guint8 *to, gint32 *to_offsets);
 
 /** sl_int8_add_supports, sl_int8_add_init: as sl_int8_supports(), and the rest of a layer whose
  * output is set. */
@@ -132,6 +127,9 @@ void sl_int8_dynamic_run (const SlInt8Layer *layer, SlPool *pool, const gfloat *
 
 /** sl_int8_pack: weights, bias and scale of a layer whose mode and geometry are set. */
 void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
+/** sl_int8_fits_bytes: whether the weights of a layer with an instruction set with @pairs are
+ * mostly within its limits, so that it is faster than with int16 */
+gboolean sl_int8_fits_bytes (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node);
 /** sl_int8_density: the share of fours of a channel's weights, the first at a multiple of four,
  * that are not all zero; 1 where a weight less its zero point has nine bits. */
 gdouble sl_int8_density (const SlGraph *graph, const SlNode *node);

@@ -10,6 +10,14 @@
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
+/* Multiplications of a step of bytes and of two steps together, and what takes as long as two steps
+ * of int16. */
+#define STEP_COST 2
+#define TWO_COST 3
+#define INT16_COST 2.4
+/* Most panels of a layer that are packed to find out which loops are faster. */
+#define SAMPLES 8
+
 /** Consecutive activations of a window that one step multiplies: @k of the window, @offset where
  * they are read. */
 typedef struct
@@ -94,7 +102,6 @@ sl_int8_weights_init (SlInt8Weights *w, const SlInt8Isa *isa, const SlGraph *gra
   w->values = g_new (gint16, n * (gsize) w->depth);
   w->low = g_new (gint8, n * (gsize) w->depth);
   w->steps = g_new (guint8, n);
-  w->over = g_new (guint8, (gsize) w->depth);
   w->sums = g_new (gint32, n);
 }
 
@@ -117,7 +124,6 @@ sl_int8_weights_clear (SlInt8Weights *w)
   g_free (w->values);
   g_free (w->low);
   g_free (w->steps);
-  g_free (w->over);
   g_free (w->sums);
 }
 
@@ -259,35 +265,39 @@ pack_panel (const SlInt8Layer *layer, SlInt8Weights *w, const Unit *units, gint3
   const SlInt8Isa *isa = layer->isa;
   gint32 all = n_units;
   gboolean split = FALSE;
-  if (isa->pairs) {
-    gdouble cost = 0;
-    panel->twos = sl_int8_find_over (w, panel->channels, &cost);
-    sl_int8_limit (w, panel->channels, panel->twos);
-  }
+  if (isa->pairs)
+    sl_int8_limit (w, panel->channels);
   panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
-  panel->steps = layer->mode == SL_INT8_BANDED ? 0 : n_units;
+  panel->steps = layer->mode == SL_INT8_BANDED || isa->pairs ? 0 : n_units;
   for (gint32 lane = 0; !isa->int16 && lane < panel->channels; lane++)
     split |= w->steps[lane] > 1;
   for (gint32 u = 0; split && u < n_units; u++)
     all += steps_of_unit (w, panel, &units[u]) - 1;
-  gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]);
   const gint32 unit_bytes = isa->unit * (isa->int16 ? 2 : 1);
   const gsize step_bytes = (gsize) (panel->groups * isa->lanes) * (gsize) unit_bytes;
-  guint8 *weights = sl_tensor_alloc (arena, step_bytes * (gsize) all);
+  g_autofree gint32 *offsets = isa->pairs ? g_new (gint32, all) : NULL;
+  g_autofree guint8 *steps = isa->pairs ? g_malloc0 (step_bytes * (gsize) all) : NULL;
+  gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]),
+         *to_offsets = isa->pairs ? offsets : extra;
+  guint8 *weights = sl_tensor_alloc (arena, step_bytes * (gsize) all),
+         *to = isa->pairs ? steps : weights;
   panel->weights = weights;
   panel->extra = extra;
-  pack_steps (isa, w, panel, units, n_units, weights, step_bytes);
+  pack_steps (isa, w, panel, units, n_units, to, step_bytes);
   for (gint32 u = 0; panel->steps == 0 && u < n_units; u++)
-    extra[panel->n_extra++] = units[u].offset;
+    to_offsets[panel->n_extra++] = units[u].offset;
   panel->run = run_of (units, panel->n_extra, isa->unit);
   panel->n_runs = panel->n_extra / panel->run;
-  weights += (gsize) n_units * step_bytes;
+  to += (gsize) n_units * step_bytes;
   for (gint32 u = 0; split && u < n_units; u++)
     for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n;
-         part++, weights += step_bytes) {
-      pack_rest (w, unit_bytes, panel, &units[u], part, (gint8 *) weights);
-      extra[panel->n_extra++] = units[u].offset;
+         part++, to += step_bytes) {
+      pack_rest (w, unit_bytes, panel, &units[u], part, (gint8 *) to);
+      to_offsets[panel->n_extra++] = units[u].offset;
     }
+  if (isa->pairs)
+    panel->twos = sl_int8_pair_steps (panel->n_extra, panel->groups * isa->lanes, w->limit, steps,
+                                      offsets, weights, extra);
 }
 
 /* In which quad and slot tap @tap goes: a quad is a column of a 3x3 window, or else the next four
@@ -417,6 +427,28 @@ pack_gemm (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena
   }
   layer->gemm.panels = panels;
   sl_int8_weights_clear (&w);
+}
+
+gboolean
+sl_int8_fits_bytes (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
+{
+  const gint32 width = layer->isa->max_groups * layer->isa->lanes,
+               n_panels = (layer->channels + width - 1) / width, samples = MIN (n_panels, SAMPLES);
+  gint32 n_units = 0;
+  gdouble cost = 0;
+  SlInt8Weights w;
+  g_autoptr (SlArena) arena = sl_arena_new ();
+  g_autofree Unit *units = units_new (layer, &n_units);
+  sl_int8_weights_init (&w, layer->isa, graph, node, sl_int8_runs (layer), width);
+  for (gint32 i = 0; i < samples; i++) {
+    SlInt8Panel panel = { .channel = n_panels * i / samples * width };
+    panel.channels = MIN (w.channels - panel.channel, width);
+    sl_int8_weights_read (&w, panel.channel, panel.channels);
+    pack_panel (layer, &w, units, n_units, &panel, arena);
+    cost += TWO_COST * panel.twos + STEP_COST * (panel.n_extra - 2 * panel.twos);
+  }
+  sl_int8_weights_clear (&w);
+  return cost <= INT16_COST * samples * n_units;
 }
 
 static void
