@@ -15,7 +15,7 @@
 #define UNIT 4
 #define BLOCK 8
 /* Steps that are tried before a step stays alone. */
-#define TRIES 32
+#define TRIES 16
 
 typedef gint8 EightBytes __attribute__ ((vector_size (8)));
 typedef gint16 Eight __attribute__ ((vector_size (16)));
@@ -81,7 +81,7 @@ add_up (const guint8 *weights, gint32 lanes, gint16 *sums)
   for (gint32 i = 0; i < lanes * UNIT; i += BLOCK) {
     EightBytes bytes;
     memcpy (&bytes, weights + i, sizeof bytes);
-    const Eight both = sums_of (__builtin_convertvector (bytes, Eight));
+    const Eight both = sums_of (__builtin_convertvector(bytes, Eight));
     memcpy (sums + i, &both, sizeof both);
   }
 }
@@ -89,14 +89,14 @@ add_up (const guint8 *weights, gint32 lanes, gint16 *sums)
 static gboolean
 fit_together (const gint16 *a, const gint16 *b, gint32 n, gint16 limit)
 {
-  Eight over = { 0 };
   for (gint32 i = 0; i < n; i += BLOCK) {
     Eight x, y;
     memcpy (&x, a + i, sizeof x);
     memcpy (&y, b + i, sizeof y);
-    over |= x + y > limit;
+    if (any (x + y > limit))
+      return FALSE;
   }
-  return !any (over);
+  return TRUE;
 }
 
 /* Which of the next steps that are still alone fits step @i; 0 if none of those tried does. */

@@ -38,6 +38,48 @@ look_up_vectors (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
   }
   return n;
 }
+#elif defined(__AVX2__)
+/* Parts of half a table, of 16 bytes each. */
+#define EIGHTHS 8
+
+/* A shuffle gives 0 where the top bit of an index is set, and looks at its last four bits. So the
+ * @k-th one may change all values from 16 @k to 127: it has the difference between its part of the
+ * table and the part before. */
+static inline __m256i
+look_up_half (const __m256i *changes, __m256i x)
+{
+  const __m256i sixteen = _mm256_set1_epi8 (16);
+  __m256i found = _mm256_shuffle_epi8 (changes[0], x);
+  for (guint k = 1; k < EIGHTHS; k++) {
+    x = _mm256_subs_epi8 (x, sixteen);
+    found = _mm256_xor_si256 (found, _mm256_shuffle_epi8 (changes[k], x));
+  }
+  return found;
+}
+
+static gsize
+look_up_vectors (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
+{
+  const __m256i top = _mm256_set1_epi8 ((char) 0x80);
+  __m256i changes[2][EIGHTHS];
+  gsize i = 0;
+  for (guint h = 0; n >= 32 && h < 2; h++) {
+    __m256i before = _mm256_setzero_si256 ();
+    for (guint k = 0; k < EIGHTHS; k++) {
+      const __m128i part = _mm_loadu_si128 ((const __m128i *) (table + 128 * h + 16 * k));
+      const __m256i both = _mm256_broadcastsi128_si256 (part);
+      changes[h][k] = _mm256_xor_si256 (both, before);
+      before = both;
+    }
+  }
+  for (; i + 32 <= n; i += 32) {
+    const __m256i x = _mm256_loadu_si256 ((const __m256i *) (in + i));
+    _mm256_storeu_si256 ((__m256i *) (out + i),
+                         _mm256_xor_si256 (look_up_half (changes[0], x),
+                                           look_up_half (changes[1], _mm256_xor_si256 (x, top))));
+  }
+  return i;
+}
 #elif defined(__aarch64__)
 static gsize
 look_up_vectors (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
