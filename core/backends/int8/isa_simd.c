@@ -42,16 +42,6 @@ add_simd (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, g
   }
 }
 
-#ifndef USES_INT16
-static void
-flip_simd (guint8 *to, const guint8 *from, gsize n)
-{
-  const Vec flip = set_bytes (0x80);
-  for (gsize i = 0; i < n; i += VEC_BYTES)
-    store_some (to + i, mask_of (VEC_BYTES), flipped (load (from + i), flip));
-}
-#endif
-
 #ifdef USES_INT16
 static void
 widen_simd (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
@@ -115,7 +105,7 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
 #else
   .unit = GEMM_UNIT,
   .dw_lanes = VEC_BYTES,
-  .flip = flip_simd,
+  .flip = SL_SIMD (sl_int8_flip),
 #ifdef MAX_SHALLOW
   .shallow = 4 * MAX_SHALLOW,
 #endif

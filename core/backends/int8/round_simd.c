@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A row of floats rounded to 8 bits by its own range, in the form in which the multiplication reads
- * it. */
+/* Activations in the form in which the multiplication reads them: rows of floats rounded to 8 bits
+ * by their own range, and quantised values of the other signedness. */
 #include <math.h>
 #include <string.h>
 
@@ -118,6 +118,16 @@ put_codes (const gfloat *from, gsize n, gfloat inverse, gint16 zero, void *to)
     put (to, i, n - i, codes_of (x, by, &narrow));
   }
 }
+
+#ifndef USES_INT16
+void
+SL_SIMD (sl_int8_flip) (guint8 *to, const guint8 *from, gsize n)
+{
+  const Vec flip = set_bytes (0x80);
+  for (gsize i = 0; i < n; i += VEC_BYTES)
+    store_some (to + i, mask_of (VEC_BYTES), flipped (load (from + i), flip));
+}
+#endif
 
 void
 SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row)

@@ -50,6 +50,9 @@ finish_floats (const FloatFinish *f, const SlInt8Row *row, Vec sums, gint32 left
 void SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, gboolean whole, void *to,
                               SlInt8Row *row);
 void SL_SIMD (sl_int8_round_shares) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
+#ifndef USES_INT16
+void SL_SIMD (sl_int8_flip) (guint8 *to, const guint8 *from, gsize n);
+#endif
 void SL_SIMD (sl_int8_to_weights) (const gfloat *from, gsize n, gfloat inverse, gint8 *to);
 void SL_SIMD (sl_int8_gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
                                     gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c,
