@@ -401,6 +401,23 @@ test_random (gconstpointer data)
   }
 }
 
+static Case
+pointwise_case (Shape shape, gint32 out)
+{
+  return (Case){
+    .kind = I8_CHANNEL,
+    .shape = shape,
+    .n = 1,
+    .h = 14,
+    .w = 14,
+    .in = 96,
+    .out = out,
+    .fh = 1,
+    .fw = 1,
+    .window = { .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 },
+  };
+}
+
 static guint sparse_calls;
 static const SlInt8Isa *counted;
 
@@ -420,17 +437,7 @@ test_zeros_noticed (void)
   const guint n_isas = sl_int8_isas (isas);
   for (guint i = 0; i < n_isas; i++)
     for (guint sparse = 0; sparse < 2; sparse++) {
-      const Case c = { .kind = I8_CHANNEL,
-                       .shape = sparse ? SPARSE : POINTWISE,
-                       .n = 1,
-                       .h = 14,
-                       .w = 14,
-                       .in = 96,
-                       .out = 576,
-                       .fh = 1,
-                       .fw = 1,
-                       .window = {
-                         .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+      const Case c = pointwise_case (sparse ? SPARSE : POINTWISE, 576);
       g_autoptr (GRand) rand = g_rand_new_with_seed (sparse);
       Graph graph;
       if (isas[i]->sparse == NULL)
@@ -466,17 +473,7 @@ test_small_noticed (void)
   const guint n_isas = sl_int8_isas (isas);
   for (guint i = 0; i < n_isas; i++)
     for (guint32 spread = ANY; spread < SPREADS; spread++) {
-      const Case c = { .kind = I8_CHANNEL,
-                       .shape = POINTWISE,
-                       .n = 1,
-                       .h = 14,
-                       .w = 14,
-                       .in = 96,
-                       .out = 48,
-                       .fh = 1,
-                       .fw = 1,
-                       .window = {
-                         .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+      const Case c = pointwise_case (POINTWISE, 48);
       g_autoptr (GRand) rand = g_rand_new_with_seed (spread);
       Graph graph;
       if (isas[i]->bytes == NULL)

@@ -230,7 +230,7 @@ struct _SlInt8Isa
 /* A build has those that its SL_INT8_* definitions name. */
 extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_sse41, sl_int8_isa_avx2, sl_int8_isa_avxvnni,
   sl_int8_isa_vnni256, sl_int8_isa_avx512;
-/* For layers of floats alone: activations of seven bits. */
+/* The @bytes of AVX2. */
 extern const SlInt8Isa sl_int8_isa_avx2bytes;
 extern const SlInt8Isa sl_int8_isa_neon, sl_int8_isa_dotprod, sl_int8_isa_i8mm;
 
