@@ -12,7 +12,8 @@
 #include "tests/support/program.h"
 
 #define MAX_PANELS 3
-#define MAX_EXTRA 5
+#define MAX_STEPS 40
+#define MAX_EXTRA (2 * MAX_STEPS + 3)
 
 /** A multiplication: @n panels of channels, of rows @stride bytes apart, of activations of 0 to
  * @last without their sign. */
@@ -92,11 +93,12 @@ init_panels (GRand *rand, Product *p, gint32 steps)
 {
   const SlInt8Isa *isa = p->isa;
   const gint32 width = isa->max_groups * isa->lanes, element = isa->int16 ? 2 : 1;
-  const gint32 n_extra = between (rand, 0, 1) ? between (rand, 0, MAX_EXTRA) : 0;
-  const gint32 run = between (rand, 0, MIN (n_extra, steps));
+  const gint32 run = between (rand, 1, steps), n_runs = between (rand, 0, 1) * between (rand, 0, 2),
+               n_extra = run * n_runs + (between (rand, 0, 1) ? between (rand, 0, 3) : 0);
   for (gint32 i = 0; i < n_extra; i++)
-    p->extra[i] = i > 0 && i < run ? p->extra[i - 1] + isa->unit
-                                   : between (rand, 0, (steps - MAX (run, 1)) * isa->unit);
+    p->extra[i] = i < run * n_runs && i % run > 0
+                    ? p->extra[i - 1] + isa->unit
+                    : between (rand, 0, (steps - (i < run * n_runs ? run : 1)) * isa->unit);
   for (gint32 i = 0; i < p->n; i++) {
     SlInt8Panel *panel = &p->panels[i];
     panel->channel = i * width;
@@ -104,9 +106,9 @@ init_panels (GRand *rand, Product *p, gint32 steps)
     panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
     panel->steps = steps;
     panel->n_extra = n_extra;
+    panel->n_runs = n_runs;
+    panel->run = run;
     panel->extra = p->extra;
-    panel->run = MAX (run, 1);
-    panel->n_runs = run > 0;
     panel->twos = isa->pairs ? between (rand, 0, n_extra / 2) : 0;
     test_guard_init (&p->weights[i],
                      (gsize) ((steps + n_extra) * panel->groups * isa->lanes * isa->unit * element),
@@ -122,7 +124,8 @@ static void
 product_init (GRand *rand, const SlInt8Isa *isa, gint32 last, Product *p)
 {
   const gint32 width = isa->max_groups * isa->lanes, element = isa->int16 ? 2 : 1;
-  const gint32 steps = between (rand, 1, between (rand, 0, 1) ? 5 : 40), row = steps * isa->unit;
+  const gint32 steps = between (rand, 1, between (rand, 0, 1) ? 5 : MAX_STEPS),
+               row = steps * isa->unit;
   memset (p, 0, sizeof *p);
   p->isa = isa;
   p->last = last;
@@ -130,7 +133,7 @@ product_init (GRand *rand, const SlInt8Isa *isa, gint32 last, Product *p)
   p->n = (p->channels + width - 1) / width;
   p->rows = between (rand, 1, 40);
   p->stride = (gsize) (between (rand, 1, 2 * row) * element);
-  p->gemm.is_signed = between (rand, 0, 1);
+  p->gemm.is_signed = isa->shallow == G_MAXINT32 ? isa->signed_values : between (rand, 0, 1);
   p->gemm.flip = isa->int16 || isa->either || isa->signed_values == p->gemm.is_signed ? 0 : 0x80;
   p->gemm.output.zero_point = (gint16) between (rand, 0, 255);
   p->gemm.output.lo = (guint8) (between (rand, 0, 1) ? between (rand, 0, 100) : 0);

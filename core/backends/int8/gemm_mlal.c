@@ -26,40 +26,66 @@ typedef struct
   gfloat *floats;
 } Tile;
 
-/* One channel. Rows take turns, because each instruction waits for the one before it on processors
- * that keep the order. */
-static inline __attribute__ ((always_inline)) void
-sixteen (Vec *sums, const gint rows, const Vec *values, Vec weights)
+/** What a step begins with: activations of each row, the weights of the first channel, and the
+ * products of the last channel of the step before, which no sum has yet. */
+typedef struct
 {
-  const int8x16_t w = vreinterpretq_s8_s32 (weights);
+  Vec values[MAX_TILE], weights;
   int16x8_t products[MAX_TILE];
-  SL_UNROLL
-  for (gint m = 0; m < rows; m++)
-    products[m] = vmull_s8 (vget_low_s8 (vreinterpretq_s8_s32 (values[m])), vget_low_s8 (w));
-  SL_UNROLL
-  for (gint m = 0; m < rows; m++)
-    products[m] = vmlal_high_s8 (products[m], vreinterpretq_s8_s32 (values[m]), w);
-  SL_UNROLL
-  for (gint m = 0; m < rows; m++)
-    sums[m * LANES] = vpadalq_s16 (sums[m * LANES], products[m]);
+} Loaded;
+
+/* Instructions in the order in which they are written, which compilers change for the worse. */
+static inline __attribute__ ((always_inline)) int16x8_t
+low_products (Vec values, Vec weights)
+{
+  int16x8_t products;
+  __asm__ volatile("smull %0.8h, %1.8b, %2.8b" : "=w"(products) : "w"(values), "w"(weights));
+  return products;
 }
 
-static inline __attribute__ ((always_inline)) void
-step (Vec *sums, const gint rows, const guint8 *a, gsize stride, const guint8 *weights,
-      const gboolean flips)
+static inline __attribute__ ((always_inline)) int16x8_t
+with_high_products (int16x8_t products, Vec values, Vec weights)
 {
-  const Vec flip = set_bytes (0x80);
-  Vec values[MAX_TILE];
+  __asm__ volatile("smlal2 %0.8h, %1.16b, %2.16b" : "+w"(products) : "w"(values), "w"(weights));
+  return products;
+}
+
+static inline __attribute__ ((always_inline)) Vec
+with_products (Vec sums, int16x8_t products)
+{
+  __asm__ volatile("sadalp %0.4s, %1.8h" : "+w"(sums) : "w"(products));
+  return sums;
+}
+
+/* By what is @loaded, which with @more becomes that of the next step. Products are added a channel
+ * later, and rows take turns, because each instruction waits for the one before it on processors
+ * that keep the order. @a: of the next step; @weights: of this one */
+static inline __attribute__ ((always_inline)) void
+step (Vec *sums, Loaded *loaded, const gint rows, const guint8 *a, const gsize *offsets,
+      const guint8 *weights, const gboolean more)
+{
   __builtin_prefetch (weights + PREFETCH);
   SL_UNROLL
-  for (gint m = 0; m < rows; m++) {
-    values[m] = load (a + (gsize) m * stride);
-    if (flips)
-      values[m] = flipped (values[m], flip);
+  for (gint c = 0; c < LANES; c++) {
+    const gint before = (c + LANES - 1) % LANES;
+    const gboolean last = c + 1 == LANES;
+    const Vec w = loaded->weights;
+    int16x8_t products[MAX_TILE];
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++)
+      products[m] = low_products (loaded->values[m], w);
+    if (more || !last)
+      loaded->weights = load_now (weights + (c + 1) * VEC_BYTES);
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++)
+      sums[m * LANES + before] = with_products (sums[m * LANES + before], loaded->products[m]);
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++) {
+      loaded->products[m] = with_high_products (products[m], loaded->values[m], w);
+      if (last && more)
+        loaded->values[m] = load_at (a, offsets[m]);
+    }
   }
-  SL_UNROLL
-  for (gint c = 0; c < LANES; c++)
-    sixteen (sums + c, rows, values, load (weights + c * VEC_BYTES));
 }
 
 /* The sums of a row's four channels. */
@@ -70,29 +96,44 @@ gathered (const Vec sums[LANES])
 }
 
 static inline __attribute__ ((always_inline)) void
-add_products (const SlInt8Panel *panel, const Tile *tile, Vec *sums, const gint rows,
-              const gboolean flips)
+add_products (const SlInt8Panel *panel, const Tile *tile, Vec *sums, const gint rows)
 {
   const guint8 *weights = panel->weights, *a = tile->a;
+  Loaded loaded;
+  gsize offsets[MAX_TILE];
   SL_UNROLL
   for (gint i = 0; i < rows * LANES; i++)
     sums[i] = set_dwords (0);
-  for (gint32 k = panel->steps; k > 0; k--, a += VEC_BYTES, weights += STEP_BYTES)
-    step (sums, rows, a, tile->stride, weights, flips);
-  for (gint32 k = 0; k < panel->n_extra; k++, weights += STEP_BYTES)
-    step (sums, rows, tile->a + panel->extra[k], tile->stride, weights, flips);
+  if (panel->steps == 0)
+    a += panel->extra[0];
+  loaded.weights = load (weights);
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++) {
+    offsets[m] = (gsize) m * tile->stride;
+    loaded.values[m] = load (a + offsets[m]);
+    loaded.products[m] = vdupq_n_s16 (0);
+  }
+  for (gint32 k = 1; k < panel->steps; k++, weights += STEP_BYTES) {
+    a += VEC_BYTES;
+    step (sums, &loaded, rows, a, offsets, weights, TRUE);
+  }
+  for (gint32 k = panel->steps > 0 ? 0 : 1; k < panel->n_extra; k++, weights += STEP_BYTES)
+    step (sums, &loaded, rows, tile->a + panel->extra[k], offsets, weights, TRUE);
+  step (sums, &loaded, rows, a, offsets, weights, FALSE);
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++)
+    sums[m * LANES + LANES - 1] = with_products (sums[m * LANES + LANES - 1], loaded.products[m]);
 }
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows,
-          const gboolean flips)
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows)
 {
+  Vec sums[MAX_TILE * LANES], x[MAX_TILE];
+  add_products (panel, tile, sums, rows);
   const Vec bias = load (gemm->bias + panel->channel);
   const VecF scale = load_floats (gemm->scale + panel->channel),
              rest = load_floats (gemm->rest + panel->channel);
   const Narrow narrow = narrow_of (&gemm->output);
-  Vec sums[MAX_TILE * LANES], x[MAX_TILE];
-  add_products (panel, tile, sums, rows, flips);
   SL_UNROLL
   for (gint m = 0; m < MAX_TILE; m++)
     x[m] = scaled (vaddq_s32 (bias, gathered (sums + MIN (m, rows - 1) * LANES)), scale, rest);
@@ -110,10 +151,10 @@ static inline __attribute__ ((always_inline)) void
 multiply_floats (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile,
                  const gint rows)
 {
+  Vec sums[MAX_TILE * LANES];
+  add_products (panel, tile, sums, rows);
   const Vec bias = load (gemm->bias + panel->channel);
   const FloatFinish finish = float_finish_of (gemm, panel->channel);
-  Vec sums[MAX_TILE * LANES];
-  add_products (panel, tile, sums, rows, FALSE);
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
     finish_floats (&finish, &tile->rows[m], vaddq_s32 (bias, gathered (sums + m * LANES)),
@@ -123,10 +164,7 @@ multiply_floats (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *t
 #define DEFINE(rows)                                                                               \
   static void multiply_##rows (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) \
   {                                                                                                \
-    if (gemm->flip != 0)                                                                           \
-      multiply (gemm, panel, tile, rows, TRUE);                                                    \
-    else                                                                                           \
-      multiply (gemm, panel, tile, rows, FALSE);                                                   \
+    multiply (gemm, panel, tile, rows);                                                            \
   }                                                                                                \
   static void floats_##rows (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile)   \
   {                                                                                                \

@@ -13,16 +13,14 @@
 #define PREFETCH 2048
 #ifdef USES_INT16
 #define ELEMENT 2
-#define FLIPS(gemm) FALSE
 #else
 #define ELEMENT 1
-/* Processors of Arm have no instructions to spare for a flip that changes nothing, nor have loops
- * of several instructions a product. */
-#if defined(LOADED_STEPS) || defined(TWO_STEPS)
-#define FLIPS(gemm) ((gemm)->flip != 0)
-#else
-#define FLIPS(gemm) TRUE
 #endif
+/* Where a flip costs much beside the products, rows come flipped. */
+#if defined(USES_INT16) || defined(NO_FLIP)
+#define FLIPS FALSE
+#else
+#define FLIPS TRUE
 #endif
 
 /** Where a tile reads and writes; (float results) the @rows that its rows were rounded of, and
@@ -59,16 +57,10 @@ step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stri
 }
 
 #ifdef TWO_STEPS
-static inline __attribute__ ((always_inline)) Vec
-activations (const guint8 *a, const Vec *flip)
-{
-  return flip != NULL ? flipped (broadcast (a), *flip) : broadcast (a);
-}
-
 /* Two steps whose products are added before they are widened: by activations at @a and @b. */
 static inline __attribute__ ((always_inline)) void
 two_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, const guint8 *b,
-           gsize stride, const guint8 *weights, const Vec *flip)
+           gsize stride, const guint8 *weights)
 {
   Vec w[2][2];
   SL_UNROLL
@@ -80,8 +72,8 @@ two_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, const
   }
   SL_UNROLL
   for (gint m = 0; m < rows; m++) {
-    const Vec values0 = activations (a + (gsize) m * stride, flip),
-              values1 = activations (b + (gsize) m * stride, flip);
+    const Vec values0 = broadcast (a + (gsize) m * stride),
+              values1 = broadcast (b + (gsize) m * stride);
     SL_UNROLL
     for (gint g = 0; g < groups; g++)
       sums[m * groups + g] = dot_two (sums[m * groups + g], values0, w[0][g], values1, w[1][g]);
@@ -90,8 +82,7 @@ two_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, const
 #endif
 
 #ifdef LOADED_STEPS
-/** What loaded steps begin with: activations of each row, before their flip, and a step's weights.
- */
+/** What loaded steps begin with: activations of each row, and a step's weights. */
 typedef struct
 {
   Vec values[MAX_ROWS], weights[2];
@@ -102,7 +93,7 @@ typedef struct
  * the next ones, and of these */
 static inline __attribute__ ((always_inline)) void
 loaded_steps (Vec *sums, Loaded *loaded, const gint rows, const gint groups, const guint8 *a,
-              const gsize *offsets, const guint8 *weights, const Vec *flip, const gboolean more)
+              const gsize *offsets, const guint8 *weights, const gboolean more)
 {
   if (more)
     __builtin_prefetch (weights + PREFETCH);
@@ -115,10 +106,6 @@ loaded_steps (Vec *sums, Loaded *loaded, const gint rows, const gint groups, con
     weights += VEC_BYTES * groups;
     SL_UNROLL
     for (gint m = 0; m < rows; m++) {
-      if (k == 0 && flip != NULL && m == 0)
-        loaded->values[0] = flipped_now (loaded->values[0], *flip);
-      if (k == 0 && flip != NULL && m + 1 < rows)
-        loaded->values[m + 1] = flipped_now (loaded->values[m + 1], *flip);
       sums[m * groups] = dot_part (sums[m * groups], loaded->values[m], k, w[0]);
       if (groups > 1)
         sums[m * groups + 1] = dot_part (sums[m * groups + 1], loaded->values[m], k, w[1]);
@@ -135,7 +122,7 @@ loaded_steps (Vec *sums, Loaded *loaded, const gint rows, const gint groups, con
 /* All of the @steps, in whole registers of activations. Behind the last ones nothing is read. */
 static inline __attribute__ ((always_inline)) void
 all_loaded_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride,
-                  const guint8 *weights, gint32 steps, const Vec *flip)
+                  const guint8 *weights, gint32 steps)
 {
   Loaded loaded;
   gsize offsets[MAX_ROWS];
@@ -151,10 +138,10 @@ all_loaded_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a
     loaded.weights[g] = load (weights + g * VEC_BYTES);
   for (; steps >= 2 * LOADED_STEPS; steps -= LOADED_STEPS) {
     a += 4 * LOADED_STEPS;
-    loaded_steps (sums, &loaded, rows, groups, a, offsets, weights, flip, TRUE);
+    loaded_steps (sums, &loaded, rows, groups, a, offsets, weights, TRUE);
     weights += LOADED_STEPS * VEC_BYTES * groups;
   }
-  loaded_steps (sums, &loaded, rows, groups, a, offsets, weights, flip, FALSE);
+  loaded_steps (sums, &loaded, rows, groups, a, offsets, weights, FALSE);
 }
 #endif
 
@@ -217,7 +204,7 @@ add_run (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize s
 {
 #ifdef LOADED_STEPS
   const gint32 whole = steps / LOADED_STEPS * LOADED_STEPS;
-  all_loaded_steps (sums, rows, groups, a, stride, weights, whole, flip);
+  all_loaded_steps (sums, rows, groups, a, stride, weights, whole);
   a += 4 * whole;
   weights += whole * VEC_BYTES * groups;
   steps -= whole;
@@ -251,7 +238,7 @@ add_products (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile
 #ifdef TWO_STEPS
   for (; k < 2 * panel->twos; k += 2, weights += 2 * VEC_BYTES * groups)
     two_steps (sums, rows, groups, a + panel->extra[k], a + panel->extra[k + 1], tile->stride,
-               weights, flip);
+               weights);
 #endif
   for (; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
     step (sums, rows, groups, a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights, flip,
@@ -260,10 +247,10 @@ add_products (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile
 
 static inline __attribute__ ((always_inline)) void
 multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows,
-          const gint groups, const gboolean flips)
+          const gint groups)
 {
   Vec sums[2 * MAX_ROWS];
-  add_products (gemm, panel, tile, sums, rows, groups, flips);
+  add_products (gemm, panel, tile, sums, rows, groups, FLIPS);
   const Finish finish = finish_of (gemm, panel, groups);
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i += 4)
@@ -290,10 +277,7 @@ multiply_floats (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *t
   static void multiply_##rows##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel, \
                                           const Tile *tile)                                 \
   {                                                                                         \
-    if (FLIPS (gemm))                                                                       \
-      multiply (gemm, panel, tile, rows, groups, TRUE);                                     \
-    else                                                                                    \
-      multiply (gemm, panel, tile, rows, groups, FALSE);                                    \
+    multiply (gemm, panel, tile, rows, groups);                                             \
   }                                                                                         \
   static void floats_##rows##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel,   \
                                         const Tile *tile)                                   \

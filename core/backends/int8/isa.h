@@ -159,6 +159,8 @@ typedef struct
 /**
  * SlInt8Isa:
  * @lanes: output channels of a group; @unit: activations of a step; @max_groups: groups of a panel
+ * @loaded: activations that follow each other which @gemm loads at once, for several steps; 0 where
+ * it loads those of a step
  * @int16: weights and activations are int16
  * @pairs: products of two neighbouring activations are added in 16 bits, which limits the sums of
  * their weights (sl_int8_take())
@@ -168,7 +170,7 @@ typedef struct
  * @faster: whether these loops beat XNNPACK's for uint8 and for int8 tensors
  * @widen: (@int16 only) quantised values to int16; reads and writes up to 15 past the last
  * @shallow: of no more activations than this rows of the multiplication are brought to u(a) before
- * it, rather than by @flip
+ * it, rather than by @flip; G_MAXINT32 where @gemm takes nothing but u(a)
  * @flip: (not @int16) quantised values of the other signedness to u(a), in place or not; reads and
  * writes up to 63 past the last
  * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to
@@ -198,7 +200,7 @@ typedef struct _SlInt8Isa SlInt8Isa;
 struct _SlInt8Isa
 {
   const char *name;
-  gint32 lanes, unit, max_groups, dw_lanes, shallow;
+  gint32 lanes, unit, loaded, max_groups, dw_lanes, shallow;
   gboolean int16, pairs, signed_values, either, symmetric;
   gboolean faster_u8, faster_i8;
   void (*widen) (gint16 *to, const guint8 *from, gsize n, gboolean is_signed);

@@ -4,6 +4,9 @@
  * later ones none for uint8.
  */
 #include "core/backends/int8/simd.h"
+#ifdef __aarch64__
+#include "core/backends/int8/add_neon.h"
+#endif
 
 /* What a step of the multiplication takes. */
 #if defined(SL_INT8_FOR_I8MM)
@@ -30,6 +33,10 @@
 static void
 add_simd (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n)
 {
+#ifdef __aarch64__
+  if (add_by_digits (add, a, b, out, n))
+    return;
+#endif
   const Narrow narrow = narrow_of (&add->output);
   const Vec flip = set_dwords (add->flip);
   for (gsize i = 0; i < n; i += VEC_BYTES) {
@@ -106,8 +113,13 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .unit = GEMM_UNIT,
   .dw_lanes = VEC_BYTES,
   .flip = SL_SIMD (sl_int8_flip),
-#ifdef MAX_SHALLOW
+#ifdef LOADED_STEPS
+  .loaded = LOADED_STEPS * GEMM_UNIT,
+#endif
+#if defined(MAX_SHALLOW)
   .shallow = 4 * MAX_SHALLOW,
+#elif defined(NO_FLIP)
+  .shallow = G_MAXINT32,
 #endif
 #endif
   .faster_u8 = TRUE,

@@ -32,6 +32,11 @@
 #define SPARSE_END 12
 /* Most activations of a row: a tile of them stays in the second cache. */
 #define SPARSE_DEPTH 4096
+/* With loops that load several steps at once an odd one takes as long as this many, the start of a
+ * run as this many; and in cycles of a row, the start of its copy. */
+#define ODD_STEP 1.5
+#define RUN_STEPS 0.5
+#define COPY_START 8
 /* Most blocks after which channels of a flat layer repeat. */
 #define MAX_FLAT_BLOCKS 16
 
@@ -188,6 +193,29 @@ depthwise_mode (const SlInt8Layer *layer)
            : SL_INT8_DW_TAPS;
 }
 
+/* Steps of @n activations that follow each other: some take longer than those of whole registers.
+ */
+static gdouble
+steps_of (gint32 n, gint32 loaded)
+{
+  return n / loaded * SL_INT8_QUAD + ODD_STEP * ((n % loaded + SL_INT8_QUAD - 1) / SL_INT8_QUAD);
+}
+
+/* Whether rows of windows are so short that a copy of each window is read faster, where the loops
+ * load several steps at once. */
+static gboolean
+gathers (const SlInt8Layer *layer)
+{
+  const gint32 loaded = layer->isa->loaded, run = layer->window.filter_w * layer->window.channels,
+               width = layer->isa->max_groups * layer->isa->lanes;
+  if (loaded == 0)
+    return FALSE;
+  const gdouble saved =
+    layer->window.filter_h * (steps_of (run, loaded) + RUN_STEPS) - steps_of (layer->depth, loaded);
+  const gdouble copied = layer->window.filter_h * (2.0 * ((run + 15) / 16) + COPY_START);
+  return saved * ((layer->channels + width - 1) / width) > copied;
+}
+
 static SlInt8Mode
 mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
@@ -201,6 +229,7 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   if (node->op == SL_OP_FULLY_CONNECTED || sl_window_is_pixel (w))
     return SL_INT8_DIRECT;
   return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY
+             && !gathers (layer)
            ? SL_INT8_BANDED
            : SL_INT8_GATHERED;
 }
@@ -220,14 +249,15 @@ isa_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 }
 
 /* Whether rows are flipped before they are multiplied: a copy, which pays where one is made anyway,
- * and where it serves many channels but is not deep. */
+ * and where it serves many channels but is not deep. Some instruction sets want it of all rows. */
 static gboolean
 flips_rows (const SlInt8Layer *layer)
 {
   const gboolean by_rows = layer->mode == SL_INT8_DIRECT || layer->mode == SL_INT8_GATHERED;
-  const gboolean pays =
-    layer->mode == SL_INT8_BANDED
-    || (by_rows && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes);
+  const gint32 shallow = layer->isa->shallow;
+  const gboolean pays = layer->mode == SL_INT8_BANDED
+                        || (by_rows && layer->depth <= shallow
+                            && (layer->channels > layer->isa->lanes || shallow == G_MAXINT32));
   return layer->flip != 0 && pays;
 }
 

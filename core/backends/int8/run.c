@@ -21,8 +21,11 @@ typedef struct
 static inline void
 copy_run (guint8 *to, const guint8 *from, gsize bytes)
 {
-  for (gsize i = 0; i < bytes; i += 16)
-    memcpy (to + i, from + i, 16);
+  const guint8 *const end = from + bytes;
+  for (; end - from >= 64; from += 64, to += 64)
+    memcpy (to, from, 64);
+  for (; from < end; from += 16, to += 16)
+    memcpy (to, from, 16);
 }
 
 /* A row of the window at input column @x0 where it crosses a border or skips pixels. */
@@ -49,17 +52,15 @@ gather (const SlInt8Layer *layer, const guint8 *x, gint32 row, guint8 *to)
   const gboolean inside = w->dilation_w == 1 && x0 >= 0 && x0 + w->filter_w <= w->w;
   const gsize line_bytes = (gsize) w->w * (gsize) w->channels,
               run = (gsize) w->filter_w * (gsize) w->channels;
-  for (gint32 fy = 0; fy < w->filter_h; fy++, to += run) {
-    const gint32 y = y0 + fy * w->dilation_h;
-    if (y < 0 || y >= w->h) {
+  const gssize next = (gssize) line_bytes * w->dilation_h;
+  gssize line = ((gssize) image * w->h + y0) * (gssize) line_bytes;
+  for (gint32 fy = 0, y = y0; fy < w->filter_h; fy++, y += w->dilation_h, line += next, to += run) {
+    if (y < 0 || y >= w->h)
       memset (to, layer->zero_byte, run);
-      continue;
-    }
-    const guint8 *line = x + ((gsize) image * (gsize) w->h + (gsize) y) * line_bytes;
-    if (inside)
-      copy_run (to, line + (gsize) x0 * (gsize) w->channels, run);
+    else if (inside)
+      copy_run (to, x + line + (gssize) x0 * w->channels, run);
     else
-      gather_taps (layer, line, x0, to);
+      gather_taps (layer, x + line, x0, to);
   }
 }
 

@@ -18,6 +18,10 @@
 #endif
 #define LANES 4
 #define VEC_BYTES 16
+#ifndef SL_INT8_FOR_I8MM
+/* Rows are flipped before they are multiplied. */
+#define NO_FLIP
+#endif
 #if defined(SL_INT8_FOR_DOTPROD)
 #define MAX_ROWS 8
 /* A register holds a row's activations of so many steps. */
@@ -239,9 +243,7 @@ dot (Vec sums, Vec values, Vec weights)
 #endif
 }
 
-#ifdef LOADED_STEPS
-/* load() and dot_part() in the order in which they are written, which compilers change for the
- * worse. */
+/* load() where it is written: compilers change the order of loads and products for the worse. */
 static inline __attribute__ ((always_inline)) Vec
 load_now (const guint8 *at)
 {
@@ -259,13 +261,7 @@ load_at (const guint8 *at, gsize offset)
   return loaded;
 }
 
-static inline __attribute__ ((always_inline)) Vec
-flipped_now (Vec values, Vec flip)
-{
-  __asm__ volatile("eor %0.16b, %0.16b, %1.16b" : "+w"(values) : "w"(flip));
-  return values;
-}
-
+#ifdef LOADED_STEPS
 #define DOT_LANE(lane) \
   __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[" #lane "]" : "+w"(sums) : "w"(weights), "w"(values))
 

@@ -54,6 +54,8 @@ typedef gint32 Mask;
 #define ROUNDED_MOST 127
 /* The products of two steps are added before they are widened. */
 #define TWO_STEPS
+/* Rows are flipped before they are multiplied. */
+#define NO_FLIP
 #else
 #define SL_SIMD(name) name##_avx2
 #define USES_INT16
