@@ -22,6 +22,14 @@ export PATH="/usr/lib/ccache:$PATH" CCACHE_SLOPPINESS=pch_defines,time_macros
 [ -f build-arm64/build.ninja ] || meson setup build-arm64 --cross-file scripts/packaging/arm64.cross -Dwerror=true -Dbench=disabled
 ninja -C build-arm64
 
+# Programs that start themselves, or others, need a kernel that runs programs for Arm by QEMU: until this script ends, if it did not before.
+binfmt=/proc/sys/fs/binfmt_misc
+[ -e $binfmt/register ] || mount -t binfmt_misc binfmt_misc $binfmt
+if [ ! -e $binfmt/qemu-aarch64 ]; then
+  cat /usr/lib/binfmt.d/qemu-aarch64.conf >$binfmt/register
+  trap 'echo -1 >$binfmt/qemu-aarch64' EXIT
+fi
+
 suites=${ARM64_SUITES:-base core ops preprocess models postprocess quantize elements}
 kernels=${ARM64_KERNELS:-cpu}
 status=0
