@@ -252,3 +252,9 @@ sl_cpu_may_use (SlCpuLevel level, unsigned int features)
 {
   return level <= chosen ()->level && sl_cpu_has (features);
 }
+
+bool
+sl_cpu_computes_halves (void)
+{
+  return sl_cpu_may_use (SL_CPU_LEVEL_DOTPROD, SL_CPU_NEON | SL_CPU_FP16);
+}

@@ -91,6 +91,8 @@ const void *sl_cpu_best (const SlCpuRow *rows, unsigned int n);
 
 /** sl_cpu_has: whether the processor has all of @features and no mask hides one; any thread. */
 bool sl_cpu_has (unsigned int features);
+/** sl_cpu_computes_halves: whether kernels may compute in binary16; any thread. */
+bool sl_cpu_computes_halves (void);
 /** sl_cpu_may_use: whether kernels of @level that need @features can run here and SIGHTLINE_CPU
  * allows them; any thread. */
 bool sl_cpu_may_use (SlCpuLevel level, unsigned int features);

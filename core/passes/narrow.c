@@ -6,6 +6,7 @@
  * outputs of the graph stay as they are; nodes that move their elements get a CAST in between.
  */
 #include "core/base/build_selection.h"
+#include "core/base/cpu.h"
 #include "core/graph/graph_private.h"
 #include "core/graph/lifetimes.h"
 #include "core/ops/halves.h"
@@ -313,13 +314,14 @@ sl_graph_narrow (SlGraph *graph)
   if (rounds == MAX_ROUNDS || !has_room (&n))
     return;
   g_autofree guint8 *moved = g_new0 (guint8, n_tensors + 1);
-  widen_small (&n, n_tensors, moved);
+  if (!sl_cpu_computes_halves ())
+    widen_small (&n, n_tensors, moved);
   add_casts (&n);
   for (guint i = 0; i < n_tensors; i++) {
     SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, i);
     if (states[roots[i]] == NARROW && tensor->dtype == SL_DTYPE_F32)
       convert (tensor, SL_DTYPE_F16);
   }
-  if (may_plan (graph))
+  if (!sl_cpu_computes_halves () && may_plan (graph))
     widen_free (&n, n_tensors, moved);
 }

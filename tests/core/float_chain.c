@@ -15,6 +15,8 @@
 #define MAX_LAYERS 4
 /* Of a value, and of the largest one. */
 #define TOLERANCE 1e-4
+/* The same in binary16, of the longest sums of the cases. */
+#define HALVES_TOLERANCE 0x1p-6
 
 typedef enum
 {
@@ -177,12 +179,13 @@ add_layer (Model *m, const Layer *layer, gint32 from, gint32 first, gint32 chann
 }
 
 static void
-build (Model *m, const Case *c, guint32 seed)
+build (Model *m, const Case *c, guint32 seed, SlPrecision precision)
 {
   const gint32 dims[4] = { c->n, c->h, c->w, c->channels };
   gint32 channels = c->channels;
   memset (m, 0, sizeof *m);
   check_init (&m->check, seed);
+  sl_graph_set_precision (m->check.graph, precision);
   const gint32 first = check_input (&m->check, SL_DTYPE_F32, 4, dims, 0, 0);
   for (gint32 at = first; m->n < MAX_LAYERS && c->layers[m->n].kind != NONE; m->n++) {
     const gboolean last = m->n + 1 == MAX_LAYERS || c->layers[m->n + 1].kind == NONE;
@@ -291,40 +294,46 @@ run (const Model *m, guint threads, gboolean single, guint *steps)
 }
 
 static void
-compare (const Model *m, const Case *c, const double *expected)
+compare (const Model *m, const Case *c, const double *expected, SlPrecision precision)
 {
+  const gboolean floats = precision == SL_PRECISION_FLOAT;
   const gsize bytes = sl_graph_output_tensor (m->check.graph, 0)->bytes;
   guint steps;
   gfloat *alone = run (m, 1, TRUE, &steps);
   double largest = 1;
-  g_assert_cmpuint (steps, ==, m->n);
+  if (floats)
+    g_assert_cmpuint (steps, ==, m->n);
   for (gsize i = 0; i < bytes / sizeof alone[0]; i++)
     largest = fmax (largest, fabs (expected[i]));
   for (gsize i = 0; i < bytes / sizeof alone[0]; i++)
-    g_assert_cmpfloat_with_epsilon ((double) alone[i], expected[i], TOLERANCE * largest);
+    g_assert_cmpfloat_with_epsilon ((double) alone[i], expected[i],
+                                    (floats ? TOLERANCE : HALVES_TOLERANCE) * largest);
   for (guint threads = 1; threads <= 3; threads++) {
     gfloat *joined = run (m, threads, FALSE, &steps);
-    g_assert_cmpuint (steps, ==, c->steps);
+    if (floats)
+      g_assert_cmpuint (steps, ==, c->steps);
     g_assert_cmpmem (joined, bytes, alone, bytes);
     sl_tensor_buffer_free (joined);
   }
   sl_tensor_buffer_free (alone);
 }
 
+/* @data: SlPrecision */
 static void
-test_cases (void)
+test_cases (gconstpointer data)
 {
+  const SlPrecision precision = (SlPrecision) GPOINTER_TO_INT (data);
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   for (guint k = 0; k < G_N_ELEMENTS (cases); k++) {
     Model m;
-    build (&m, &cases[k], k);
+    build (&m, &cases[k], k, precision);
     g_autofree double *expected = expected_of (&m, &cases[k]);
     for (guint i = 0; i < n_isas; i++) {
       if (!isas[i]->faster)
         continue;
       sl_float_isa_force (isas[i]);
-      compare (&m, &cases[k], expected);
+      compare (&m, &cases[k], expected, precision);
       sl_float_isa_force (NULL);
     }
     model_clear (&m);
@@ -344,7 +353,7 @@ test_few_rows (void)
                             { DEPTHWISE, 280, 3, 1, 1, FALSE, SL_ACTIVATION_NONE } },
                           1 };
   Model m;
-  build (&m, &c, 1);
+  build (&m, &c, 1, SL_PRECISION_FLOAT);
   const gsize bytes = sl_graph_output_tensor (m.check.graph, 0)->bytes;
   guint steps[2];
   void *joined = run (&m, 1, FALSE, &steps[0]), *apart = run (&m, 2, FALSE, &steps[1]);
@@ -359,7 +368,10 @@ test_few_rows (void)
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/core/float-chain/cases", test_cases);
+  g_test_add_data_func ("/core/float-chain/cases", GINT_TO_POINTER (SL_PRECISION_FLOAT),
+                        test_cases);
+  g_test_add_data_func ("/core/float-chain/halves", GINT_TO_POINTER (SL_PRECISION_FP16),
+                        test_cases);
   if (sl_float_isa ()->faster)
     g_test_add_func ("/core/float-chain/few-rows", test_few_rows);
   return g_test_run ();

@@ -32,16 +32,17 @@
 /**
  * Stage: a layer of a chain.
  * @input, @second: operands that are whole tensors; -1: rows of the stage before
- * @line: floats of a row of the output; @in_line: of the input
+ * @line: bytes of a row of the output; @in_line: of the input; @in_size: of its elements;
+ * @second_line: of a row of @second
  * @in_h, @out_h: rows of an image
  * @kept: rows of the output that stay until the next stage has read them
- * @at: floats from the beginning of the chain's scratch memory to these rows
+ * @at: bytes from the beginning of the chain's scratch memory to these rows
  */
 typedef struct
 {
   SlFloatLayer *layer;
   gint32 input, second;
-  gsize line, in_line, at;
+  gsize line, in_line, in_size, second_line, at;
   gint32 in_h, out_h, kept;
 } Stage;
 
@@ -72,7 +73,7 @@ typedef struct
 {
   const Run *run;
   gint32 image, next[MAX_STAGES];
-  gfloat *kept;
+  guint8 *kept;
   guint thread;
 } Band;
 
@@ -83,10 +84,20 @@ has_strips (const SlNode *node)
   return node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_MAX_POOL_2D;
 }
 
+/* Where loops compute in binary16, rows of it are no detour. */
 static gboolean
 is_floats (const SlTensor *tensor)
 {
-  return tensor->dtype == SL_DTYPE_F32 && tensor->rank == 4;
+  return tensor->rank == 4
+         && (tensor->dtype == SL_DTYPE_F32
+             || (tensor->dtype == SL_DTYPE_F16 && sl_float_halves (sl_float_isa ()) != NULL));
+}
+
+/* Bytes of @tensor as floats: chains are the same for any precision. */
+static gsize
+float_bytes (const SlTensor *tensor)
+{
+  return sl_tensor_count (tensor) * sizeof (gfloat);
 }
 
 /* Whether the loops of a chain read and write the data of @node: all of it is floats, and so are
@@ -152,7 +163,7 @@ has_good_rows (const SlGraph *graph, const SlNode *node, const SlTensor *between
       return FALSE;
   }
   return rows >= FEW_ROWS && between->dims[2] >= FEW_PIXELS
-         && between->bytes / (guint64) rows <= KEPT_BYTES / reach;
+         && float_bytes (between) / (guint64) rows <= KEPT_BYTES / reach;
 }
 
 /* Whether node @next may be the stage behind node @next - 1, whose only reader it is. */
@@ -191,7 +202,8 @@ sl_float_chain_length (const SlGraph *graph, const SlBackend *const *backends, c
     return 1;
   for (; n < MAX_STAGES && may_follow (graph, backends, readers, threads, first + n); n++) {
     const SlNode *next = sl_graph_node (graph, first + n);
-    const gsize bytes = sl_node_output (graph, sl_graph_node (graph, first + n - 1), 0)->bytes;
+    const gsize bytes =
+      float_bytes (sl_node_output (graph, sl_graph_node (graph, first + n - 1), 0));
     const gboolean window = has_strips (next);
     if ((window && windows) || (next->op == SL_OP_ADD ? n < 2 : bytes < LEAST_BYTES)
         || (n > 1 && !window && expands (graph, backends, readers, threads, first + n)))
@@ -237,15 +249,24 @@ set_stage (SlFloatChain *chain, guint i, const SlFloatIsa *isa, SlHost *host, co
   *stage = (Stage){ .layer = sl_float_layer_new (isa, host, node, error),
                     .input = i == 0 ? operand : -1,
                     .second = -1,
-                    .in_line = (gsize) x->dims[2] * (gsize) x->dims[3],
-                    .line = (gsize) y->dims[2] * (gsize) y->dims[3],
+                    .in_line = (gsize) x->dims[2] * (gsize) x->dims[3] * sl_dtype_size (x->dtype),
+                    .line = (gsize) y->dims[2] * (gsize) y->dims[3] * sl_dtype_size (y->dtype),
+                    .in_size = sl_dtype_size (x->dtype),
                     .in_h = x->dims[1],
                     .out_h = y->dims[1] };
   if (stage->layer == NULL)
     return FALSE;
   if (node->op == SL_OP_ADD) {
-    stage->second = operand + (node->inputs[0] == chain->between ? 1 : 0);
-    stage->layer->elements.piece = stage->line;
+    const guint other = node->inputs[0] == chain->between ? 1 : 0;
+    const SlTensor *second = sl_node_input (host->graph, node, other);
+    stage->second = operand + (gint32) other;
+    stage->second_line = second->bytes / ((gsize) y->dims[0] * (gsize) y->dims[1]);
+    stage->layer->elements.piece = (gsize) y->dims[2] * (gsize) y->dims[3];
+    if (other == 0) {
+      const gboolean narrow = stage->layer->narrow.x;
+      stage->layer->narrow.x = stage->layer->narrow.second;
+      stage->layer->narrow.second = narrow;
+    }
   }
   chain->between = node->outputs[0];
   chain->output = (guint) operand + node->n_inputs;
@@ -258,17 +279,16 @@ set_stage (SlFloatChain *chain, guint i, const SlFloatIsa *isa, SlHost *host, co
 static gsize
 set_rows (SlFloatChain *chain)
 {
-  const gsize unit = SL_TENSOR_ALIGN / sizeof (gfloat);
   gsize at = 0;
   for (guint i = 0; i + 1 < chain->n; i++) {
     Stage *stage = &chain->stages[i];
     stage->kept =
       window_rows (stage[1].layer, rows_at_once (stage[1].layer)) + rows_at_once (stage->layer) - 1;
     stage->at = at;
-    at += ((gsize) stage->kept * stage->line + SL_TENSOR_PADDING / sizeof (gfloat) + unit - 1)
-          / unit * unit;
+    at += ((gsize) stage->kept * stage->line + SL_TENSOR_PADDING + SL_TENSOR_ALIGN - 1)
+          / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
   }
-  return at * sizeof (gfloat);
+  return at;
 }
 
 /* Work items of each image: as many as windows allow. */
@@ -305,36 +325,48 @@ sl_float_chain_new (const SlFloatIsa *isa, SlHost *host, const SlStep *step, GEr
   return chain;
 }
 
-/* Where row @y of stage @i is made. */
-static gfloat *
-place_of (const Band *band, guint i, gint32 y)
+/* Row @y of stage @i, of those that are kept or of the output of the chain. */
+static guint8 *
+row_of (const Band *band, guint i, gint32 y)
 {
   const SlFloatChain *chain = band->run->chain;
   const Stage *stage = &chain->stages[i];
   return i + 1 == chain->n
-           ? (gfloat *) band->run->memory[chain->output]
+           ? (guint8 *) band->run->memory[chain->output]
                + ((gsize) band->image * (gsize) stage->out_h + (gsize) y) * stage->line
            : band->kept + stage->at + (gsize) (y % stage->kept) * stage->line;
+}
+
+static gfloat *
+place_of (const Band *band, guint i, gint32 y)
+{
+  return (gfloat *) (gpointer) row_of (band, i, y);
+}
+
+/* Row @y of operand @operand of the chain, whose rows are @line bytes, of as many as @h an image. */
+static const gfloat *
+operand_row (const Band *band, gint32 operand, gint32 h, gint32 y, gsize line)
+{
+  return (const gfloat *) (gconstpointer) ((const guint8 *) band->run->memory[operand]
+                                           + ((gsize) band->image * (gsize) h + (gsize) y) * line);
 }
 
 /* The next @n rows of stage @i. */
 static void
 make_next (Band *band, guint i, gint32 n)
 {
-  const Run *run = band->run;
-  const Stage *stage = &run->chain->stages[i];
+  const Stage *stage = &band->run->chain->stages[i];
   const gint32 y = band->next[i];
-  const gsize image = (gsize) band->image;
   const gfloat *second = NULL;
-  SlFloatLines in = { NULL, stage->in_h };
-  if (stage->input >= 0)
-    in.first =
-      (const gfloat *) run->memory[stage->input] + image * (gsize) stage->in_h * stage->in_line;
-  else
-    in = (SlFloatLines){ band->kept + stage[-1].at, stage[-1].kept };
+  SlFloatLines in = { NULL, stage->in_h, stage->in_size };
+  if (stage->input >= 0) {
+    in.first = operand_row (band, stage->input, stage->in_h, 0, stage->in_line);
+  } else {
+    in.first = place_of (band, i - 1, 0);
+    in.kept = stage[-1].kept;
+  }
   if (stage->second >= 0)
-    second = (const gfloat *) run->memory[stage->second]
-             + (image * (gsize) stage->out_h + (gsize) y) * stage->line;
+    second = operand_row (band, stage->second, stage->out_h, y, stage->second_line);
   sl_float_layer_rows (stage->layer, &in, second, y, n,
                        (gfloat *const[2]){ place_of (band, i, y), place_of (band, i, y + n - 1) },
                        band->thread);
@@ -366,8 +398,7 @@ run_band (const void *data, guint item, guint thread)
                begin = (gint32) ((gint64) rows * at / chain->bands),
                end = (gint32) ((gint64) rows * (at + 1) / chain->bands);
   Band band = { .run = run, .image = (gint32) item / chain->bands, .thread = thread };
-  band.kept =
-    (gfloat *) (gpointer) (chain->scratch->memory + chain->scratch->bytes * thread + chain->at);
+  band.kept = chain->scratch->memory + chain->scratch->bytes * thread + chain->at;
   band.next[chain->n - 1] = begin;
   for (guint i = chain->n - 1; i > 0; i--) {
     const Stage *stage = &chain->stages[i];

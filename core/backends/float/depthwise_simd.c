@@ -9,9 +9,16 @@
 /* Pixels of each of two rows: their sums and a row of both windows' weights are registers. */
 #define PAIR_PIXELS (MAX_ROWS > 6 ? SL_FLOAT_MAX_PIXELS : SL_FLOAT_MAX_PIXELS / 2)
 
+/* What a pixel's address, of floats or binary16, points to. */
+static inline const Real *
+pixel (const gfloat *at)
+{
+  return (const Real *) (gconstpointer) at;
+}
+
 /* Any window. */
 static inline __attribute__ ((always_inline)) void
-add_row (const SlFloatDepthwise *layer, const gfloat *const *columns, const gfloat *weights,
+add_row (const SlFloatDepthwise *layer, const gfloat *const *columns, const Real *weights,
          gint32 channel, Vec *sums, const gint pixels)
 {
   for (gint32 x = 0; x < layer->filter_w; x++) {
@@ -19,13 +26,13 @@ add_row (const SlFloatDepthwise *layer, const gfloat *const *columns, const gflo
     SL_UNROLL
     for (gint i = 0; i < pixels; i++)
       sums[i] =
-        fused (load (columns[i * layer->stride + x * layer->dilation] + channel), w, sums[i]);
+        fused (load (pixel (columns[i * layer->stride + x * layer->dilation]) + channel), w, sums[i]);
   }
 }
 
 /* A window of @width without dilation. */
 static inline __attribute__ ((always_inline)) void
-add_known_row (const gfloat *const *columns, const gfloat *weights, gint32 channel, Vec *sums,
+add_known_row (const gfloat *const *columns, const Real *weights, gint32 channel, Vec *sums,
                const gint pixels, const gint width, const gint stride)
 {
   Vec w[5];
@@ -34,7 +41,7 @@ add_known_row (const gfloat *const *columns, const gfloat *weights, gint32 chann
     w[x] = load (weights + x * LANES);
   SL_UNROLL
   for (gint column = 0; column < (pixels - 1) * stride + width; column++) {
-    const Vec values = load (columns[column] + channel);
+    const Vec values = load (pixel (columns[column]) + channel);
     SL_UNROLL
     for (gint x = column % stride; x < width; x += stride)
       if (x <= column && (column - x) / stride < pixels)
@@ -45,13 +52,13 @@ add_known_row (const gfloat *const *columns, const gfloat *weights, gint32 chann
 /* @width 0: any window. */
 static inline __attribute__ ((always_inline)) void
 run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first, gint32 channel,
-            gfloat *out, const gint pixels, const gint width, const gint stride)
+            Real *out, const gint pixels, const gint width, const gint stride)
 {
   Vec sums[SL_FLOAT_MAX_PIXELS];
   const gint32 taps = layer->filter_h * layer->filter_w;
-  const gfloat *weights = layer->weights + (gsize) channel * (gsize) taps;
+  const Real *weights = (const Real *) layer->weights + (gsize) channel * (gsize) taps;
   const gfloat *const *columns = strip->pixels + first * layer->stride;
-  const Vec bias = load (layer->bias + channel), lo = broadcast (layer->lo),
+  const Vec bias = load ((const Real *) layer->bias + channel), lo = broadcast (layer->lo),
             hi = broadcast (layer->hi);
   SL_UNROLL
   for (gint i = 0; i < pixels; i++)
@@ -71,12 +78,12 @@ run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 fir
 }
 
 typedef void (*PixelsFunction) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
-                                gint32 first, gint32 channel, gfloat *out);
+                                gint32 first, gint32 channel, Real *out);
 
 #define DEFINE(pixels, width, stride)                                                     \
   static void run_##pixels##_##width##_##stride (const SlFloatDepthwise *layer,           \
                                                  const SlFloatStrip *strip, gint32 first, \
-                                                 gint32 channel, gfloat *out)             \
+                                                 gint32 channel, Real *out)             \
   {                                                                                       \
     run_pixels (layer, strip, first, channel, out, pixels, width, stride);                \
   }
@@ -105,7 +112,7 @@ static const PixelsFunction functions[SL_FLOAT_MAX_PIXELS][5] = {
 /* A row of the input, and the rows of weights that the windows of the upper and of the lower row of
  * the output have for it, NULL = none. */
 static inline __attribute__ ((always_inline)) void
-add_shared_row (const gfloat *const *columns, const gfloat *upper, const gfloat *lower,
+add_shared_row (const gfloat *const *columns, const Real *upper, const Real *lower,
                 gint32 channel, Vec *sums, const gint pixels, const gint width)
 {
   Vec w[2][5];
@@ -118,7 +125,7 @@ add_shared_row (const gfloat *const *columns, const gfloat *upper, const gfloat 
   }
   SL_UNROLL
   for (gint column = 0; column < pixels - 1 + width; column++) {
-    const Vec values = load (columns[column] + channel);
+    const Vec values = load (pixel (columns[column]) + channel);
     SL_UNROLL
     for (gint x = 0; x < width; x++) {
       const gint i = column - x;
@@ -132,13 +139,13 @@ add_shared_row (const gfloat *const *columns, const gfloat *upper, const gfloat 
 
 static inline __attribute__ ((always_inline)) void
 run_pair (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first, gint32 channel,
-          gfloat *const out[2], const gint pixels, const gint width)
+          Real *const out[2], const gint pixels, const gint width)
 {
   Vec sums[2 * SL_FLOAT_MAX_PIXELS];
   const gint row = width * LANES;
-  const gfloat *weights = layer->weights + (gsize) channel * (gsize) (width * width);
+  const Real *weights = (const Real *) layer->weights + (gsize) channel * (gsize) (width * width);
   const gfloat *const *columns = strip->pixels + first;
-  const Vec bias = load (layer->bias + channel), lo = broadcast (layer->lo),
+  const Vec bias = load ((const Real *) layer->bias + channel), lo = broadcast (layer->lo),
             hi = broadcast (layer->hi);
   const gsize at = (gsize) first * (gsize) layer->channels + (gsize) channel;
   SL_UNROLL
@@ -158,11 +165,11 @@ run_pair (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first
 }
 
 typedef void (*PairFunction) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
-                              gint32 first, gint32 channel, gfloat *const out[2]);
+                              gint32 first, gint32 channel, Real *const out[2]);
 
 #define DEFINE_PAIR(pixels, width)                                                               \
   static void pair_##pixels##_##width (const SlFloatDepthwise *layer, const SlFloatStrip *strip, \
-                                       gint32 first, gint32 channel, gfloat *const out[2])       \
+                                       gint32 first, gint32 channel, Real *const out[2])         \
   {                                                                                              \
     run_pair (layer, strip, first, channel, out, pixels, width);                                 \
   }
@@ -197,15 +204,16 @@ SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip 
   const gint32 most = strip->rows == 2 ? PAIR_PIXELS : SL_FLOAT_MAX_PIXELS;
   const gboolean is_known =
     layer->dilation == 1 && layer->stride <= 2 && (layer->filter_w == 3 || layer->filter_w == 5);
+  Real *const to[2] = { (Real *) (gpointer) out[0], (Real *) (gpointer) out[1] };
   const gint32 kind = is_known ? (layer->filter_w == 3 ? 0 : 2) + layer->stride : 0;
   for (gint32 channel = 0; channel < layer->channels; channel += LANES) {
     gint32 first = 0;
     for (gint32 pieces = (strip->count + most - 1) / most; pieces > 0; pieces--) {
       const gint32 pixels = (strip->count - first + pieces - 1) / pieces;
       if (strip->rows == 2)
-        pairs[pixels - 1][layer->filter_w == 5](layer, strip, first, channel, out);
+        pairs[pixels - 1][layer->filter_w == 5](layer, strip, first, channel, to);
       else
-        functions[pixels - 1][kind](layer, strip, first, channel, out[0]);
+        functions[pixels - 1][kind](layer, strip, first, channel, to[0]);
       first += pixels;
     }
   }

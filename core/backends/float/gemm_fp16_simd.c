@@ -1,41 +1,110 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A tile of a matrix product in binary16, of which a register of Arm holds eight: sums of BLOCK
- * products are binary16, and these are added up in floats. Activations are rounded once for all
- * panels. Each row is first multiplied by a power of two that brings its largest activation to what
- * the layer's weights leave room for, so that no sum leaves the range of binary16, and taken back
- * at the end.
+ * products, and sums of these. Rows of binary16 are read in place if none of their activations is
+ * so large that a sum could leave the range of binary16. Other rows, and rows of floats, are copied
+ * for all panels: each is multiplied by a power of two that brings its largest activation to what
+ * the layer's weights leave room for, and results are multiplied back.
  */
 #include <math.h>
 
+#include "core/backends/float/layer.h"
+#include "core/backends/float/simd.h"
+
+/* Products of a sum. */
+#define BLOCK 32
+/* Registers of four channels of a panel are halves of one of eight. */
+#define HALF_LANES 4
+/* Before the activations of a copied row, in as many numbers, what its results are multiplied by. */
+#define HEAD 8
+/* Bits of a number without its sign. */
+#define MAGNITUDE 0x7fff
+
+G_STATIC_ASSERT (LANES == SL_FLOAT_WIDE && BLOCK % LANES == 0);
+G_STATIC_ASSERT (HEAD * sizeof (guint16) >= sizeof (gfloat));
+
+/* The activations of @rows rows. @back: (nullable): what results are multiplied by is before each
+ * row */
+typedef struct
+{
+  const guint16 *const *runs;
+  gint32 n_runs, length;
+  gboolean back;
+} Tile;
+
+#define TILE_GROUPS 2
+#define TILE_ROWS Tile
 #include "core/backends/float/tiles.h"
 
-/* Activations of a register, and products of a sum: of so many no sum is beyond
- * SL_FLOAT_HALVES_REACH times as much. */
-#define WIDE 8
-#define BLOCK 32
-/* Before the activations of a row, in as many numbers, what its results are multiplied by. */
-#define HEAD 8
+static inline const guint16 *
+halves (const gfloat *at)
+{
+  return (const guint16 *) (gconstpointer) at;
+}
 
-G_STATIC_ASSERT (BLOCK *SL_FLOAT_HALVES_REACH < 65504);
-G_STATIC_ASSERT (BLOCK % WIDE == 0 && HEAD * sizeof (guint16) >= sizeof (gfloat));
+/* The bits of the largest magnitude of @n numbers: those of negative numbers are larger the farther
+ * they are from 0, too. */
+static guint16
+largest_of (const guint16 *at, gint32 n)
+{
+  int16x8_t above = vdupq_n_s16 (0);
+  uint16x8_t below = vdupq_n_u16 (0);
+  guint16 most = 0;
+  gint32 k = 0;
+  for (; k + LANES <= n; k += LANES) {
+    const uint16x8_t bits = vld1q_u16 (at + k);
+    above = vmaxq_s16 (above, vreinterpretq_s16_u16 (bits));
+    below = vmaxq_u16 (below, bits);
+  }
+  for (; k < n; k++)
+    most = MAX (most, at[k] & MAGNITUDE);
+  const guint16 negative = vmaxvq_u16 (below);
+  most = MAX (most, (guint16) vmaxvq_s16 (above));
+  return negative > MAGNITUDE ? MAX (most, negative & MAGNITUDE) : most;
+}
+
+/* Whether an activation of row @r, of binary16, is too large for rows in place. */
+static gboolean
+is_large (const SlFloatGemm *gemm, const SlFloatRows *tile, gint32 r)
+{
+  guint16 most = 0;
+  for (gint32 run = 0; run < tile->n_runs; run++)
+    most = MAX (most, largest_of (halves (tile->runs[run * tile->rows + r]), tile->length));
+  return most > gemm->top;
+}
+
+/* Four activations from @k on of a run of floats or binary16. */
+static inline float32x4_t
+load_four (const SlFloatRows *tile, const gfloat *from, gint32 k)
+{
+  return tile->narrow ? vcvt_f32_f16 (vreinterpret_f16_u16 (vld1_u16 (halves (from) + k)))
+                      : vld1q_f32 (from + k);
+}
+
+/* The rest of a run. */
+static inline float32x4_t
+load_rest (const SlFloatRows *tile, const gfloat *from, gint32 k)
+{
+  const gsize size = tile->narrow ? sizeof (guint16) : sizeof (gfloat);
+  gfloat rest[HALF_LANES] = { 0 };
+  memcpy (rest, (const guint8 *) from + (gsize) k * size, (gsize) (tile->length - k) * size);
+  return load_four (tile, rest, 0);
+}
 
 /* The largest magnitude of a row; NaN or infinity where there is one. */
 static gfloat
 largest (const SlFloatRows *tile, gint32 r)
 {
   float32x4_t most = vdupq_n_f32 (0);
-  gfloat end = 0;
   for (gint32 run = 0; run < tile->n_runs; run++) {
     const gfloat *from = tile->runs[run * tile->rows + r];
     gint32 k = 0;
-    for (; k + LANES <= tile->length; k += LANES)
-      most = vmaxq_f32 (most, vabsq_f32 (load (from + k)));
-    for (; k < tile->length; k++)
-      end = fabsf (from[k]) > end || isnan (from[k]) ? fabsf (from[k]) : end;
+    for (; k + HALF_LANES <= tile->length; k += HALF_LANES)
+      most = vmaxq_f32 (most, vabsq_f32 (load_four (tile, from, k)));
+    if (k < tile->length)
+      most = vmaxq_f32 (most, vabsq_f32 (load_rest (tile, from, k)));
   }
-  const gfloat all = vmaxvq_f32 (most);
-  return isnan (end) || end > all ? end : all;
+  return vmaxvq_f32 (most);
 }
 
 /* The power of two that brings @most below @reach, a power of two; 1 where there is none. */
@@ -49,66 +118,84 @@ power_for (gfloat most, gfloat reach)
   return ldexpf (reach, CLAMP (-exponent, -100, 100));
 }
 
-/* Rows of @stride numbers with their heads; what is written behind a run is overwritten by the next
- * one. */
+/* A copied row, whose numbers behind the last are 0. */
 static void
-round_rows (const SlFloatRows *tile, gsize stride, gfloat reach, guint16 *to)
+round_row (const SlFloatRows *tile, gint32 r, gfloat power, guint16 *to)
 {
-  for (gint32 r = 0; r < tile->rows; r++) {
-    guint16 *at = to + (gsize) r * stride;
-    const gfloat power = power_for (largest (tile, r), reach), back = 1 / power;
-    memcpy (at, &back, sizeof back);
-    at += HEAD;
-    for (gint32 run = 0; run < tile->n_runs; run++, at += tile->length) {
-      const gfloat *from = tile->runs[run * tile->rows + r];
-      gint32 k = 0;
-      for (; k + LANES <= tile->length; k += LANES)
-        vst1_u16 (at + k,
-                  vreinterpret_u16_f16 (vcvt_f16_f32 (vmulq_n_f32 (load (from + k), power))));
-      if (k < tile->length)
-        vst1_u16 (at + k, vreinterpret_u16_f16 (vcvt_f16_f32 (
-                            vmulq_n_f32 (load_first (from + k, tile->length - k), power))));
-    }
+  for (gint32 run = 0; run < tile->n_runs; run++, to += tile->length) {
+    const gfloat *from = tile->runs[run * tile->rows + r];
+    gint32 k = 0;
+    for (; k + HALF_LANES <= tile->length; k += HALF_LANES)
+      vst1_u16 (to + k, vreinterpret_u16_f16 (
+                          vcvt_f16_f32 (vmulq_n_f32 (load_four (tile, from, k), power))));
+    if (k < tile->length)
+      vst1_u16 (to + k, vreinterpret_u16_f16 (
+                          vcvt_f16_f32 (vmulq_n_f32 (load_rest (tile, from, k), power))));
   }
 }
 
-static inline __attribute__ ((always_inline)) float16x8_t
+/* Rows of @stride numbers with their heads, multiplied by powers of two. */
+static void
+round_rows (const SlFloatGemm *gemm, const SlFloatRows *tile, gsize stride, guint16 *to)
+{
+  for (gint32 r = 0; r < tile->rows; r++, to += stride) {
+    const gfloat power = power_for (largest (tile, r), gemm->reach), back = gemm->unit / power;
+    memset (to + stride - LANES, 0, LANES * sizeof to[0]);
+    memcpy (to, &back, sizeof back);
+    round_row (tile, r, power, to + HEAD);
+  }
+}
+
+/* The same of rows of binary16 as they are, which have no heads. */
+static void
+copy_rows (const SlFloatRows *tile, gsize stride, guint16 *to)
+{
+  const gsize length = (gsize) tile->length;
+  for (gint32 r = 0; r < tile->rows; r++, to += stride) {
+    guint16 *at = to + HEAD;
+    memset (to + stride - LANES, 0, LANES * sizeof to[0]);
+    for (gint32 run = 0; run < tile->n_runs; run++, at += length)
+      memcpy (at, tile->runs[run * tile->rows + r], length * sizeof at[0]);
+  }
+}
+
+static inline __attribute__ ((always_inline)) Vec
 load_weights (const guint16 *at, const gint groups)
 {
   if (groups == 2)
-    return vreinterpretq_f16_u16 (vld1q_u16 (at));
+    return load (at);
   return vcombine_f16 (vreinterpret_f16_u16 (vld1_u16 (at)), vdup_n_f16 (0));
 }
 
-/* @sum + @w * @values[@lane]. GCC 12 copies the lane into all of a register for its intrinsic; the
- * instruction takes it from registers 0 to 15. */
+/* @sum + @w * @values[@lane], and without @sum. GCC 12 copies the lane into all of a register for
+ * its intrinsic; the instruction takes it from registers 0 to 15. */
 #define ADD_LANE(sum, w, values, lane) \
   __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(w), "x"(values))
+#define SET_LANE(sum, w, values, lane) \
+  __asm__("fmul %0.8h, %1.8h, %2.h[" #lane "]" : "=w"(sum) : "w"(w), "x"(values))
 
-static inline float16x8_t
-load_values (const guint16 *at)
-{
-  return vreinterpretq_f16_u16 (vld1q_u16 (at));
-}
-
-/* Adds the products of WIDE activations of each row, @values, which become the WIDE behind them,
- * from @k on: processors that do not reorder instructions wait where a load is needed at once. */
+/* Adds the products of LANES activations of each row, @values, which become the LANES behind them,
+ * from @k on: processors that do not reorder instructions wait where a load is needed at once.
+ * @begin: no sum is there yet */
 static inline __attribute__ ((always_inline)) void
-loaded_steps (float16x8_t *part, float16x8_t *values, const guint16 *const *a, gint32 k,
-              const guint16 *weights, const gint rows, const gint groups)
+loaded_steps (Vec *part, Vec *values, const guint16 *const *a, gint32 k, const guint16 *weights,
+              const gint rows, const gint groups, const gboolean begin)
 {
-  float16x8_t w = load_weights (weights, groups), following = w;
-#define STEP(lane)                                                                        \
-  {                                                                                       \
-    if (lane + 1 < WIDE)                                                                  \
-      following = load_weights (weights + (gsize) ((lane + 1) * groups * LANES), groups); \
-    SL_UNROLL                                                                             \
-    for (gint m = 0; m < rows; m++) {                                                     \
-      ADD_LANE (part[m], w, values[m], lane);                                             \
-      if (lane + 1 == WIDE)                                                               \
-        values[m] = load_values (a[m] + k);                                               \
-    }                                                                                     \
-    w = following;                                                                        \
+  Vec w = load_weights (weights, groups), following = w;
+#define STEP(lane)                                                                             \
+  {                                                                                            \
+    if (lane + 1 < LANES)                                                                      \
+      following = load_weights (weights + (gsize) ((lane + 1) * groups * HALF_LANES), groups); \
+    SL_UNROLL                                                                                  \
+    for (gint m = 0; m < rows; m++) {                                                          \
+      if (begin && lane == 0)                                                                  \
+        SET_LANE (part[m], w, values[m], lane);                                                \
+      else                                                                                     \
+        ADD_LANE (part[m], w, values[m], lane);                                                \
+      if (lane + 1 == LANES)                                                                   \
+        values[m] = load (a[m] + k);                                                           \
+    }                                                                                          \
+    w = following;                                                                             \
   }
   STEP (0)
   STEP (1)
@@ -121,76 +208,186 @@ loaded_steps (float16x8_t *part, float16x8_t *values, const guint16 *const *a, g
 #undef STEP
 }
 
-/* @tile: its only runs are rows as round_rows() has them. */
+/* Rows in place: results of binary16. */
 static inline __attribute__ ((always_inline)) void
-multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,
-          gsize c_stride, const gint rows, const gint groups)
+finish_halves (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Vec *sums, guint16 *c,
+               gsize c_stride, const gint rows)
 {
-  Vec sums[2 * MAX_ROWS];
-  float16x8_t values[MAX_ROWS];
-  const guint16 *weights = panel->weights, *a[MAX_ROWS];
-  const gsize step = (gsize) (groups * LANES);
-  SL_UNROLL
-  for (gint m = 0; m < rows; m++) {
-    a[m] = (const guint16 *) (gconstpointer) tile->runs[m] + HEAD;
-    values[m] = load_values (a[m]);
-    sums[2 * m] = sums[2 * m + 1] = broadcast (0);
-  }
-  for (gint32 first = 0; first < tile->length; first += BLOCK) {
-    const gint32 end = MIN (first + BLOCK, tile->length);
-    gint32 k = first;
-    float16x8_t part[MAX_ROWS];
-    SL_UNROLL
-    for (gint m = 0; m < rows; m++)
-      part[m] = vdupq_n_f16 (0);
-    for (; k + WIDE <= end; k += WIDE, weights += WIDE * step)
-      loaded_steps (part, values, a, k + WIDE, weights, rows, groups);
-    for (; k < end; k++, weights += step) {
-      const float16x8_t w = load_weights (weights, groups);
-      SL_UNROLL
-      for (gint m = 0; m < rows; m++)
-        part[m] = vfmaq_f16 (part[m], w, vreinterpretq_f16_u16 (vdupq_n_u16 (a[m][k])));
-    }
-    SL_UNROLL
-    for (gint m = 0; m < rows; m++) {
-      sums[2 * m] = sums[2 * m] + vcvt_f32_f16 (vget_low_f16 (part[m]));
-      if (groups == 2)
-        sums[2 * m + 1] = sums[2 * m + 1] + vcvt_high_f32_f16 (part[m]);
-    }
-  }
   const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
   SL_UNROLL
-  for (gint i = 0; i < rows * groups; i++) {
-    const gint m = i / groups, g = i % groups;
-    gfloat back;
-    memcpy (&back, a[m] - HEAD, sizeof back);
-    const Vec results =
-      fused (sums[2 * m + g], broadcast (back), load (gemm->bias + panel->channel + g * LANES));
-    store_some (c + (gsize) m * c_stride + g * LANES,
-                g < groups - 1 ? LANES : panel->channels - (groups - 1) * LANES,
-                limited (results, lo, hi));
+  for (gint m = 0; m < rows; m++)
+    store_some (c + (gsize) m * c_stride, panel->channels, limited (sums[m], lo, hi));
+}
+
+/* The first @n of four results, floats or binary16. */
+static inline void
+store_results (gpointer at, gint32 n, float32x4_t results, gboolean narrow)
+{
+  const float16x4_t rounded = vcvt_f16_f32 (results);
+  if (narrow)
+    memcpy (at, &rounded, (gsize) n * sizeof (guint16));
+  else if (n == HALF_LANES)
+    memcpy (at, &results, sizeof results);
+  else
+    memcpy (at, &results, (gsize) n * sizeof (gfloat));
+}
+
+/* Any rows and results. @back: by row; what sums are multiplied by before the bias is added */
+static void
+finish_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Vec *sums, const gfloat *back,
+            gfloat *c, gsize c_stride, gint32 rows)
+{
+  const float32x4_t lo = vdupq_n_f32 (gemm->lo), hi = vdupq_n_f32 (gemm->hi);
+  const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
+  for (gint32 m = 0; m < rows; m++)
+    for (gint32 g = 0; g * HALF_LANES < panel->channels; g++) {
+      const float32x4_t sum =
+        g == 0 ? vcvt_f32_f16 (vget_low_f16 (sums[m])) : vcvt_high_f32_f16 (sums[m]);
+      const float32x4_t results =
+        vfmaq_n_f32 (vld1q_f32 (gemm->bias + panel->channel + g * HALF_LANES), sum, back[m]);
+      store_results ((guint8 *) c + ((gsize) m * c_stride + (gsize) (g * HALF_LANES)) * size,
+                     MIN (panel->channels - g * HALF_LANES, HALF_LANES),
+                     vminq_f32 (hi, vmaxq_f32 (lo, results)), gemm->narrow);
+    }
+}
+
+/* The bias of a panel. */
+static inline Vec
+bias_of (const SlFloatGemm *gemm, const SlFloatPanel *panel)
+{
+  const gfloat *bias = gemm->bias + panel->channel;
+  return vcvt_high_f16_f32 (vcvt_f16_f32 (vld1q_f32 (bias)), vld1q_f32 (bias + HALF_LANES));
+}
+
+static inline __attribute__ ((always_inline)) void
+multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, gfloat *c,
+          gsize c_stride, const gint rows, const gint groups)
+{
+  const guint16 *weights = panel->weights, *a[MAX_ROWS];
+  const gsize step = (gsize) (groups * HALF_LANES);
+  const gboolean in_place = !tile->back && gemm->narrow;
+  Vec sums[MAX_ROWS], values[MAX_ROWS], part[MAX_ROWS];
+  const Vec first = in_place ? bias_of (gemm, panel) : vdupq_n_f16 (0);
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++)
+    sums[m] = first;
+  for (gint32 run = 0; run < tile->n_runs; run++) {
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++) {
+      a[m] = tile->runs[run * rows + m];
+      values[m] = load (a[m]);
+    }
+    for (gint32 k = 0; k < tile->length;) {
+      const gint32 end = MIN (k + BLOCK, tile->length);
+      k += LANES;
+      loaded_steps (part, values, a, k, weights, rows, groups, TRUE);
+      weights += LANES * step;
+      for (; k < end; weights += LANES * step) {
+        k += LANES;
+        loaded_steps (part, values, a, k, weights, rows, groups, FALSE);
+      }
+      SL_UNROLL
+      for (gint m = 0; m < rows; m++)
+        sums[m] = vaddq_f16 (sums[m], part[m]);
+    }
   }
+  if (in_place) {
+    finish_halves (gemm, panel, sums, (guint16 *) (gpointer) c, c_stride, rows);
+    return;
+  }
+  gfloat back[MAX_ROWS];
+  for (gint32 m = 0; m < rows; m++) {
+    back[m] = gemm->unit;
+    if (tile->back)
+      memcpy (&back[m], tile->runs[m] - HEAD, sizeof back[m]);
+  }
+  finish_any (gemm, panel, sums, back, c, c_stride, rows);
 }
 
 DEFINE_TILES (multiply)
 
-void sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end,
-                              const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
-                              guint16 *scratch);
-
-void
-sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows,
-                         gint32 depth, gfloat *c, gsize c_stride, guint16 *scratch)
+/* Copied rows begin so far from each other. */
+static gsize
+stride_of (gint32 depth)
 {
-  const gsize stride = HEAD + ((gsize) depth + LANES - 1) / LANES * LANES;
-  const gfloat *runs[MAX_ROWS];
-  const SlFloatRows rounded = { .runs = runs, .n_runs = 1, .length = depth, .rows = rows->rows };
-  round_rows (rows, stride, gemm->reach, scratch);
-  for (gint32 r = 0; r < rows->rows; r++)
-    runs[r] = (const gfloat *) (gconstpointer) (scratch + (gsize) r * stride);
+  return HEAD + ((gsize) depth + LANES - 1) / LANES * LANES;
+}
+
+/* The panels from @first to before @end. */
+static void
+multiply_panels (const SlFloatGemm *gemm, gint32 first, gint32 end, const Tile *tile, gint32 rows,
+                 gfloat *c, gsize c_stride)
+{
+  const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
   for (gint32 p = first; p < end; p++) {
     const SlFloatPanel *panel = &gemm->panels[p];
-    multiply_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, &rounded, c + panel->channel,
-                                                      c_stride);
+    multiply_tiles[rows - 1][panel->groups - 1](
+      gemm, panel, tile, (gfloat *) (gpointer) ((guint8 *) c + (gsize) panel->channel * size),
+      c_stride);
   }
+}
+
+/* The same of copies at @scratch, of which @back says whether they were multiplied. */
+static void
+multiply_copies (const SlFloatGemm *gemm, gint32 first, gint32 end, gint32 rows, gint32 depth,
+                 gboolean back, gfloat *c, gsize c_stride, const guint16 *scratch)
+{
+  const guint16 *runs[MAX_ROWS];
+  const Tile tile = { runs, 1, (depth + LANES - 1) / LANES * LANES, back };
+  for (gint32 r = 0; r < rows; r++)
+    runs[r] = scratch + (gsize) r * stride_of (depth) + HEAD;
+  multiply_panels (gemm, first, end, &tile, rows, c, c_stride);
+}
+
+/* Rows of binary16 as they are. */
+static void
+multiply_as_is (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows,
+                gint32 depth, gfloat *c, gsize c_stride, guint16 *scratch)
+{
+  const guint16 *runs[SL_FLOAT_MAX_RUNS * MAX_ROWS];
+  const Tile tile = { runs, rows->n_runs, rows->length, FALSE };
+  if (rows->length % LANES != 0) {
+    copy_rows (rows, stride_of (depth), scratch);
+    multiply_copies (gemm, first, end, rows->rows, depth, FALSE, c, c_stride, scratch);
+    return;
+  }
+  for (gint32 i = 0; i < rows->n_runs * rows->rows; i++)
+    runs[i] = halves (rows->runs[i]);
+  multiply_panels (gemm, first, end, &tile, rows->rows, c, c_stride);
+}
+
+/* Row @r by itself, multiplied by a power of two. */
+static void
+multiply_large (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows,
+                gint32 r, gint32 depth, gfloat *c, guint16 *scratch)
+{
+  const gfloat *runs[SL_FLOAT_MAX_RUNS];
+  const SlFloatRows row = { runs, rows->n_runs, rows->length, 1, TRUE };
+  for (gint32 run = 0; run < rows->n_runs; run++)
+    runs[run] = rows->runs[run * rows->rows + r];
+  round_rows (gemm, &row, stride_of (depth), scratch);
+  multiply_copies (gemm, first, end, 1, depth, TRUE, c, 0, scratch);
+}
+
+void sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                               const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                               guint16 *scratch);
+
+/* What a row gives does not depend on the rows beside it. */
+void
+sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                          const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                          guint16 *scratch)
+{
+  const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
+  if (!rows->narrow || gemm->top == 0) {
+    round_rows (gemm, rows, stride_of (depth), scratch);
+    multiply_copies (gemm, first, end, rows->rows, depth, TRUE, c, c_stride, scratch);
+    return;
+  }
+  multiply_as_is (gemm, first, end, rows, depth, c, c_stride, scratch);
+  for (gint32 r = 0; r < rows->rows; r++)
+    if (is_large (gemm, rows, r))
+      multiply_large (gemm, first, end, rows, r, depth,
+                      (gfloat *) (gpointer) ((guint8 *) c + (gsize) r * c_stride * size), scratch);
 }

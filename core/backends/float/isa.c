@@ -29,9 +29,7 @@ void sl_float_gemm_bf16_avx512 (const SlFloatGemm *gemm, gint32 first, gint32 en
 #endif
 
 #ifdef SL_FLOAT_FP16
-void sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end,
-                              const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
-                              guint16 *scratch);
+extern const SlFloatHalves sl_float_halves_fp16;
 #endif
 
 guint
@@ -70,13 +68,12 @@ sl_float_pairs (const SlFloatIsa *isa)
   return NULL;
 }
 
-SlFloatPairsFunc
+const SlFloatHalves *
 sl_float_halves (const SlFloatIsa *isa)
 {
 #ifdef SL_FLOAT_FP16
-  if (isa == &sl_float_isa_base && !no_pairs
-      && sl_cpu_may_use (SL_CPU_LEVEL_DOTPROD, SL_CPU_NEON | SL_CPU_FP16))
-    return sl_float_gemm_fp16_neon;
+  if (isa == &sl_float_isa_base && !no_pairs && sl_cpu_computes_halves ())
+    return &sl_float_halves_fp16;
 #endif
   return NULL;
 }

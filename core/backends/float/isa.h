@@ -69,42 +69,46 @@ typedef struct
   gint32 channel, channels, groups, offset;
 } SlFloatPanel;
 
-/** The largest product of an activation and a weight in arithmetic of binary16. */
-#define SL_FLOAT_HALVES_REACH 1024
-
 /**
  * SlFloatGemm:
  * @bias, (of SL_FLOAT_BYTES) @steps: by channel, padded to whole registers
  * @lo, @hi: limits of the output
- * @reach: (arithmetic of binary16) a power of two; its product with the largest weight is at most
- * SL_FLOAT_HALVES_REACH
+ * @unit: (arithmetic of binary16) the power of two that weights are multiples of as they are stored
+ * @reach: (the same) a power of two: no sum of activations up to it leaves the range of binary16
+ * @top: (the same) bits of the largest activation with which no result of stored weights does, as
+ * they are; 0: none may be read in place
+ * @narrow: (the same) results are binary16
  */
 typedef struct
 {
   const SlFloatPanel *panels;
   const gfloat *bias, *steps;
-  gfloat lo, hi, reach;
+  gfloat lo, hi, unit, reach;
+  guint16 top;
+  gboolean narrow;
 } SlFloatGemm;
 
 /**
  * SlFloatRows: rows of a matrix product, each made of runs of consecutive activations
  * @runs: of row r run i is at @runs[i * @rows + r]
+ * @narrow: they are binary16, for SlFloatHalves alone
  */
 typedef struct
 {
   const gfloat *const *runs;
   gint32 n_runs, length, rows;
+  gboolean narrow;
 } SlFloatRows;
 
 /**
  * SlFloatDepthwise:
  * @weights: for each register of channels the taps of its window; @bias: by channel, to whole
- * registers behind the last
+ * registers behind the last; both are floats, or binary16 for SlFloatHalves
  * @lo, @hi: limits of the output
  */
 typedef struct
 {
-  const gfloat *weights, *bias;
+  const void *weights, *bias;
   gint32 channels, filter_h, filter_w, stride, dilation;
   gfloat lo, hi;
 } SlFloatDepthwise;
@@ -151,14 +155,14 @@ sl_float_pairs_rows (const SlFloatDepthwise *layer)
 typedef void (*SlFloatGemmFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                                  const SlFloatRows *rows, gfloat *c, gsize c_stride);
 /** SlFloatPairsFunc: the same of SL_FLOAT_PAIRS, or of SL_FLOAT_HALF, in whole rows of @depth
- * activations, which are rounded to as few bits at
- *  @scratch. */
+ * activations, which are rounded to as few bits at @scratch. Rows of binary16 may be read in place;
+ * they are read up to a register past their end. */
 typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                                   const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
                                   guint16 *scratch);
 /** SL_FLOAT_PAIRS_SCRATCH: room for @rows rows of @depth, and of SL_FLOAT_HALF. */
 #define SL_FLOAT_PAIRS_SCRATCH(rows, depth) \
-  (((gsize) (rows) * ((gsize) (depth) + 12) + 32) * sizeof (guint16))
+  (((gsize) (rows) * ((gsize) (depth) + 16) + 32) * sizeof (guint16))
 
 /**
  * SlFloatNorm: rows of @n floats by the root of their mean square and @epsilon, less their mean
@@ -241,6 +245,28 @@ typedef struct
   void (*blend) (gfloat *out, const gfloat *add, gsize n, gfloat old, gfloat share);
 } SlFloatIsa;
 
+/**
+ * SlFloatHalves: loops that compute in binary16
+ * @gemm: tiles as the base set has them, of SL_FLOAT_HALF whose depth is whole SL_FLOAT_WIDE, filled
+ * up with 0
+ * @depthwise, @add, @multiply: as in SlFloatIsa, of tensors, weights and biases of binary16
+ * @activate: a curve that @bends of binary16, in place or not
+ */
+typedef struct
+{
+  SlFloatPairsFunc gemm;
+  void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
+                     gfloat *const out[2]);
+  void (*add) (const guint16 *a, const guint16 *b, guint16 *out, gsize n, gfloat lo, gfloat hi);
+  void (*multiply) (const guint16 *a, const guint16 *b, guint16 *out, gsize n, gfloat lo,
+                    gfloat hi);
+  gboolean (*bends) (SlActivation activation);
+  void (*activate) (SlActivation activation, const guint16 *in, guint16 *out, gsize n);
+} SlFloatHalves;
+
+/** Numbers of a register of SlFloatHalves. */
+#define SL_FLOAT_WIDE 8
+
 /** sl_float_panels: of @channels of a layer, which lie across registers. */
 static inline gint32
 sl_float_panels (const SlFloatIsa *isa, gint32 channels)
@@ -278,9 +304,8 @@ const SlFloatIsa *sl_float_isa_lesser (const SlFloatIsa *isa);
 /** sl_float_pairs: (nullable): products of bfloat16 in tiles as @isa has them, where this processor
  * has such instructions. */
 SlFloatPairsFunc sl_float_pairs (const SlFloatIsa *isa);
-/** sl_float_halves: (nullable): products and short sums of binary16 in tiles as @isa has them, the
- * same. */
-SlFloatPairsFunc sl_float_halves (const SlFloatIsa *isa);
+/** sl_float_halves: (nullable): loops in binary16, the same. */
+const SlFloatHalves *sl_float_halves (const SlFloatIsa *isa);
 /** sl_float_pairs_forbid: for tests: sl_float_pairs() and sl_float_halves() find none from now on,
  * or do again. */
 void sl_float_pairs_forbid (gboolean forbidden);

@@ -147,6 +147,8 @@ typedef struct
  * shared out to as many chunks
  * @threads: among whom neighbouring tiles are shared out, each with all chunks
  *   (winograd) @tile_rows tiles by all panels, of which each of the sixteen matrices has @n_panels
+ * @halves: (nullable): its loops compute in binary16; nothing is narrow then
+ * @in_size, @out_size: bytes of a number that loops read, and write
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope:
  * of a leaky one
  * @scratch: (sparse, winograd, transposed, pairs) the session's, for a tile of turned rows of each
@@ -164,6 +166,8 @@ struct _SlFloatLayer
   gint32 images, rows, depth, channels, groups;
   gint32 n_panels, tile_rows, chunks, threads;
   SlPrecision precision;
+  const SlFloatHalves *halves;
+  gsize in_size, out_size;
   gfloat lo, hi;
   SlActivation activation;
   gfloat slope;
@@ -201,11 +205,13 @@ sl_float_first_panel (const SlFloatLayer *layer, gint32 chunk)
 void sl_float_need_scratch (SlFloatLayer *layer, SlHost *host, gsize bytes);
 /** sl_float_bias: (nullable): of @node, a layer. */
 const SlTensor *sl_float_bias (const SlGraph *graph, const SlNode *node);
-/** SlFloatLines: rows of a picture, row y at index y % @kept from @first on. */
+/** SlFloatLines: rows of a picture, row y at index y % @kept from @first on, of numbers of @size
+ * bytes. */
 typedef struct
 {
   const gfloat *first;
   gint32 kept;
+  gsize size;
 } SlFloatLines;
 
 /** sl_float_layer_rows: @n rows of pixels from row @y on, of the output of one image: 2 at most of
@@ -279,13 +285,15 @@ void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode 
                          SlArena *arena);
 
 /*
- * Operands of binary16: narrow.c. The loops compute with floats: what a work item reads becomes
+ * Operands of binary16: narrow.c. Where loops compute with floats, what a work item reads becomes
  * floats in its thread's scratch memory, and what it writes is rounded from there, a few lines or
  * rows at a time.
  */
 
 /** sl_float_narrow_set: which operands of @node, the layer's, are binary16. */
 void sl_float_narrow_set (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node);
+/** sl_float_narrow_take: @layer computes by @halves, whose loops read and write its operands. */
+void sl_float_narrow_take (SlFloatLayer *layer, const SlFloatHalves *halves);
 /** sl_float_narrow_room: scratch memory of @layer, whose plan is set, for them. */
 void sl_float_narrow_room (SlFloatLayer *layer, SlHost *host);
 

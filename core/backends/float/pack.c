@@ -32,7 +32,7 @@ pack_bias (const SlFloatLayer *layer, const SlTensor *bias, SlArena *arena)
   return packed;
 }
 
-/* @step: of SL_FLOAT_BYTES */
+/* @step: of SL_FLOAT_BYTES, and for arithmetic of binary16 */
 static void
 put (SlFloatWeights kind, gfloat step, void *to, gsize at, gfloat value)
 {
@@ -42,7 +42,7 @@ put (SlFloatWeights kind, gfloat step, void *to, gsize at, gfloat value)
     ((gint8 *) to)[at] = (gint8) lrintf (value / step);
   else
     ((guint16 *) to)[at] =
-      (kind == SL_FLOAT_HALF ? sl_half_from_float : sl_bfloat_from_float) (value);
+      kind == SL_FLOAT_HALF ? sl_half_from_float (value / step) : sl_bfloat_from_float (value);
 }
 
 /* To whole registers, and a tile's more, as of the bias. */
@@ -74,6 +74,13 @@ pack_fours (const SlFloatPanel *panel, const gfloat *rows, gsize depth, gsize wi
   return lanes;
 }
 
+/* Whether a tile computes in binary16. */
+static gboolean
+has_halves (const SlFloatLayer *layer)
+{
+  return layer->tiles.weights == SL_FLOAT_HALF && layer->tiles.pairs != NULL;
+}
+
 /* @rows: the windows of the panel's channels, as the file has them. A few columns of all rows at a
  * time stay in the first cache. */
 static void
@@ -87,8 +94,10 @@ pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *rows, 
   for (gsize first = 0; first < depth; first += PACKED_AT_ONCE)
     for (gint32 lane = packed; lane < panel->channels; lane++) {
       const gfloat *from = rows + (gsize) lane * depth;
-      const gfloat step =
-        layer->tiles.weights == SL_FLOAT_BYTES ? layer->tiles.gemm.steps[panel->channel + lane] : 1;
+      const gfloat step = layer->tiles.weights == SL_FLOAT_BYTES
+                            ? layer->tiles.gemm.steps[panel->channel + lane]
+                          : has_halves (layer) ? layer->tiles.gemm.unit
+                                               : 1;
       for (gsize k = first; k < MIN (first + PACKED_AT_ONCE, depth); k++)
         put (layer->tiles.weights, step, to,
              (k / together * width + (gsize) lane) * together + k % together, from[k]);
@@ -170,9 +179,12 @@ panel_bytes (const SlFloatLayer *layer, const SlFloatPanel *panel)
 {
   const gint32 lanes = layer->isa->lanes, length = layer->tiles.run_length,
                whole = (length + lanes - 1) / lanes * lanes;
-  const gsize even = layer->tiles.weights == SL_FLOAT_PAIRS ? (gsize) layer->depth % 2 : 0;
+  const gint32 together = layer->tiles.weights == SL_FLOAT_PAIRS ? 2
+                          : has_halves (layer)                   ? SL_FLOAT_WIDE
+                                                                 : 1;
   const gsize depth = layer->tiles.deep ? (gsize) (layer->depth / length) * (gsize) whole
-                                        : (gsize) layer->depth + even;
+                                        : (gsize) ((layer->depth + together - 1) / together)
+                                            * (gsize) together;
   return (gsize) (panel->groups * (layer->tiles.deep ? 1 : lanes)) * depth
          * sl_float_weight_size (layer->tiles.weights);
 }
@@ -184,7 +196,10 @@ allocate_panels (const SlFloatLayer *layer, const SlFloatPanel *packed, SlArena 
   gsize bytes = 0;
   for (gint32 p = 0; p < layer->n_panels; p++)
     bytes += panel_bytes (layer, &packed[p]);
-  return sl_tensor_alloc (arena, bytes);
+  guint8 *memory = sl_tensor_alloc (arena, bytes);
+  if (has_halves (layer) && layer->depth % SL_FLOAT_WIDE != 0)
+    memset (memory, 0, bytes);
+  return memory;
 }
 
 /* What panels are packed of. @weights: the rows of all channels, the windows of a Winograd layer
@@ -269,10 +284,19 @@ pack_winograd (SlFloatLayer *layer, const gfloat *weights, SlPool *pool, SlArena
   layer->tiles.gemm.panels = packed;
 }
 
-static void
-pack_depthwise (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
+/* (transfer none): @n floats as binary16. */
+static guint16 *
+pack_halves (const gfloat *values, gsize n, SlArena *arena)
 {
-  const gint32 lanes = layer->isa->lanes, taps = layer->window.filter_h * layer->window.filter_w;
+  guint16 *packed = sl_tensor_alloc (arena, n * sizeof packed[0]);
+  sl_simd_loops ()->to_halves (values, packed, n);
+  return packed;
+}
+
+static void
+pack_depthwise (SlFloatLayer *layer, const SlTensor *weights, const SlTensor *bias, SlArena *arena)
+{
+  const gint32 lanes = layer->halves != NULL ? SL_FLOAT_WIDE : layer->isa->lanes, taps = layer->window.filter_h * layer->window.filter_w;
   const gsize n = (gsize) ((layer->channels + lanes - 1) / lanes * lanes) * (gsize) taps;
   gfloat *to = sl_tensor_alloc (arena, n * sizeof to[0]);
   memset (to, 0, n * sizeof to[0]);
@@ -280,7 +304,14 @@ pack_depthwise (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
     for (gint32 tap = 0; tap < taps; tap++)
       to[(gsize) (c / lanes * taps + tap) * (gsize) lanes + (gsize) (c % lanes)] =
         ((const gfloat *) weights->data)[(gsize) tap * (gsize) layer->channels + (gsize) c];
+  const gfloat *offsets = pack_bias (layer, bias, arena);
   layer->depthwise.kernel.weights = to;
+  layer->depthwise.kernel.bias = offsets;
+  if (layer->halves == NULL)
+    return;
+  layer->depthwise.kernel.weights = pack_halves (to, n, arena);
+  layer->depthwise.kernel.bias =
+    pack_halves (offsets, ((gsize) layer->channels + SL_FLOAT_WIDE - 1) / SL_FLOAT_WIDE * SL_FLOAT_WIDE, arena);
 }
 
 /* How many of @n floats are not zero. */
@@ -319,7 +350,7 @@ sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
                const SlFloatSource *weights, SlPool *pool, SlArena *arena)
 {
   if (layer->mode == SL_FLOAT_DEPTHWISE)
-    pack_depthwise (layer, weights->tensor, arena);
+    pack_depthwise (layer, weights->tensor, sl_float_bias (graph, node), arena);
   else if (layer->mode == SL_FLOAT_SPARSE)
     pack_sparse (layer, weights->values, arena);
   else if (layer->mode == SL_FLOAT_WINOGRAD)
@@ -329,8 +360,9 @@ sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
   else
     pack_gemm (layer, weights->turned ? (const void *) weights : weights->values, weights->turned,
                pool, arena);
-  layer->tiles.gemm.bias = layer->depthwise.kernel.bias = layer->sparse.bias =
-    pack_bias (layer, sl_float_bias (graph, node), arena);
+  if (layer->mode != SL_FLOAT_DEPTHWISE)
+    layer->tiles.gemm.bias = layer->sparse.bias =
+      pack_bias (layer, sl_float_bias (graph, node), arena);
 }
 
 void

@@ -1,249 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs packed layers: cuts them into pieces for the pool, and finds the activations that windows
- * cover. */
-#include <string.h>
-
-#include "core/backends/float/layer.h"
+/* Runs packed layers: cuts them into pieces for the pool. */
+#include "core/backends/float/windows.h"
 
 /* Bytes of results whose curve is computed at a time: they stay in the first cache, and a curve of
  * few values takes longer to begin than to compute. */
 #define CURVE_BYTES 16384
-
-/** A layer and this run's memory. @first: the row of the output that @y begins with */
-typedef struct
-{
-  const SlFloatLayer *layer;
-  const gfloat *x, *second;
-  gfloat *y;
-  gint32 first;
-} Run;
-
-/** An output pixel. */
-typedef struct
-{
-  gint32 image, y, x;
-} Output;
-
-/** An output pixel: its image, and the pixel of that where its window begins. */
-typedef struct
-{
-  const gfloat *image;
-  gint32 y, x;
-} Place;
-
-/** How much of a tile's windows is inside of the picture. */
-typedef enum
-{
-  INSIDE,
-  ROWS_INSIDE, /* windows cross no left or right border */
-  CROSSING
-} Cover;
-
-static Output
-output_of (const SlWindowShape *w, gint32 row)
-{
-  return (Output){ row / (w->out_h * w->out_w), row / w->out_w % w->out_h, row % w->out_w };
-}
-
-/* The pixel @n after @at. */
-static Output
-after (const SlWindowShape *w, Output at, gint32 n)
-{
-  at.x += n;
-  for (; at.x >= w->out_w; at.x -= w->out_w)
-    if (++at.y == w->out_h) {
-      at.y = 0;
-      at.image++;
-    }
-  return at;
-}
-
-/* The last pixels where windows begin that cross no border. */
-static gint32
-last_row (const SlWindowShape *w)
-{
-  return w->h - (w->filter_h - 1) * w->dilation_h - 1;
-}
-
-static gint32
-last_column (const SlWindowShape *w)
-{
-  return w->w - (w->filter_w - 1) * w->dilation_w - 1;
-}
-
-static const gfloat *
-image_of (const Run *run, gint32 image)
-{
-  const SlWindowShape *w = &run->layer->window;
-  return run->x + (gsize) image * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
-}
-
-static const gfloat *
-pixel_of (const SlWindowShape *w, const gfloat *image, gint32 y, gint32 x)
-{
-  return image + ((gssize) y * (gssize) w->w + (gssize) x) * (gssize) w->channels;
-}
-
-/* Where windows of @rows rows from @at on begin. */
-static Cover
-find_places (const Run *run, Output at, gint32 rows, Place *places)
-{
-  const SlWindowShape *w = &run->layer->window;
-  const gint32 last_y = last_row (w), last_x = last_column (w);
-  gboolean rows_inside = TRUE, inside = TRUE;
-  for (gint32 r = 0; r < rows; r++, at = after (w, at, 1)) {
-    const gint32 x0 = at.x * w->stride_w - w->left, y0 = at.y * w->stride_h - w->top;
-    places[r] = (Place){ image_of (run, at.image), y0, x0 };
-    rows_inside &= x0 >= 0 && x0 <= last_x;
-    inside &= y0 >= 0 && y0 <= last_y;
-  }
-  return !rows_inside ? CROSSING : inside ? INSIDE : ROWS_INSIDE;
-}
-
-/* Runs of windows that cross no border: all follow from the first pixel's place. */
-static void
-find_inner_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gboolean whole,
-                 const gfloat **runs)
-{
-  const SlWindowShape *w = &layer->window;
-  const gfloat *pixels[SL_FLOAT_MAX_ROWS];
-  for (gint32 r = 0; r < rows; r++)
-    pixels[r] = pixel_of (w, places[r].image, places[r].y, places[r].x);
-  for (gint32 fy = 0; fy < w->filter_h; fy++)
-    for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++, runs += rows) {
-      const gsize offset =
-        ((gsize) (fy * w->dilation_h) * (gsize) w->w + (gsize) (fx * w->dilation_w))
-        * (gsize) w->channels;
-      for (gint32 r = 0; r < rows; r++)
-        runs[r] = pixels[r] + offset;
-    }
-}
-
-/* Runs of windows beside each other that cross no border: FALSE where they are not. */
-static gboolean
-find_neighbours (const Run *run, Output at, gint32 rows, gboolean whole, const gfloat **runs)
-{
-  const SlWindowShape *w = &run->layer->window;
-  const gint32 x0 = at.x * w->stride_w - w->left, y0 = at.y * w->stride_h - w->top;
-  const gsize channels = (gsize) w->channels, step = (gsize) w->stride_w * channels;
-  if (at.x + rows > w->out_w || x0 < 0 || y0 < 0 || x0 + (rows - 1) * w->stride_w > last_column (w)
-      || y0 > last_row (w))
-    return FALSE;
-  const gfloat *line = pixel_of (w, image_of (run, at.image), y0, x0);
-  for (gint32 fy = 0; fy < w->filter_h;
-       fy++, line += (gsize) w->dilation_h * (gsize) w->w * channels)
-    for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++) {
-      const gfloat *pixel = line + (gsize) (fx * w->dilation_w) * channels;
-      for (gint32 r = 0; r < rows; r++, pixel += step)
-        *runs++ = pixel;
-    }
-  return TRUE;
-}
-
-/* Runs of any windows: what is outside of the picture is zeros. */
-static void
-find_outer_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gboolean whole,
-                 const gfloat **runs)
-{
-  const SlWindowShape *w = &layer->window;
-  for (gint32 fy = 0; fy < w->filter_h; fy++)
-    for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++)
-      for (gint32 r = 0; r < rows; r++) {
-        const gint32 y = places[r].y + fy * w->dilation_h, x = places[r].x + fx * w->dilation_w;
-        const gboolean inside = y >= 0 && y < w->h && (whole || (x >= 0 && x < w->w));
-        *runs++ = inside ? pixel_of (w, places[r].image, y, x) : layer->zeros;
-      }
-}
-
-/* The row of a window that begins at (@y, @x), with zeros for what is left or right of the picture.
- */
-static void
-copy_row (const SlWindowShape *w, const gfloat *image, gint32 y, gint32 x, gfloat *to)
-{
-  const gsize channels = (gsize) w->channels;
-  for (gint32 fx = 0; fx < w->filter_w; fx++, x++, to += channels) {
-    if (x >= 0 && x < w->w)
-      memcpy (to, pixel_of (w, image, y, x), channels * sizeof to[0]);
-    else
-      memset (to, 0, channels * sizeof to[0]);
-  }
-}
-
-/* Runs of small windows, each row of a window as one run: rows that cross the left or the right
- * border are copied to @copies. */
-static void
-find_copied_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, const gfloat **runs,
-                  gfloat *copies)
-{
-  const SlWindowShape *w = &layer->window;
-  const gsize length = (gsize) w->filter_w * (gsize) w->channels;
-  for (gint32 fy = 0; fy < w->filter_h; fy++)
-    for (gint32 r = 0; r < rows; r++) {
-      const gint32 y = places[r].y + fy * w->dilation_h, x = places[r].x;
-      if (y < 0 || y >= w->h) {
-        *runs++ = layer->zeros;
-      } else if (x >= 0 && x + w->filter_w <= w->w) {
-        *runs++ = pixel_of (w, places[r].image, y, x);
-      } else {
-        copy_row (w, places[r].image, y, x, copies);
-        *runs++ = copies;
-        copies += length;
-      }
-    }
-}
-
-/* @copies: room for SL_FLOAT_MAX_COPIED activations of each row, and for a register more, which is
- * read past the last */
-static SlFloatRows
-find_runs (const Run *run, Output at, gint32 rows, const gfloat **runs, gfloat *copies)
-{
-  const SlFloatLayer *layer = run->layer;
-  const SlWindowShape *w = &layer->window;
-  SlFloatRows found = { .runs = runs, .rows = rows };
-  Place places[SL_FLOAT_MAX_ROWS];
-  gboolean whole = !layer->tiles.taps_apart;
-  if (!find_neighbours (run, at, rows, whole, runs)) {
-    const Cover cover = find_places (run, at, rows, places);
-    const gboolean copied = cover == CROSSING && whole && layer->depth <= SL_FLOAT_MAX_COPIED;
-    whole &= copied || cover != CROSSING;
-    if (copied)
-      find_copied_runs (layer, places, rows, runs, copies);
-    else
-      (cover == INSIDE ? find_inner_runs : find_outer_runs) (layer, places, rows, whole, runs);
-  }
-  found.n_runs = whole ? w->filter_h : w->filter_h * w->filter_w;
-  found.length = layer->depth / found.n_runs;
-  return found;
-}
+/* Results in binary16 whose curve is computed by way of floats at a time. */
+#define BENT 512
 
 /* @rows rows of a layer without windows, as floats. */
 static const gfloat *
-rows_of (const Run *run, gint32 first, gint32 rows, guint thread)
+rows_of (const SlFloatRun *run, gint32 first, gint32 rows, guint thread)
 {
   const gsize depth = (gsize) run->layer->depth, at = (gsize) first * depth;
   if (!run->layer->narrow.x)
-    return run->x + at;
+    return sl_float_after (run->x, (gssize) at, run->layer->in_size);
   gfloat *floats = sl_float_narrow_in (run->layer, thread);
   sl_float_widen (run->x, at, floats, (gsize) rows * depth);
   return floats;
 }
 
-/* Where the results of rows from @first on are written as floats. */
+/* Where loops write the results of rows from @first on. */
 static gfloat *
-results_at (const Run *run, gint32 first, guint thread)
+results_at (const SlFloatRun *run, gint32 first, guint thread)
 {
   return run->layer->narrow.y
            ? sl_float_narrow_out (run->layer, thread)
-           : run->y + (gsize) (first - run->first) * (gsize) run->layer->channels;
+           : sl_float_behind (run->y, (gsize) (first - run->first) * (gsize) run->layer->channels,
+                              run->layer->out_size);
 }
 
 /* Rounds them, @c, where the output is binary16: channels from @channel to before @end of @rows
  * rows. */
 static void
-finish_rows (const Run *run, gint32 first, gint32 rows, gint32 channel, gint32 end, const gfloat *c)
+finish_rows (const SlFloatRun *run, gint32 first, gint32 rows, gint32 channel, gint32 end, const gfloat *c)
 {
   const gsize stride = (gsize) run->layer->channels, n = (gsize) (end - channel);
-  const gsize at = (gsize) first * stride + (gsize) channel;
+  const gsize at = (gsize) (first - run->first) * stride + (gsize) channel;
   if (!run->layer->narrow.y)
     return;
   if (n == stride)
@@ -254,18 +47,45 @@ finish_rows (const Run *run, gint32 first, gint32 rows, gint32 channel, gint32 e
 
 /* Rows of a layer without windows are runs as they are. */
 static SlFloatRows
-direct_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs, guint thread)
+direct_runs (const SlFloatRun *run, gint32 first, gint32 rows, const gfloat **runs, guint thread)
 {
+  const SlFloatLayer *layer = run->layer;
   const gfloat *row = rows_of (run, first, rows, thread);
-  for (gint32 r = 0; r < rows; r++, row += run->layer->depth)
+  for (gint32 r = 0; r < rows; r++, row = sl_float_after (row, layer->depth, layer->in_size))
     runs[r] = row;
-  return (SlFloatRows){ .runs = runs, .n_runs = 1, .length = run->layer->depth, .rows = rows };
+  return (SlFloatRows){ .runs = runs,
+                        .n_runs = 1,
+                        .length = layer->depth,
+                        .rows = rows,
+                        .narrow = layer->in_size < sizeof (gfloat) };
+}
+
+/* The curve of results in binary16: by way of floats where there is no loop for it. */
+static void
+bend_halves (const SlFloatLayer *layer, guint16 *values, gsize n)
+{
+  gfloat floats[BENT];
+  if (layer->halves->bends (layer->activation)) {
+    layer->halves->activate (layer->activation, values, values, n);
+    return;
+  }
+  for (gsize i = 0, some; i < n; i += some) {
+    some = MIN (n - i, BENT);
+    sl_float_widen (values, i, floats, some);
+    if (layer->activation == SL_ACTIVATION_LEAKY_RELU)
+      layer->isa->leaky (layer->slope, floats, floats, some);
+    else
+      layer->isa->activate (layer->activation, floats, floats, some);
+    sl_float_narrow (floats, values, i, some);
+  }
 }
 
 static void
 bend (const SlFloatLayer *layer, const gfloat *in, gfloat *out, gsize n)
 {
-  if (layer->activation == SL_ACTIVATION_LEAKY_RELU)
+  if (layer->out_size < sizeof (gfloat))
+    bend_halves (layer, (guint16 *) (gpointer) out, n);
+  else if (layer->activation == SL_ACTIVATION_LEAKY_RELU)
     layer->isa->leaky (layer->slope, in, out, n);
   else
     layer->isa->activate (layer->activation, in, out, n);
@@ -279,11 +99,12 @@ activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 r
   const gsize channels = (gsize) (end - first), stride = (gsize) layer->channels;
   if (!sl_activation_is_curve (layer->activation))
     return;
-  c += first;
+  c = sl_float_behind (c, (gsize) first, layer->out_size);
   if (channels == stride)
     bend (layer, c, c, channels * (gsize) rows);
-  for (gint32 r = 0; channels < stride && r < rows; r++)
-    bend (layer, c + (gsize) r * stride, c + (gsize) r * stride, channels);
+  for (gint32 r = 0; channels < stride && r < rows;
+       r++, c = sl_float_behind (c, stride, layer->out_size))
+    bend (layer, c, c, channels);
 }
 
 /* The same of panels. */
@@ -317,7 +138,7 @@ multiply (const SlFloatLayer *layer, gint32 panel, gint32 end, const SlFloatRows
 static void
 run_winograd (const void *data, guint item, guint thread)
 {
-  const Run *run = data;
+  const SlFloatRun *run = data;
   sl_float_winograd_run (run->layer, run->x, run->y, item, thread);
 }
 
@@ -345,27 +166,9 @@ piece_of (const SlFloatLayer *layer, gint32 item)
                   sl_float_first_panel (layer, chunk), sl_float_first_panel (layer, chunk + 1) };
 }
 
-/* Whether the windows of @found, from @before on, and those from @at on cross no border of one
- * line, so that their runs are all as far apart. Moves the runs if so. */
-static gboolean
-move_runs (const Run *run, SlFloatRows *found, const gfloat **runs, Output before, Output at,
-           gint32 rows)
-{
-  const SlWindowShape *w = &run->layer->window;
-  const gint32 last = at.x + rows - 1, y0 = at.y * w->stride_h - w->top;
-  if (rows != found->rows || before.image != at.image || before.y != at.y
-      || before.x * w->stride_w < w->left || last >= w->out_w
-      || last * w->stride_w - w->left > last_column (w) || y0 < 0 || y0 > last_row (w))
-    return FALSE;
-  const gsize by = (gsize) (at.x - before.x) * (gsize) w->stride_w * (gsize) w->channels;
-  for (gint32 i = 0; i < found->n_runs * rows; i++)
-    runs[i] += by;
-  return TRUE;
-}
-
 /* What comes after the products of @rows rows from @first on, whose results begin at @c. */
 static void
-finish_tiles (const Run *run, const Piece *piece, gint32 first, gint32 rows, gfloat *c)
+finish_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 rows, gfloat *c)
 {
   const SlFloatPanel *panels = run->layer->tiles.gemm.panels, *last = &panels[piece->end - 1];
   activate (run->layer, piece->panel, piece->end, rows, c);
@@ -374,26 +177,26 @@ finish_tiles (const Run *run, const Piece *piece, gint32 first, gint32 rows, gfl
 
 /* @left rows of @piece from @first on. */
 static void
-run_tiles (const Run *run, const Piece *piece, gint32 first, gint32 left, guint thread)
+run_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 left, guint thread)
 {
   const SlFloatLayer *layer = run->layer;
   const gint32 most = layer->isa->max_rows,
                at_once = layer->narrow.y ? 1 : CURVE_BYTES / 4 / layer->channels;
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
-  gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
+  gfloat copies[SL_FLOAT_COPIES];
   const gboolean direct = layer->mode == SL_FLOAT_DIRECT;
-  Output at = direct ? (Output){ 0 } : output_of (&layer->window, first);
+  SlFloatOutput at = direct ? (SlFloatOutput){ 0 } : sl_float_output (&layer->window, first);
   const gint32 pieces = (left + most - 1) / most, least = left / pieces;
   SlFloatRows found = { 0 };
-  Output before = at;
+  SlFloatOutput before = at;
   gint32 more = left % pieces;
   gint32 open = 0; /* rows before @first that are not finished */
   while (left > 0) {
     const gint32 rows = more-- > 0 ? least + 1 : least;
     if (direct)
       found = direct_runs (run, first, rows, runs, thread);
-    else if (!move_runs (run, &found, runs, before, at, rows))
-      found = find_runs (run, at, rows, runs, copies);
+    else if (!sl_float_move_runs (run, &found, runs, before, at, rows))
+      found = sl_float_find_runs (run, at, rows, runs, copies);
     before = at;
     multiply (layer, piece->panel, piece->end, &found, results_at (run, first, thread),
               (gsize) layer->channels, thread);
@@ -405,13 +208,13 @@ run_tiles (const Run *run, const Piece *piece, gint32 first, gint32 left, guint 
       open = 0;
     }
     if (!direct)
-      at = after (&layer->window, at, rows);
+      at = sl_float_next (&layer->window, at, rows);
   }
 }
 
 /* The rows of @piece times a panel whose weights are widened first. */
 static void
-multiply_widened (const Run *run, const Piece *piece, gint32 p, gfloat *widened)
+multiply_widened (const SlFloatRun *run, const Piece *piece, gint32 p, gfloat *widened)
 {
   const SlFloatLayer *layer = run->layer;
   const gfloat *runs[SL_FLOAT_MAX_ROWS];
@@ -436,7 +239,7 @@ multiply_widened (const Run *run, const Piece *piece, gint32 p, gfloat *widened)
 static void
 run_few_bits (const void *data, guint item, guint thread)
 {
-  const Run *run = data;
+  const SlFloatRun *run = data;
   const SlScratch *scratch = run->layer->scratch;
   const Piece piece = piece_of (run->layer, (gint32) item);
   for (gint32 p = piece.panel; p < piece.end; p++)
@@ -446,15 +249,15 @@ run_few_bits (const void *data, guint item, guint thread)
 
 /* Windows over binary16: lines under those of a row of the output become floats. */
 static void
-run_lines (const Run *run, const Piece *piece, guint thread)
+run_lines (const SlFloatRun *run, const Piece *piece, guint thread)
 {
   const SlFloatLayer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
   for (gint32 done = 0; done < piece->rows;) {
-    const Output at = output_of (w, piece->first + done);
+    const SlFloatOutput at = sl_float_output (w, piece->first + done);
     const gint32 n = MIN (piece->rows - done, w->out_w - at.x), x0 = at.x * w->stride_w - w->left,
                  end = x0 + (n - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1;
-    Run floats = *run;
+    SlFloatRun floats = *run;
     floats.x = sl_float_widen_lines (layer, run->x, at.image, at.y * w->stride_h - w->top,
                                      w->filter_h, w->dilation_h, x0, end, thread);
     run_tiles (&floats, piece, piece->first + done, n, thread);
@@ -463,31 +266,37 @@ run_lines (const Run *run, const Piece *piece, guint thread)
 }
 
 static void
+run_pieces (const SlFloatRun *run, const Piece *piece, guint thread)
+{
+  if (run->layer->mode == SL_FLOAT_WINDOW && run->layer->narrow.x)
+    run_lines (run, piece, thread);
+  else
+    run_tiles (run, piece, piece->first, piece->rows, thread);
+}
+
+static void
 run_gemm (const void *data, guint item, guint thread)
 {
-  const Run *run = data;
+  const SlFloatRun *run = data;
   const Piece piece = piece_of (run->layer, (gint32) item);
-  if (run->layer->mode == SL_FLOAT_WINDOW && run->layer->narrow.x)
-    run_lines (run, &piece, thread);
-  else
-    run_tiles (run, &piece, piece.first, piece.rows, thread);
+  run_pieces (run, &piece, thread);
 }
 
 /* Products of @rows places from @at on: to the row of the output that begins at @line. They go by
  * way of the scratch where some are no output, or are rounded. */
 static void
-run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, gssize line,
+run_places (const SlFloatRun *run, const SlFloatPiece *piece, SlFloatOutput at, gint32 rows, gssize line,
             gfloat *scratch)
 {
   const SlFloatLayer *part = piece->part;
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
-  gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
+  gfloat copies[SL_FLOAT_COPIES];
   const gboolean inside = !part->narrow.y && sl_float_transposed_inside (part, at.x, rows);
   const gsize stride =
     (gsize) (inside ? part->transposed.place.stride_w * part->transposed.place.channels
                     : part->channels);
   gfloat *to = inside ? run->y + line + sl_float_transposed_offset (part, at.x) : scratch;
-  const SlFloatRows found = find_runs (run, at, rows, runs, copies);
+  const SlFloatRows found = sl_float_find_runs (run, at, rows, runs, copies);
   part->tiles.multiply (&part->tiles.gemm, piece->panel, piece->end, &found, to, stride);
   if (!inside)
     sl_float_transposed_copy (piece, scratch, at.x, rows, run->y, line);
@@ -496,16 +305,16 @@ run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, g
 static void
 run_transposed (const void *data, guint item, guint thread)
 {
-  const Run *whole = data;
+  const SlFloatRun *whole = data;
   const SlFloatPiece piece = sl_float_transposed_piece (whole->layer, item);
   const SlFloatLayer *part = piece.part;
   const SlWindowShape *w = &part->window;
-  Run run = { part, whole->x, NULL, whole->y };
+  SlFloatRun run = { part, whole->x, NULL, whole->y };
   const gint32 places = part->window.out_w, most = part->isa->max_rows;
   gfloat *scratch = (gfloat *) (gpointer) (part->scratch->memory + part->scratch->bytes * thread);
   for (gint32 line = piece.line; line < piece.end_line; line++) {
     const gssize row = sl_float_transposed_row (part, line);
-    Output at = output_of (w, line * places);
+    SlFloatOutput at = sl_float_output (w, line * places);
     gint32 left = row >= 0 ? places : 0;
     if (part->narrow.x && left > 0)
       run.x = sl_float_widen_lines (part, whole->x, at.image, at.y - w->top, w->filter_h, 1,
@@ -520,7 +329,7 @@ run_transposed (const void *data, guint item, guint thread)
 }
 
 static void
-multiply_sparse (const Run *run, const Piece *piece, guint thread)
+multiply_sparse (const SlFloatRun *run, const Piece *piece, guint thread)
 {
   const SlFloatLayer *layer = run->layer;
   gfloat *columns = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread);
@@ -536,7 +345,7 @@ multiply_sparse (const Run *run, const Piece *piece, guint thread)
 static void
 run_sparse (const void *data, guint item, guint thread)
 {
-  const Run *run = data;
+  const SlFloatRun *run = data;
   const Piece piece = piece_of (run->layer, (gint32) item);
   multiply_sparse (run, &piece, thread);
 }
@@ -550,10 +359,11 @@ find_columns (const SlFloatLayer *layer, const gfloat *line, gint32 x, gint32 n,
   const SlWindowShape *w = &layer->window;
   const gboolean inside = line != NULL;
   const gint32 from = inside ? CLAMP (-x, 0, n) : n, to = inside ? CLAMP (w->w - x, from, n) : n;
-  const gfloat *pixel = from < to ? line + (gsize) (x + from) * (gsize) w->channels : NULL;
+  const gsize bytes = (gsize) w->channels * layer->in_size;
+  const gfloat *pixel = from < to ? sl_float_after (line, x + from, bytes) : NULL;
   for (gint32 i = 0; i < from; i++)
     pixels[i] = layer->zeros;
-  for (gint32 i = from; i < to; i++, pixel += w->channels)
+  for (gint32 i = from; i < to; i++, pixel = sl_float_after (pixel, 1, bytes))
     pixels[i] = pixel;
   for (gint32 i = to; i < n; i++)
     pixels[i] = layer->zeros;
@@ -566,7 +376,7 @@ line_of (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y)
   const SlWindowShape *w = &layer->window;
   return y < 0 || y >= w->h
            ? NULL
-           : in->first + (gsize) (y % in->kept) * (gsize) w->w * (gsize) w->channels;
+           : sl_float_after (in->first, (gssize) (y % in->kept) * w->w * w->channels, in->size);
 }
 
 /* @n rows of the output from row @y on. */
@@ -589,9 +399,10 @@ run_depthwise_rows (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y,
       find_columns (layer, line_of (layer, in, y0 + fy * w->dilation_h), x0, strip.columns,
                     pixels + fy * strip.columns);
     (layer->mode == SL_FLOAT_POOL ? layer->isa->largest
+     : layer->halves != NULL      ? layer->halves->depthwise
                                   : layer->isa->depthwise) (&layer->depthwise.kernel, &strip, to);
     for (gint32 r = 0; r < n; r++)
-      to[r] += (gsize) count * (gsize) w->channels;
+      to[r] = sl_float_behind (to[r], (gsize) count * (gsize) w->channels, layer->out_size);
     left -= count;
   }
   for (gint32 r = 0; r < n; r++)
@@ -617,7 +428,7 @@ depthwise_items (const SlFloatLayer *layer)
 static void
 run_depthwise (const void *data, guint item, guint thread)
 {
-  const Run *run = data;
+  const SlFloatRun *run = data;
   const SlFloatLayer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
   const gint32 parts = depthwise_parts (layer), items = depthwise_items (layer),
@@ -628,8 +439,8 @@ run_depthwise (const void *data, guint item, guint thread)
   const gsize line = (gsize) w->w * (gsize) w->channels,
               out_line = (gsize) w->out_w * (gsize) w->channels;
   const SlFloatLines in = { layer->narrow.x ? sl_float_narrow_in (layer, thread)
-                                            : image_of (run, image),
-                            layer->narrow.x ? reach : w->h };
+                                            : sl_float_image (run, image),
+                            layer->narrow.x ? reach : w->h, layer->in_size };
   gint32 next = 0; /* line of the input that is not float yet */
   for (gint32 y = first, n; y < end; y += n) {
     const gint32 y0 = y * w->stride_h - w->top, row = (image * w->out_h + y) * w->out_w;
@@ -638,35 +449,9 @@ run_depthwise (const void *data, guint item, guint thread)
       sl_float_widen (run->x, ((gsize) image * (gsize) w->h + (gsize) next) * line,
                       sl_float_narrow_in (layer, thread) + (gsize) (next % reach) * line, line);
     gfloat *out = results_at (run, row, thread);
-    run_depthwise_rows (layer, &in, y, n, (gfloat *const[2]){ out, out + out_line });
+    run_depthwise_rows (
+      layer, &in, y, n, (gfloat *const[2]){ out, sl_float_behind (out, out_line, layer->out_size) });
     finish_rows (run, row, n * w->out_w, 0, w->channels, out);
-  }
-}
-
-void
-sl_float_layer_rows (const SlFloatLayer *layer, const SlFloatLines *in, const gfloat *second,
-                     gint32 y, gint32 n, gfloat *const out[2], guint thread)
-{
-  const SlWindowShape *w = &layer->window;
-  const gboolean direct = layer->mode != SL_FLOAT_WINDOW;
-  if (sl_float_has_strips (layer)) {
-    run_depthwise_rows (layer, in, y, n, out);
-    return;
-  }
-  if (layer->mode == SL_FLOAT_ADD) {
-    layer->isa->add (in->first + (gsize) (y % in->kept) * layer->elements.piece, second, out[0],
-                     layer->elements.piece, layer->lo, layer->hi);
-    return;
-  }
-  Piece piece = { direct ? 0 : y * w->out_w, w->out_w, 0, layer->n_panels };
-  const Run run = { layer, direct ? line_of (layer, in, y) : in->first, NULL, out[0], piece.first };
-  if (layer->mode != SL_FLOAT_SPARSE) {
-    run_tiles (&run, &piece, piece.first, piece.rows, thread);
-    return;
-  }
-  for (; piece.first < w->out_w; piece.first += layer->tile_rows) {
-    piece.rows = MIN (layer->tile_rows, w->out_w - piece.first);
-    multiply_sparse (&run, &piece, thread);
   }
 }
 
@@ -689,7 +474,7 @@ run_floats (const SlFloatLayer *layer, const gfloat *x, const gfloat *second, gf
 
 /* Some of the operands are binary16: a chunk of elements after the other. */
 static void
-run_chunks (const Run *run, gsize first, gsize n, guint thread)
+run_chunks (const SlFloatRun *run, gsize first, gsize n, guint thread)
 {
   const SlFloatLayer *layer = run->layer;
   const SlFloatNarrow *narrow = &layer->narrow;
@@ -716,7 +501,7 @@ run_chunks (const Run *run, gsize first, gsize n, guint thread)
 
 /* The second operand repeats: the work item's part of an image after the other. */
 static void
-run_repeated (const Run *run, gsize first, gsize n, guint thread)
+run_repeated (const SlFloatRun *run, gsize first, gsize n, guint thread)
 {
   const SlFloatLayer *layer = run->layer;
   gsize some;
@@ -729,14 +514,30 @@ run_repeated (const Run *run, gsize first, gsize n, guint thread)
   }
 }
 
+/* The same of binary16. */
 static void
-run_elements (const void *data, guint item, guint thread)
+run_halves (const SlFloatRun *run, gsize first, gsize n)
 {
-  const Run *run = data;
   const SlFloatLayer *layer = run->layer;
-  const gsize first = item * layer->elements.piece,
-              n = MIN (layer->elements.piece, layer->elements.total - first);
-  if (layer->repeated.period > 0)
+  const guint16 *x = (const guint16 *) (gconstpointer) run->x + first,
+                *second = (const guint16 *) (gconstpointer) run->second;
+  guint16 *y = (guint16 *) (gpointer) run->y + first;
+  if (layer->mode == SL_FLOAT_ACTIVATE)
+    layer->halves->activate (layer->activation, x, y, n);
+  else
+    (layer->mode == SL_FLOAT_ADD ? layer->halves->add
+                                 : layer->halves->multiply) (x, second + first, y, n, layer->lo,
+                                                             layer->hi);
+}
+
+/* @n elements from @first on. */
+static void
+run_all (const SlFloatRun *run, gsize first, gsize n, guint thread)
+{
+  const SlFloatLayer *layer = run->layer;
+  if (layer->halves != NULL)
+    run_halves (run, first, n);
+  else if (layer->repeated.period > 0)
     run_repeated (run, first, n, thread);
   else if (layer->narrow.x || layer->narrow.second || layer->narrow.y)
     run_chunks (run, first, n, thread);
@@ -745,13 +546,75 @@ run_elements (const void *data, guint item, guint thread)
                 run->y + first, n);
 }
 
+static void
+run_elements (const void *data, guint item, guint thread)
+{
+  const SlFloatRun *run = data;
+  const gsize first = item * run->layer->elements.piece;
+  run_all (run, first, MIN (run->layer->elements.piece, run->layer->elements.total - first),
+           thread);
+}
+
+/* A row of strips of which some are binary16 that the loops do not read or write. */
+static void
+run_narrow_strips (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y, gfloat *out,
+                   guint thread)
+{
+  const SlWindowShape *w = &layer->window;
+  const gint32 reach = (w->filter_h - 1) * w->dilation_h + 1, y0 = y * w->stride_h - w->top;
+  const gsize line = (gsize) w->w * (gsize) w->channels;
+  gfloat *floats = layer->narrow.x ? sl_float_narrow_in (layer, thread) : NULL,
+         *made = layer->narrow.y ? sl_float_narrow_out (layer, thread) : out;
+  const SlFloatLines widened = { floats, reach, sizeof (gfloat) };
+  for (gint32 next = MAX (y0, 0); floats != NULL && next < MIN (y0 + reach, w->h); next++)
+    sl_float_widen (line_of (layer, in, next), 0, floats + (gsize) (next % reach) * line, line);
+  run_depthwise_rows (layer, floats != NULL ? &widened : in, y, 1, (gfloat *const[2]){ made, made });
+  if (layer->narrow.y)
+    sl_float_narrow (made, out, 0, (gsize) w->out_w * (gsize) w->channels);
+}
+
+void
+sl_float_layer_rows (const SlFloatLayer *layer, const SlFloatLines *in, const gfloat *second,
+                     gint32 y, gint32 n, gfloat *const out[2], guint thread)
+{
+  const SlWindowShape *w = &layer->window;
+  const gboolean direct = layer->mode != SL_FLOAT_WINDOW;
+  if (sl_float_has_strips (layer)) {
+    if (layer->narrow.x || layer->narrow.y)
+      run_narrow_strips (layer, in, y, out[0], thread);
+    else
+      run_depthwise_rows (layer, in, y, n, out);
+    return;
+  }
+  if (layer->mode == SL_FLOAT_ADD) {
+    const gsize line = layer->elements.piece;
+    const SlFloatRun sum = {
+      layer, sl_float_after (in->first, (gssize) (y % in->kept) * (gssize) line, in->size), second,
+      out[0], 0
+    };
+    run_all (&sum, 0, line, thread);
+    return;
+  }
+  Piece piece = { direct ? 0 : y * w->out_w, w->out_w, 0, layer->n_panels };
+  const SlFloatRun run = { layer, direct ? line_of (layer, in, y) : in->first, NULL, out[0],
+                           piece.first };
+  if (layer->mode != SL_FLOAT_SPARSE) {
+    run_pieces (&run, &piece, thread);
+    return;
+  }
+  for (; piece.first < w->out_w; piece.first += layer->tile_rows) {
+    piece.rows = MIN (layer->tile_rows, w->out_w - piece.first);
+    multiply_sparse (&run, &piece, thread);
+  }
+}
+
 void
 sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs,
                     void *output)
 {
   const gboolean turned = layer->repeated.first,
                  two = layer->mode == SL_FLOAT_ADD || layer->mode == SL_FLOAT_MULTIPLY;
-  const Run run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : turned],
+  const SlFloatRun run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : turned],
                     two ? inputs[!turned] : NULL, output };
   const gint32 tiles =
     layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;

@@ -3,17 +3,22 @@
  * The register operations of the float loops, beside +, - and *: LANES floats each, tiles of at
  * most MAX_ROWS rows and MAX_GROUPS registers of channels. The loops are compiled once for each
  * instruction set: AVX-512 with registers of 16 and of 8, AVX2 with FMA, and what every processor
- * has. Where SL_WIDENS is defined, weights of 16 and 8 bits become floats as they are loaded.
+ * has. Loops of binary16 have numbers of 16 bits in the place of floats. Where SL_WIDENS is defined, weights of 16 and 8 bits become floats as they are loaded.
  */
 #pragma once
 
 #include "core/base/unroll.h"
 #include "core/backends/float/isa.h"
 
-#if defined(SL_FLOAT_FOR_AVX512) || defined(SL_FLOAT_FOR_AVX512VL) || defined(SL_FLOAT_FOR_FMA)
+#if defined(SL_FLOAT_FOR_FP16)
+#include "core/backends/float/simd_fp16.h"
+#elif defined(SL_FLOAT_FOR_AVX512) || defined(SL_FLOAT_FOR_AVX512VL) || defined(SL_FLOAT_FOR_FMA)
 #include "core/backends/float/simd_x86.h"
 #else
 #include "core/backends/float/simd_base.h"
+#endif
+#ifndef SL_FLOAT_FOR_FP16
+typedef gfloat Real;
 #endif
 
 /* Registers of a panel of matrix products of a layer where their number is odd. */
@@ -31,9 +36,9 @@ limited (Vec values, Vec lo, Vec hi)
   return smaller (hi, larger (lo, values));
 }
 
-/* The first @left of a register's floats, or all. */
+/* The first @left of a register's numbers, or all. */
 static inline void
-store_some (gfloat *at, gint32 left, Vec values)
+store_some (Real *at, gint32 left, Vec values)
 {
   if (left >= LANES)
     store (at, values);

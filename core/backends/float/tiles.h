@@ -9,12 +9,17 @@
 #define TILE_GROUPS MAX_GROUPS
 #endif
 
+/* What a function reads rows from. */
+#ifndef TILE_ROWS
+#define TILE_ROWS SlFloatRows
+#endif
+
 typedef void (*TileFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel,
-                              const SlFloatRows *tile, gfloat *c, gsize c_stride);
+                              const TILE_ROWS *tile, gfloat *c, gsize c_stride);
 
 #define DEFINE_TILE(multiply, rows, groups)                                                     \
   static void multiply##_##rows##_##groups (const SlFloatGemm *gemm, const SlFloatPanel *panel, \
-                                            const SlFloatRows *tile, gfloat *c, gsize c_stride) \
+                                            const TILE_ROWS *tile, gfloat *c, gsize c_stride)   \
   {                                                                                             \
     multiply (gemm, panel, tile, c, c_stride, rows, groups);                                    \
   }
