@@ -343,7 +343,8 @@ place_of (const Band *band, guint i, gint32 y)
   return (gfloat *) (gpointer) row_of (band, i, y);
 }
 
-/* Row @y of operand @operand of the chain, whose rows are @line bytes, of as many as @h an image. */
+/* Row @y of operand @operand of the chain, whose rows are @line bytes, of as many as @h an image.
+ */
 static const gfloat *
 operand_row (const Band *band, gint32 operand, gint32 h, gint32 y, gsize line)
 {

@@ -25,8 +25,8 @@ add_row (const SlFloatDepthwise *layer, const gfloat *const *columns, const Real
     const Vec w = load (weights + x * LANES);
     SL_UNROLL
     for (gint i = 0; i < pixels; i++)
-      sums[i] =
-        fused (load (pixel (columns[i * layer->stride + x * layer->dilation]) + channel), w, sums[i]);
+      sums[i] = fused (load (pixel (columns[i * layer->stride + x * layer->dilation]) + channel), w,
+                       sums[i]);
   }
 }
 
@@ -83,7 +83,7 @@ typedef void (*PixelsFunction) (const SlFloatDepthwise *layer, const SlFloatStri
 #define DEFINE(pixels, width, stride)                                                     \
   static void run_##pixels##_##width##_##stride (const SlFloatDepthwise *layer,           \
                                                  const SlFloatStrip *strip, gint32 first, \
-                                                 gint32 channel, Real *out)             \
+                                                 gint32 channel, Real *out)               \
   {                                                                                       \
     run_pixels (layer, strip, first, channel, out, pixels, width, stride);                \
   }
@@ -112,8 +112,8 @@ static const PixelsFunction functions[SL_FLOAT_MAX_PIXELS][5] = {
 /* A row of the input, and the rows of weights that the windows of the upper and of the lower row of
  * the output have for it, NULL = none. */
 static inline __attribute__ ((always_inline)) void
-add_shared_row (const gfloat *const *columns, const Real *upper, const Real *lower,
-                gint32 channel, Vec *sums, const gint pixels, const gint width)
+add_shared_row (const gfloat *const *columns, const Real *upper, const Real *lower, gint32 channel,
+                Vec *sums, const gint pixels, const gint width)
 {
   Vec w[2][5];
   SL_UNROLL

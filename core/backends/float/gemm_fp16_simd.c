@@ -15,7 +15,8 @@
 #define BLOCK 32
 /* Registers of four channels of a panel are halves of one of eight. */
 #define HALF_LANES 4
-/* Before the activations of a copied row, in as many numbers, what its results are multiplied by. */
+/* Before the activations of a copied row, in as many numbers, what its results are multiplied by.
+ */
 #define HEAD 8
 /* Bits of a number without its sign. */
 #define MAGNITUDE 0x7fff
@@ -23,18 +24,29 @@
 G_STATIC_ASSERT (LANES == SL_FLOAT_WIDE && BLOCK % LANES == 0);
 G_STATIC_ASSERT (HEAD * sizeof (guint16) >= sizeof (gfloat));
 
-/* The activations of @rows rows. @back: (nullable): what results are multiplied by is before each
- * row */
+/**
+ * Tile: rows, and panels of as many groups.
+ * @runs: as in SlFloatRows
+ * @panels: how many
+ * @back: whether what results are multiplied by is before each row
+ */
 typedef struct
 {
   const guint16 *const *runs;
-  gint32 n_runs, length;
+  gint32 n_runs, length, panels;
   gboolean back;
 } Tile;
 
 #define TILE_GROUPS 2
 #define TILE_ROWS Tile
 #include "core/backends/float/tiles.h"
+
+/* Element @n of @c, of @size bytes each. */
+static inline gfloat *
+at_element (gfloat *c, gsize n, gsize size)
+{
+  return (gfloat *) (gpointer) ((guint8 *) c + n * size);
+}
 
 static inline const guint16 *
 halves (const gfloat *at)
@@ -210,13 +222,18 @@ loaded_steps (Vec *part, Vec *values, const guint16 *const *a, gint32 k, const g
 
 /* Rows in place: results of binary16. */
 static inline __attribute__ ((always_inline)) void
-finish_halves (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Vec *sums, guint16 *c,
+finish_halves (const SlFloatPanel *panel, const Vec *sums, Vec lo, Vec hi, guint16 *c,
                gsize c_stride, const gint rows)
 {
-  const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
+  if (panel->channels == LANES) {
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++)
+      store (c + (gsize) m * c_stride, limited (sums[m], lo, hi));
+    return;
+  }
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
-    store_some (c + (gsize) m * c_stride, panel->channels, limited (sums[m], lo, hi));
+    store_first (c + (gsize) m * c_stride, panel->channels, limited (sums[m], lo, hi));
 }
 
 /* The first @n of four results, floats or binary16. */
@@ -259,15 +276,14 @@ bias_of (const SlFloatGemm *gemm, const SlFloatPanel *panel)
   return vcvt_high_f16_f32 (vcvt_f16_f32 (vld1q_f32 (bias)), vld1q_f32 (bias + HALF_LANES));
 }
 
+/* Products of one panel, beginning with @first. */
 static inline __attribute__ ((always_inline)) void
-multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, gfloat *c,
-          gsize c_stride, const gint rows, const gint groups)
+multiply_panel (const SlFloatPanel *panel, const Tile *tile, Vec first, Vec *sums, const gint rows,
+                const gint groups)
 {
   const guint16 *weights = panel->weights, *a[MAX_ROWS];
   const gsize step = (gsize) (groups * HALF_LANES);
-  const gboolean in_place = !tile->back && gemm->narrow;
-  Vec sums[MAX_ROWS], values[MAX_ROWS], part[MAX_ROWS];
-  const Vec first = in_place ? bias_of (gemm, panel) : vdupq_n_f16 (0);
+  Vec values[MAX_ROWS], part[MAX_ROWS];
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
     sums[m] = first;
@@ -286,22 +302,51 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, 
         k += LANES;
         loaded_steps (part, values, a, k, weights, rows, groups, FALSE);
       }
-      SL_UNROLL
-      for (gint m = 0; m < rows; m++)
-        sums[m] = vaddq_f16 (sums[m], part[m]);
+      /* GCC 12 makes a loop of it otherwise, and keeps the sums in memory. */
+#define ADD_ROW(m) \
+  if (m < rows)    \
+    sums[m] = vaddq_f16 (sums[m], part[m]);
+      ADD_ROW (0)
+      ADD_ROW (1)
+      ADD_ROW (2)
+      ADD_ROW (3)
+      ADD_ROW (4)
+      ADD_ROW (5)
+      ADD_ROW (6)
+      ADD_ROW (7)
+#undef ADD_ROW
     }
   }
-  if (in_place) {
-    finish_halves (gemm, panel, sums, (guint16 *) (gpointer) c, c_stride, rows);
+}
+
+/* @panel: of @tile's panels the first */
+static inline __attribute__ ((always_inline)) void
+multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, gfloat *c,
+          gsize c_stride, const gint rows, const gint groups)
+{
+  Vec sums[MAX_ROWS];
+  gfloat back[MAX_ROWS];
+  if (!tile->back && gemm->narrow) {
+    const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
+    guint16 *to = (guint16 *) (gpointer) c - panel->channel;
+    for (const SlFloatPanel *end = panel + tile->panels; panel < end; panel++) {
+      multiply_panel (panel, tile, bias_of (gemm, panel), sums, rows, groups);
+      finish_halves (panel, sums, lo, hi, to + panel->channel, c_stride, rows);
+    }
     return;
   }
-  gfloat back[MAX_ROWS];
   for (gint32 m = 0; m < rows; m++) {
     back[m] = gemm->unit;
     if (tile->back)
       memcpy (&back[m], tile->runs[m] - HEAD, sizeof back[m]);
   }
-  finish_any (gemm, panel, sums, back, c, c_stride, rows);
+  const gint32 channel = panel->channel;
+  const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
+  for (const SlFloatPanel *end = panel + tile->panels; panel < end; panel++) {
+    multiply_panel (panel, tile, vdupq_n_f16 (0), sums, rows, groups);
+    finish_any (gemm, panel, sums, back, at_element (c, (gsize) (panel->channel - channel), size),
+                c_stride, rows);
+  }
 }
 
 DEFINE_TILES (multiply)
@@ -313,17 +358,19 @@ stride_of (gint32 depth)
   return HEAD + ((gsize) depth + LANES - 1) / LANES * LANES;
 }
 
-/* The panels from @first to before @end. */
+/* The panels from @first to before @end: those of as many groups together. */
 static void
-multiply_panels (const SlFloatGemm *gemm, gint32 first, gint32 end, const Tile *tile, gint32 rows,
+multiply_panels (const SlFloatGemm *gemm, gint32 first, gint32 end, Tile tile, gint32 rows,
                  gfloat *c, gsize c_stride)
 {
   const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
-  for (gint32 p = first; p < end; p++) {
-    const SlFloatPanel *panel = &gemm->panels[p];
+  for (; first < end; first += tile.panels) {
+    const SlFloatPanel *panel = &gemm->panels[first];
+    tile.panels = 1;
+    while (first + tile.panels < end && panel[tile.panels].groups == panel->groups)
+      tile.panels++;
     multiply_tiles[rows - 1][panel->groups - 1](
-      gemm, panel, tile, (gfloat *) (gpointer) ((guint8 *) c + (gsize) panel->channel * size),
-      c_stride);
+      gemm, panel, &tile, at_element (c, (gsize) panel->channel, size), c_stride);
   }
 }
 
@@ -333,10 +380,10 @@ multiply_copies (const SlFloatGemm *gemm, gint32 first, gint32 end, gint32 rows,
                  gboolean back, gfloat *c, gsize c_stride, const guint16 *scratch)
 {
   const guint16 *runs[MAX_ROWS];
-  const Tile tile = { runs, 1, (depth + LANES - 1) / LANES * LANES, back };
+  const Tile tile = { runs, 1, (depth + LANES - 1) / LANES * LANES, 0, back };
   for (gint32 r = 0; r < rows; r++)
     runs[r] = scratch + (gsize) r * stride_of (depth) + HEAD;
-  multiply_panels (gemm, first, end, &tile, rows, c, c_stride);
+  multiply_panels (gemm, first, end, tile, rows, c, c_stride);
 }
 
 /* Rows of binary16 as they are. */
@@ -345,7 +392,7 @@ multiply_as_is (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloat
                 gint32 depth, gfloat *c, gsize c_stride, guint16 *scratch)
 {
   const guint16 *runs[SL_FLOAT_MAX_RUNS * MAX_ROWS];
-  const Tile tile = { runs, rows->n_runs, rows->length, FALSE };
+  const Tile tile = { runs, rows->n_runs, rows->length, 0, FALSE };
   if (rows->length % LANES != 0) {
     copy_rows (rows, stride_of (depth), scratch);
     multiply_copies (gemm, first, end, rows->rows, depth, FALSE, c, c_stride, scratch);
@@ -353,7 +400,7 @@ multiply_as_is (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloat
   }
   for (gint32 i = 0; i < rows->n_runs * rows->rows; i++)
     runs[i] = halves (rows->runs[i]);
-  multiply_panels (gemm, first, end, &tile, rows->rows, c, c_stride);
+  multiply_panels (gemm, first, end, tile, rows->rows, c, c_stride);
 }
 
 /* Row @r by itself, multiplied by a power of two. */
@@ -388,6 +435,6 @@ sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
   multiply_as_is (gemm, first, end, rows, depth, c, c_stride, scratch);
   for (gint32 r = 0; r < rows->rows; r++)
     if (is_large (gemm, rows, r))
-      multiply_large (gemm, first, end, rows, r, depth,
-                      (gfloat *) (gpointer) ((guint8 *) c + (gsize) r * c_stride * size), scratch);
+      multiply_large (gemm, first, end, rows, r, depth, at_element (c, (gsize) r * c_stride, size),
+                      scratch);
 }

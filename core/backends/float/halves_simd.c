@@ -4,11 +4,13 @@
 
 /* The decay of larger numbers is less than the smallest one of binary16. */
 #define FAR 16
-/* What a decay is multiplied by, so that it keeps its digits, and the bits of that. */
+/* What a decay is multiplied by, so that it keeps its digits. */
 #define RAISED 1024
-#define RAISED_BITS 10
 /* Where a number's exponent begins. */
 #define FRACTION_BITS 10
+/* Numbers near this one are whole, and their last bits are how far they are from 1536, plus 10 for
+ * RAISED. */
+#define WHOLE 1546
 
 /* e^-@size times RAISED, of 0 to FAR. The power of two that is nearest, and a polynomial of degree
  * 3 for what is left, 1e-4 off at most relative to the result. The logarithm is in two parts, so
@@ -16,16 +18,15 @@
 static inline Vec
 raised_decay (Vec size)
 {
-  const Vec power = vrndnq_f16 (vmulq_f16 (size, broadcast (-1.442695f)));
-  const Vec near = fused (size, broadcast (-1.4423828125f), vnegq_f16 (power)),
+  const Vec power = fused (size, broadcast (-1.442695f), broadcast (WHOLE)),
+            near = fused (size, broadcast (-1.4423828125f), vsubq_f16 (broadcast (WHOLE), power)),
             left = fused (size, broadcast (-3.12236e-4f), near);
   Vec sum = broadcast (0.0550f);
   sum = fused (sum, left, broadcast (0.2422f));
   sum = fused (sum, left, broadcast (0.6933f));
   sum = fused (sum, left, broadcast (1));
-  const int16x8_t raised = vaddq_s16 (vcvtq_s16_f16 (power), vdupq_n_s16 (RAISED_BITS));
-  return vreinterpretq_f16_s16 (
-    vaddq_s16 (vreinterpretq_s16_f16 (sum), vshlq_n_s16 (raised, FRACTION_BITS)));
+  return vreinterpretq_f16_s16 (vaddq_s16 (
+    vreinterpretq_s16_f16 (sum), vshlq_n_s16 (vreinterpretq_s16_f16 (power), FRACTION_BITS)));
 }
 
 /* @x, or 1 for the logistic function, times 1 / (1 + e^-x), of which both are computed with the
@@ -36,11 +37,10 @@ gated (Vec x, const gboolean logistic)
   const Vec size = smaller (vabsq_f16 (x), broadcast (FAR)), raised = raised_decay (size),
             sum = fused (raised, broadcast (1.0f / RAISED), broadcast (1));
   const Vec about = vrecpeq_f16 (sum), share = vmulq_f16 (about, vrecpsq_f16 (sum, about)),
-            factor = logistic ? broadcast (1.0f / RAISED)
-                              : vmulq_f16 (size, broadcast (-1.0f / RAISED));
-  return vmulq_f16 (vbslq_f16 (vcltzq_f16 (x), vmulq_f16 (raised, factor),
-                               logistic ? broadcast (1) : x),
-                    share);
+            factor =
+              logistic ? broadcast (1.0f / RAISED) : vmulq_f16 (size, broadcast (-1.0f / RAISED));
+  return vmulq_f16 (
+    vbslq_f16 (vcltzq_f16 (x), vmulq_f16 (raised, factor), logistic ? broadcast (1) : x), share);
 }
 
 static inline Vec
@@ -60,9 +60,8 @@ bends (SlActivation activation)
 static inline __attribute__ ((always_inline)) Vec
 curve (Vec x, const SlActivation activation)
 {
-  return activation == SL_ACTIVATION_HARD_SWISH
-           ? hard_swish (x)
-           : gated (x, activation == SL_ACTIVATION_LOGISTIC);
+  return activation == SL_ACTIVATION_HARD_SWISH ? hard_swish (x)
+                                                : gated (x, activation == SL_ACTIVATION_LOGISTIC);
 }
 
 static inline __attribute__ ((always_inline)) void
@@ -118,9 +117,11 @@ multiply (const guint16 *a, const guint16 *b, guint16 *out, gsize n, gfloat lo, 
   combine (a, b, out, n, lo, hi, TRUE);
 }
 
-void sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows,
-                         gint32 depth, gfloat *c, gsize c_stride, guint16 *scratch);
+void sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                               const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                               guint16 *scratch);
 extern const SlFloatHalves sl_float_halves_fp16;
 
-const SlFloatHalves sl_float_halves_fp16 = { sl_float_multiply_halves, sl_float_depthwise_fp16, add,
-                                             multiply, bends, activate };
+const SlFloatHalves sl_float_halves_fp16 = {
+  sl_float_multiply_halves, sl_float_depthwise_fp16, add, multiply, bends, activate
+};

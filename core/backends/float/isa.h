@@ -247,8 +247,8 @@ typedef struct
 
 /**
  * SlFloatHalves: loops that compute in binary16
- * @gemm: tiles as the base set has them, of SL_FLOAT_HALF whose depth is whole SL_FLOAT_WIDE, filled
- * up with 0
+ * @gemm: tiles as the base set has them, of SL_FLOAT_HALF whose depth is whole SL_FLOAT_WIDE,
+ * filled up with 0
  * @depthwise, @add, @multiply: as in SlFloatIsa, of tensors, weights and biases of binary16
  * @activate: a curve that @bends of binary16, in place or not
  */

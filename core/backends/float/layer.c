@@ -31,8 +31,6 @@
 #define FIRST_CACHE 32768
 /* Layers of less depth keep their weights in floats: they are not what takes the time. */
 #define MIN_DEPTH 32
-/* The same where arithmetic is of binary16. */
-#define MIN_HALVES_DEPTH 12
 /* Tiles of each thread's rows where work is shared out by rows. */
 #define MIN_TILES 2
 /* So few rows that bringing weights takes as long as multiplying by them. */
@@ -40,15 +38,6 @@
 /* Products of pairs take as long as this part of as many of floats, the rounding of activations
  * included. */
 #define PAIRS_STEP 0.6
-/* Largest weights between these are stored as they are for arithmetic of binary16, others as
- * multiples of a power of two. */
-#define HALVES_LEAST 0x1p-6f
-#define HALVES_MOST 16
-/* What activations are brought to at most, and the largest sums of copied rows. */
-#define HALVES_TOP 16384
-#define HALVES_SUM 32768
-/* Sums round up at most by this part. */
-#define HALVES_ROUNDED 0.98f
 /* Elements of a work item of an addition, and how many of them are moved in a microsecond; of a
  * softmax. */
 #define PIECE 16384
@@ -350,28 +339,14 @@ deep_run_length (const SlFloatLayer *layer, gint32 lanes)
   return layer->depth / rows / (deep_taps_apart (layer, lanes) ? layer->window.filter_w : 1);
 }
 
-/* (nullable): the loops in binary16 of @isa, where the layer may compute so. */
-static const SlFloatHalves *
-halves_of (const SlFloatLayer *layer, const SlFloatIsa *isa)
-{
-  return layer->precision == SL_PRECISION_FP16 ? sl_float_halves (isa) : NULL;
-}
-
 /* (nullable): how @isa multiplies activations and weights of 16 bits. */
 static SlFloatPairsFunc
 pairs_of (const SlFloatLayer *layer, const SlFloatIsa *isa)
 {
-  const SlFloatHalves *halves = halves_of (layer, isa);
+  const SlFloatHalves *halves = sl_float_halves_of (layer, isa);
   return layer->precision == SL_PRECISION_BF16 ? sl_float_pairs (isa)
          : halves != NULL                      ? halves->gemm
                                                : NULL;
-}
-
-/* The least depth of which weights are kept in 16 bits. */
-static gint32
-least_depth (const SlFloatLayer *layer, const SlFloatIsa *isa)
-{
-  return halves_of (layer, isa) != NULL ? MIN_HALVES_DEPTH : MIN_DEPTH;
 }
 
 /* Whether @isa multiplies the layer's so. */
@@ -379,7 +354,8 @@ static gboolean
 goes_by_pairs (const SlFloatLayer *layer, const SlFloatIsa *isa)
 {
   return (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && layer->groups == 1
-         && layer->depth >= least_depth (layer, isa) && pairs_of (layer, isa) != NULL;
+         && layer->depth >= sl_float_halves_depth (layer, isa, MIN_DEPTH)
+         && pairs_of (layer, isa) != NULL;
 }
 
 /* Multiply-adds of a row of the output with those of empty lanes, and what takes as long. */
@@ -461,39 +437,6 @@ choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlFloatSource *
   layer->tiles.deep = FALSE;
 }
 
-/* How large the activations may be beside @weights, of a row for each channel, so that no sum
- * leaves the range of binary16. */
-static void
-set_range (SlFloatLayer *layer, const SlFloatSource *weights, const SlTensor *bias)
-{
-  SlFloatGemm *gemm = &layer->tiles.gemm;
-  const gfloat *weight = weights->values;
-  gfloat largest = 0, most = 0, offset = 0;
-  int exponent;
-  for (gint32 c = 0; c < layer->channels; c++) {
-    gfloat sum = 0;
-    for (gint32 k = 0; k < layer->depth; k++, weight++) {
-      sum += fabsf (*weight);
-      largest = MAX (largest, fabsf (*weight));
-    }
-    most = MAX (most, sum);
-  }
-  for (gsize i = 0; bias != NULL && i < bias->bytes / sizeof (gfloat); i++)
-    offset = MAX (offset, fabsf (((const gfloat *) bias->data)[i]));
-  frexpf (largest, &exponent);
-  gemm->unit = largest == 0 || (largest >= HALVES_LEAST && largest <= HALVES_MOST)
-                 ? 1
-                 : ldexpf (1, exponent);
-  gemm->reach = HALVES_TOP;
-  while (gemm->reach * (most / gemm->unit) > HALVES_SUM)
-    gemm->reach /= 2;
-  const gfloat room = (SL_HALF_MOST - offset) * HALVES_ROUNDED;
-  gemm->top = gemm->unit != 1 || !(room > 0) ? 0
-              : most * SL_HALF_MOST <= room
-                ? sl_half_from_float (SL_HALF_MOST)
-                : sl_half_from_float (room / most);
-}
-
 /* In what form a tile reads @weights, and the loops for that. Weights out of the range of 16 bits
  * stay floats. What is half or a quarter as large without a loss is so where rows are few, so that
  * it takes no longer, or where 16 bits are asked for. */
@@ -502,16 +445,15 @@ choose_weights (SlFloatLayer *layer, const SlFloatSource *weights, const SlTenso
 {
   const SlFloatIsa *isa = layer->isa;
   const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW)
-                         && !layer->tiles.deep && layer->depth >= least_depth (layer, isa);
+                         && !layer->tiles.deep
+                         && layer->depth >= sl_float_halves_depth (layer, isa, MIN_DEPTH);
   if (!tiles || isa->gemm_half == NULL)
     return;
   if (layer->precision == SL_PRECISION_FP16 && goes_by_pairs (layer, isa)
       && sl_float_source_within (weights, SL_HALF_MOST)) {
     layer->tiles.weights = SL_FLOAT_HALF;
     layer->tiles.pairs = pairs_of (layer, isa);
-    set_range (layer, weights, bias);
-    sl_float_narrow_take (layer, halves_of (layer, isa));
-    layer->tiles.gemm.narrow = layer->out_size == sizeof (guint16);
+    sl_float_halves_tiles (layer, weights, bias);
   } else if (layer->precision != SL_PRECISION_BF16
              && (layer->precision == SL_PRECISION_FP16 || layer->rows <= FEW_ROWS)
              && sl_float_source_bytes (weights))
@@ -644,16 +586,6 @@ set_pool (SlFloatLayer *layer, SlHost *host, const SlNode *node)
   layer->zeros = outside_new (layer, host->arena, -INFINITY);
 }
 
-/* Whether all operands of an elementwise operation are binary16, which @halves takes as they are. */
-static gboolean
-computes_halves (const SlFloatLayer *layer, const SlFloatHalves *halves)
-{
-  const gboolean two = layer->mode == SL_FLOAT_ADD || layer->mode == SL_FLOAT_MULTIPLY;
-  return halves != NULL && layer->narrow.x && layer->narrow.y && layer->repeated.period == 0
-         && (two ? layer->narrow.second
-                 : layer->mode == SL_FLOAT_ACTIVATE && halves->bends (layer->activation));
-}
-
 /* The mode of elementwise operations, and their work items. */
 static void
 set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
@@ -669,8 +601,7 @@ set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
                   / WHOLE_PIECE * WHOLE_PIECE);
   layer->elements.chunk = CHUNK;
   sl_float_repeated_set (layer, host->graph, node);
-  if (computes_halves (layer, halves_of (layer, layer->isa)))
-    sl_float_narrow_take (layer, halves_of (layer, layer->isa));
+  sl_float_halves_elements (layer);
   layer->cost_us = cost_of (layer);
   if (layer->mode == SL_FLOAT_SOFTMAX) {
     const SlTensor *y = sl_node_output (host->graph, node, 0);
@@ -733,26 +664,6 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     layer->transposed.parts[i].tiles.gemm = packed[i];
 }
 
-/* Whether all of @bias (nullable) are finite numbers of binary16. */
-static gboolean
-has_narrow_bias (const SlTensor *bias)
-{
-  gboolean within = TRUE;
-  for (gsize i = 0; bias != NULL && i < bias->bytes / sizeof (gfloat); i++)
-    within &= fabsf (((const gfloat *) bias->data)[i]) <= SL_HALF_MOST;
-  return within;
-}
-
-/* Depthwise layers between tensors of binary16 compute so. */
-static void
-choose_halves (SlFloatLayer *layer, const SlFloatSource *weights, const SlTensor *bias)
-{
-  const SlFloatHalves *halves = halves_of (layer, layer->isa);
-  if (layer->mode == SL_FLOAT_DEPTHWISE && halves != NULL && layer->narrow.x && layer->narrow.y
-      && sl_float_source_within (weights, SL_HALF_MOST) && has_narrow_bias (bias))
-    sl_float_narrow_take (layer, halves);
-}
-
 /* The loops of a layer, by its shape and its weights. */
 static void
 choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlFloatSource *weights,
@@ -763,7 +674,7 @@ choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlFloatSource *weights
   layer->cost_us = cost_of (layer);
   choose_winograd (layer, isa, row * layer->rows);
   choose_weights (layer, weights, bias);
-  choose_halves (layer, weights, bias);
+  sl_float_halves_depthwise (layer, weights, bias);
 }
 
 /* Tiles of floats and of binary16 are packed from either direction. */

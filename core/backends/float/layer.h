@@ -292,8 +292,6 @@ void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode 
 
 /** sl_float_narrow_set: which operands of @node, the layer's, are binary16. */
 void sl_float_narrow_set (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node);
-/** sl_float_narrow_take: @layer computes by @halves, whose loops read and write its operands. */
-void sl_float_narrow_take (SlFloatLayer *layer, const SlFloatHalves *halves);
 /** sl_float_narrow_room: scratch memory of @layer, whose plan is set, for them. */
 void sl_float_narrow_room (SlFloatLayer *layer, SlHost *host);
 
@@ -323,3 +321,21 @@ void sl_float_repeat (const SlFloatLayer *layer, const gfloat *vectors, gsize im
 const gfloat *sl_float_widen_lines (const SlFloatLayer *layer, const void *x, gint32 image,
                                     gint32 y, gint32 count, gint32 step, gint32 from, gint32 end,
                                     guint thread);
+
+/* Layers that compute in binary16, where the processor does: halves.c. Nothing of them is narrow.
+ */
+
+/** sl_float_halves_of: (nullable): the loops in binary16 of @isa, where @layer may compute so. */
+const SlFloatHalves *sl_float_halves_of (const SlFloatLayer *layer, const SlFloatIsa *isa);
+/** sl_float_halves_depth: the least depth of which tiles of @isa compute so; @otherwise where they
+ * do not. */
+gint32 sl_float_halves_depth (const SlFloatLayer *layer, const SlFloatIsa *isa, gint32 otherwise);
+/** sl_float_halves_tiles: @layer, whose tiles do, is told the range of its numbers. @bias:
+ * (nullable) */
+void sl_float_halves_tiles (SlFloatLayer *layer, const SlFloatSource *weights,
+                            const SlTensor *bias);
+/** sl_float_halves_elements, sl_float_halves_depthwise: whether an elementwise, or a depthwise
+ * @layer does is settled. */
+void sl_float_halves_elements (SlFloatLayer *layer);
+void sl_float_halves_depthwise (SlFloatLayer *layer, const SlFloatSource *weights,
+                                const SlTensor *bias);

@@ -19,15 +19,6 @@ sl_float_narrow_set (SlFloatLayer *layer, const SlGraph *graph, const SlNode *no
   layer->narrow.y = is_half (sl_node_output (graph, node, 0));
 }
 
-void
-sl_float_narrow_take (SlFloatLayer *layer, const SlFloatHalves *halves)
-{
-  layer->halves = halves;
-  layer->in_size = layer->narrow.x ? sizeof (guint16) : sizeof (gfloat);
-  layer->out_size = layer->narrow.y ? sizeof (guint16) : sizeof (gfloat);
-  layer->narrow = (SlFloatNarrow){ 0 };
-}
-
 /* Bytes of as many floats, and what loops read behind them. */
 static gsize
 room_for (gsize floats)

@@ -182,9 +182,9 @@ panel_bytes (const SlFloatLayer *layer, const SlFloatPanel *panel)
   const gint32 together = layer->tiles.weights == SL_FLOAT_PAIRS ? 2
                           : has_halves (layer)                   ? SL_FLOAT_WIDE
                                                                  : 1;
-  const gsize depth = layer->tiles.deep ? (gsize) (layer->depth / length) * (gsize) whole
-                                        : (gsize) ((layer->depth + together - 1) / together)
-                                            * (gsize) together;
+  const gsize depth = layer->tiles.deep
+                        ? (gsize) (layer->depth / length) * (gsize) whole
+                        : (gsize) ((layer->depth + together - 1) / together) * (gsize) together;
   return (gsize) (panel->groups * (layer->tiles.deep ? 1 : lanes)) * depth
          * sl_float_weight_size (layer->tiles.weights);
 }
@@ -296,7 +296,8 @@ pack_halves (const gfloat *values, gsize n, SlArena *arena)
 static void
 pack_depthwise (SlFloatLayer *layer, const SlTensor *weights, const SlTensor *bias, SlArena *arena)
 {
-  const gint32 lanes = layer->halves != NULL ? SL_FLOAT_WIDE : layer->isa->lanes, taps = layer->window.filter_h * layer->window.filter_w;
+  const gint32 lanes = layer->halves != NULL ? SL_FLOAT_WIDE : layer->isa->lanes,
+               taps = layer->window.filter_h * layer->window.filter_w;
   const gsize n = (gsize) ((layer->channels + lanes - 1) / lanes * lanes) * (gsize) taps;
   gfloat *to = sl_tensor_alloc (arena, n * sizeof to[0]);
   memset (to, 0, n * sizeof to[0]);
@@ -310,8 +311,8 @@ pack_depthwise (SlFloatLayer *layer, const SlTensor *weights, const SlTensor *bi
   if (layer->halves == NULL)
     return;
   layer->depthwise.kernel.weights = pack_halves (to, n, arena);
-  layer->depthwise.kernel.bias =
-    pack_halves (offsets, ((gsize) layer->channels + SL_FLOAT_WIDE - 1) / SL_FLOAT_WIDE * SL_FLOAT_WIDE, arena);
+  layer->depthwise.kernel.bias = pack_halves (
+    offsets, ((gsize) layer->channels + SL_FLOAT_WIDE - 1) / SL_FLOAT_WIDE * SL_FLOAT_WIDE, arena);
 }
 
 /* How many of @n floats are not zero. */

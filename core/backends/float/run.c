@@ -33,7 +33,8 @@ results_at (const SlFloatRun *run, gint32 first, guint thread)
 /* Rounds them, @c, where the output is binary16: channels from @channel to before @end of @rows
  * rows. */
 static void
-finish_rows (const SlFloatRun *run, gint32 first, gint32 rows, gint32 channel, gint32 end, const gfloat *c)
+finish_rows (const SlFloatRun *run, gint32 first, gint32 rows, gint32 channel, gint32 end,
+             const gfloat *c)
 {
   const gsize stride = (gsize) run->layer->channels, n = (gsize) (end - channel);
   const gsize at = (gsize) (first - run->first) * stride + (gsize) channel;
@@ -285,8 +286,8 @@ run_gemm (const void *data, guint item, guint thread)
 /* Products of @rows places from @at on: to the row of the output that begins at @line. They go by
  * way of the scratch where some are no output, or are rounded. */
 static void
-run_places (const SlFloatRun *run, const SlFloatPiece *piece, SlFloatOutput at, gint32 rows, gssize line,
-            gfloat *scratch)
+run_places (const SlFloatRun *run, const SlFloatPiece *piece, SlFloatOutput at, gint32 rows,
+            gssize line, gfloat *scratch)
 {
   const SlFloatLayer *part = piece->part;
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
@@ -450,7 +451,8 @@ run_depthwise (const void *data, guint item, guint thread)
                       sl_float_narrow_in (layer, thread) + (gsize) (next % reach) * line, line);
     gfloat *out = results_at (run, row, thread);
     run_depthwise_rows (
-      layer, &in, y, n, (gfloat *const[2]){ out, sl_float_behind (out, out_line, layer->out_size) });
+      layer, &in, y, n,
+      (gfloat *const[2]){ out, sl_float_behind (out, out_line, layer->out_size) });
     finish_rows (run, row, n * w->out_w, 0, w->channels, out);
   }
 }
@@ -525,9 +527,8 @@ run_halves (const SlFloatRun *run, gsize first, gsize n)
   if (layer->mode == SL_FLOAT_ACTIVATE)
     layer->halves->activate (layer->activation, x, y, n);
   else
-    (layer->mode == SL_FLOAT_ADD ? layer->halves->add
-                                 : layer->halves->multiply) (x, second + first, y, n, layer->lo,
-                                                             layer->hi);
+    (layer->mode == SL_FLOAT_ADD ? layer->halves->add : layer->halves->multiply) (
+      x, second + first, y, n, layer->lo, layer->hi);
 }
 
 /* @n elements from @first on. */
@@ -568,7 +569,8 @@ run_narrow_strips (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y, 
   const SlFloatLines widened = { floats, reach, sizeof (gfloat) };
   for (gint32 next = MAX (y0, 0); floats != NULL && next < MIN (y0 + reach, w->h); next++)
     sl_float_widen (line_of (layer, in, next), 0, floats + (gsize) (next % reach) * line, line);
-  run_depthwise_rows (layer, floats != NULL ? &widened : in, y, 1, (gfloat *const[2]){ made, made });
+  run_depthwise_rows (layer, floats != NULL ? &widened : in, y, 1,
+                      (gfloat *const[2]){ made, made });
   if (layer->narrow.y)
     sl_float_narrow (made, out, 0, (gsize) w->out_w * (gsize) w->channels);
 }
@@ -615,7 +617,7 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
   const gboolean turned = layer->repeated.first,
                  two = layer->mode == SL_FLOAT_ADD || layer->mode == SL_FLOAT_MULTIPLY;
   const SlFloatRun run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : turned],
-                    two ? inputs[!turned] : NULL, output };
+                           two ? inputs[!turned] : NULL, output };
   const gint32 tiles =
     layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
   switch (layer->mode) {

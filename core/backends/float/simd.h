@@ -3,7 +3,8 @@
  * The register operations of the float loops, beside +, - and *: LANES floats each, tiles of at
  * most MAX_ROWS rows and MAX_GROUPS registers of channels. The loops are compiled once for each
  * instruction set: AVX-512 with registers of 16 and of 8, AVX2 with FMA, and what every processor
- * has. Loops of binary16 have numbers of 16 bits in the place of floats. Where SL_WIDENS is defined, weights of 16 and 8 bits become floats as they are loaded.
+ * has. Loops of binary16 have numbers of 16 bits in the place of floats. Where SL_WIDENS is
+ * defined, weights of 16 and 8 bits become floats as they are loaded.
  */
 #pragma once
 

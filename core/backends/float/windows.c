@@ -99,7 +99,8 @@ find_inner_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gb
 
 /* Runs of windows beside each other that cross no border: FALSE where they are not. */
 static gboolean
-find_neighbours (const SlFloatRun *run, SlFloatOutput at, gint32 rows, gboolean whole, const gfloat **runs)
+find_neighbours (const SlFloatRun *run, SlFloatOutput at, gint32 rows, gboolean whole,
+                 const gfloat **runs)
 {
   const SlWindowShape *w = &run->layer->window;
   const gint32 x0 = at.x * w->stride_w - w->left, y0 = at.y * w->stride_h - w->top;
@@ -172,13 +173,12 @@ find_copied_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, c
 }
 
 SlFloatRows
-sl_float_find_runs (const SlFloatRun *run, SlFloatOutput at, gint32 rows, const gfloat **runs, gfloat *copies)
+sl_float_find_runs (const SlFloatRun *run, SlFloatOutput at, gint32 rows, const gfloat **runs,
+                    gfloat *copies)
 {
   const SlFloatLayer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
-  SlFloatRows found = {
-    .runs = runs, .rows = rows, .narrow = layer->in_size < sizeof (gfloat)
-  };
+  SlFloatRows found = { .runs = runs, .rows = rows, .narrow = layer->in_size < sizeof (gfloat) };
   Place places[SL_FLOAT_MAX_ROWS];
   gboolean whole = !layer->tiles.taps_apart;
   if (!find_neighbours (run, at, rows, whole, runs)) {
@@ -195,8 +195,8 @@ sl_float_find_runs (const SlFloatRun *run, SlFloatOutput at, gint32 rows, const 
   return found;
 }
 gboolean
-sl_float_move_runs (const SlFloatRun *run, const SlFloatRows *found, const gfloat **runs, SlFloatOutput before, SlFloatOutput at,
-           gint32 rows)
+sl_float_move_runs (const SlFloatRun *run, const SlFloatRows *found, const gfloat **runs,
+                    SlFloatOutput before, SlFloatOutput at, gint32 rows)
 {
   const SlWindowShape *w = &run->layer->window;
   const gint32 last = at.x + rows - 1, y0 = at.y * w->stride_h - w->top;
