@@ -393,6 +393,52 @@ test_memory (void)
     check_clear (&check[k]);
 }
 
+static double
+curve (SlOpType op, double x)
+{
+  const double share = 1 / (1 + exp (-x));
+  return op == SL_OP_LOGISTIC ? share : op == SL_OP_SILU ? x * share : x * CLAMP (x + 3, 0, 6) / 6;
+}
+
+/* Curves of each finite number of binary16, against double precision. */
+static void
+test_curves (void)
+{
+  static const SlOpType ops[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH };
+  enum
+  {
+    HEIGHT = 31,
+    WIDTH = 64,
+    CHANNELS = 32
+  };
+  const SlOpParams pool = window_params (1, 1, 1);
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {
+    Check check;
+    check_init (&check, 1);
+    sl_graph_set_precision (check.graph, SL_PRECISION_FP16);
+    const gint32 sizes = check_ints (&check, 2, (gint32[]){ HEIGHT, WIDTH }),
+                 x = check_input (&check, SL_DTYPE_F32, 4,
+                                  (gint32[]){ 1, HEIGHT, WIDTH, CHANNELS }, 0, 0);
+    const gint32 same = node (&check, SL_OP_RESIZE_NEAREST_NEIGHBOR, (gint32[]){ x, sizes }, 2,
+                              &(SlOpParams){ 0 }),
+                 y = node (&check, ops[i], &same, 1, NULL);
+    check_node (&check, SL_OP_MAX_POOL_2D, &y, 1, check_output (&check, SL_DTYPE_F32, 0, 0), &pool);
+    check_prepare (&check);
+    gfloat *values = check.input_data[0];
+    for (guint k = 0; k < HEIGHT * WIDTH * CHANNELS; k++)
+      values[k] = sl_half_to_float ((guint16) (k / 2 + k % 2 * 0x8000));
+    gfloat *got = check_run (&check, FALSE, 1);
+    for (guint k = 0; k < HEIGHT * WIDTH * CHANNELS; k++) {
+      const double wanted = curve (ops[i], (double) values[k]);
+      if (!(fabs ((double) got[k] - wanted) <= 0x1p-9 * fabs (wanted) + 0x1p-18))
+        g_error ("%s of %.9g is %.9g, expected %.9g", sl_op_name (ops[i]), (double) values[k],
+                 (double) got[k], wanted);
+    }
+    sl_tensor_buffer_free (got);
+    check_clear (&check);
+  }
+}
+
 /* Sums beyond the range of binary16 become its largest number, not infinity. */
 static void
 test_range (void)
@@ -426,6 +472,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/narrow/halves", test_halves);
   g_test_add_func ("/narrow/turned", test_turned);
   g_test_add_func ("/narrow/memory", test_memory);
+  g_test_add_func ("/narrow/curves", test_curves);
   g_test_add_func ("/narrow/range", test_range);
   return g_test_run ();
 }
