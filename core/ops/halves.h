@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Which operators take intermediate tensors in binary16 where a graph's precision asks for it
- * (core/passes/narrow.c). The arithmetic stays that of floats: values are rounded when they are
- * stored.
+ * (core/passes/narrow.c). Values are rounded when they are stored; backends may compute in it.
  */
 #pragma once
 

@@ -417,8 +417,8 @@ test_curves (void)
     check_init (&check, 1);
     sl_graph_set_precision (check.graph, SL_PRECISION_FP16);
     const gint32 sizes = check_ints (&check, 2, (gint32[]){ HEIGHT, WIDTH }),
-                 x = check_input (&check, SL_DTYPE_F32, 4,
-                                  (gint32[]){ 1, HEIGHT, WIDTH, CHANNELS }, 0, 0);
+                 x = check_input (&check, SL_DTYPE_F32, 4, (gint32[]){ 1, HEIGHT, WIDTH, CHANNELS },
+                                  0, 0);
     const gint32 same = node (&check, SL_OP_RESIZE_NEAREST_NEIGHBOR, (gint32[]){ x, sizes }, 2,
                               &(SlOpParams){ 0 }),
                  y = node (&check, ops[i], &same, 1, NULL);

@@ -420,7 +420,7 @@ void sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end
                                const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
                                guint16 *scratch);
 
-/* What a row gives does not depend on the rows beside it. */
+/* Results of a row do not depend on the rows beside it. */
 void
 sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
                           const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,

@@ -31,7 +31,7 @@ sl_float_after (const gfloat *x, gssize n, gsize size)
   return (const gfloat *) ((guintptr) x + (guintptr) (n * (gssize) size));
 }
 
-/** sl_float_behind: the same of what is written. */
+/** sl_float_behind: the same of memory that is written to. */
 static inline gfloat *
 sl_float_behind (gfloat *y, gsize n, gsize size)
 {
