@@ -125,6 +125,7 @@ typedef struct
 {
   Check check;
   gfloat *weights[MAX_LAYERS], *bias[MAX_LAYERS];
+  gfloat heavy; /* the first weight of depthwise layers, but for 0 */
   guint n;
 } Model;
 
@@ -157,6 +158,8 @@ add_layer (Model *m, const Layer *layer, gint32 from, gint32 first, gint32 chann
   m->bias[m->n] = g_new (gfloat, (gsize) layer->channels);
   for (gsize i = 0; i < n; i++)
     m->weights[m->n][i] = (gfloat) g_rand_double_range (check->rand, -0.5, 0.5);
+  if (depthwise && m->heavy != 0)
+    m->weights[m->n][0] = m->heavy;
   check_random (check, SL_DTYPE_F32, (gsize) layer->channels, m->bias[m->n]);
   const gint32 inputs[3] = {
     from, check_constant (check, SL_DTYPE_F32, 4, dims, NULL, 0, 0, 0, m->weights[m->n]),
@@ -179,11 +182,12 @@ add_layer (Model *m, const Layer *layer, gint32 from, gint32 first, gint32 chann
 }
 
 static void
-build (Model *m, const Case *c, guint32 seed, SlPrecision precision)
+build (Model *m, const Case *c, guint32 seed, SlPrecision precision, gfloat heavy)
 {
   const gint32 dims[4] = { c->n, c->h, c->w, c->channels };
   gint32 channels = c->channels;
   memset (m, 0, sizeof *m);
+  m->heavy = heavy;
   check_init (&m->check, seed);
   sl_graph_set_precision (m->check.graph, precision);
   const gint32 first = check_input (&m->check, SL_DTYPE_F32, 4, dims, 0, 0);
@@ -327,7 +331,7 @@ test_cases (gconstpointer data)
   const guint n_isas = sl_float_isas (isas);
   for (guint k = 0; k < G_N_ELEMENTS (cases); k++) {
     Model m;
-    build (&m, &cases[k], k, precision);
+    build (&m, &cases[k], k, precision, 0);
     g_autofree double *expected = expected_of (&m, &cases[k]);
     for (guint i = 0; i < n_isas; i++) {
       if (!isas[i]->faster)
@@ -338,6 +342,17 @@ test_cases (gconstpointer data)
     }
     model_clear (&m);
   }
+}
+
+/* A weight out of the range of binary16 leaves its layer to floats, between rows of binary16. */
+static void
+test_heavy (void)
+{
+  Model m;
+  build (&m, &cases[0], 1, SL_PRECISION_FP16, 70000);
+  g_autofree double *expected = expected_of (&m, &cases[0]);
+  compare (&m, &cases[0], expected, SL_PRECISION_FP16);
+  model_clear (&m);
 }
 
 /* Of eight rows two threads would compute two more: they run layer by layer, one thread does not.
@@ -353,7 +368,7 @@ test_few_rows (void)
                             { DEPTHWISE, 280, 3, 1, 1, FALSE, SL_ACTIVATION_NONE } },
                           1 };
   Model m;
-  build (&m, &c, 1, SL_PRECISION_FLOAT);
+  build (&m, &c, 1, SL_PRECISION_FLOAT, 0);
   const gsize bytes = sl_graph_output_tensor (m.check.graph, 0)->bytes;
   guint steps[2];
   void *joined = run (&m, 1, FALSE, &steps[0]), *apart = run (&m, 2, FALSE, &steps[1]);
@@ -372,6 +387,7 @@ TEST_MAIN (int argc, char **argv)
                         test_cases);
   g_test_add_data_func ("/core/float-chain/halves", GINT_TO_POINTER (SL_PRECISION_FP16),
                         test_cases);
+  g_test_add_func ("/core/float-chain/heavy", test_heavy);
   if (sl_float_isa ()->faster)
     g_test_add_func ("/core/float-chain/few-rows", test_few_rows);
   return g_test_run ();

@@ -54,35 +54,28 @@ halves (const gfloat *at)
   return (const guint16 *) (gconstpointer) at;
 }
 
-/* The bits of the largest magnitude of @n numbers: those of negative numbers are larger the farther
- * they are from 0, too. */
-static guint16
-largest_of (const guint16 *at, gint32 n)
+/* Whether a magnitude is too large for rows in place, in run @first of binary16 and each @step
+ * behind it. The bits of negative numbers are larger the farther they are from 0, too. */
+static gboolean
+has_large (const SlFloatGemm *gemm, const SlFloatRows *tile, gint32 first, gint32 step)
 {
   int16x8_t above = vdupq_n_s16 (0);
   uint16x8_t below = vdupq_n_u16 (0);
   guint16 most = 0;
-  gint32 k = 0;
-  for (; k + LANES <= n; k += LANES) {
-    const uint16x8_t bits = vld1q_u16 (at + k);
-    above = vmaxq_s16 (above, vreinterpretq_s16_u16 (bits));
-    below = vmaxq_u16 (below, bits);
+  for (gint32 i = first; i < tile->n_runs * tile->rows; i += step) {
+    const guint16 *at = halves (tile->runs[i]);
+    gint32 k = 0;
+    for (; k + LANES <= tile->length; k += LANES) {
+      const uint16x8_t bits = vld1q_u16 (at + k);
+      above = vmaxq_s16 (above, vreinterpretq_s16_u16 (bits));
+      below = vmaxq_u16 (below, bits);
+    }
+    for (; k < tile->length; k++)
+      most = MAX (most, at[k] & MAGNITUDE);
   }
-  for (; k < n; k++)
-    most = MAX (most, at[k] & MAGNITUDE);
   const guint16 negative = vmaxvq_u16 (below);
   most = MAX (most, (guint16) vmaxvq_s16 (above));
-  return negative > MAGNITUDE ? MAX (most, negative & MAGNITUDE) : most;
-}
-
-/* Whether an activation of row @r, of binary16, is too large for rows in place. */
-static gboolean
-is_large (const SlFloatGemm *gemm, const SlFloatRows *tile, gint32 r)
-{
-  guint16 most = 0;
-  for (gint32 run = 0; run < tile->n_runs; run++)
-    most = MAX (most, largest_of (halves (tile->runs[run * tile->rows + r]), tile->length));
-  return most > gemm->top;
+  return most > gemm->top || (negative > MAGNITUDE && (negative & MAGNITUDE) > gemm->top);
 }
 
 /* Four activations from @k on of a run of floats or binary16. */
@@ -433,8 +426,10 @@ sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
     return;
   }
   multiply_as_is (gemm, first, end, rows, depth, c, c_stride, scratch);
+  if (!has_large (gemm, rows, 0, 1))
+    return;
   for (gint32 r = 0; r < rows->rows; r++)
-    if (is_large (gemm, rows, r))
+    if (has_large (gemm, rows, r, rows->rows))
       multiply_large (gemm, first, end, rows, r, depth, at_element (c, (gsize) r * c_stride, size),
                       scratch);
 }

@@ -14,7 +14,7 @@
 #define HALVES_SUM 32768
 /* Sums round up at most by this part. */
 #define HALVES_ROUNDED 0.98f
-/* The same of rows of binary16: those of floats are rounded first. */
+/* Least products of a sum of rows of binary16: those of floats are rounded first. */
 #define MIN_DEPTH 12
 
 /* The loops read and write the operands of @layer as they are. */
