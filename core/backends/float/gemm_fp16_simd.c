@@ -317,17 +317,18 @@ static inline __attribute__ ((always_inline)) void
 multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, gfloat *c,
           gsize c_stride, const gint rows, const gint groups)
 {
-  Vec sums[MAX_ROWS];
-  gfloat back[MAX_ROWS];
   if (!tile->back && gemm->narrow) {
     const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
     guint16 *to = (guint16 *) (gpointer) c - panel->channel;
     for (const SlFloatPanel *end = panel + tile->panels; panel < end; panel++) {
+      Vec sums[MAX_ROWS]; /* not those below, whose address is known elsewhere */
       multiply_panel (panel, tile, bias_of (gemm, panel), sums, rows, groups);
       finish_halves (panel, sums, lo, hi, to + panel->channel, c_stride, rows);
     }
     return;
   }
+  gfloat back[MAX_ROWS];
+  Vec sums[MAX_ROWS];
   for (gint32 m = 0; m < rows; m++) {
     back[m] = gemm->unit;
     if (tile->back)
