@@ -13,8 +13,11 @@
 #define SL_FLOAT_MAX_ROWS 8
 /** Most output pixels that a depthwise loop takes at a time. */
 #define SL_FLOAT_MAX_PIXELS 8
-/** Pixels of a tile of four by four. */
-#define SL_FLOAT_TILE 16
+/** Most pixels of a tile, six by six. */
+#define SL_FLOAT_MAX_TILE 36
+/** The points of a tile of six by six: winograd.c. */
+#define SL_FLOAT_POINT_A 0.625f
+#define SL_FLOAT_POINT_B 1.5f
 
 /**
  * SlFloatWeights: storage format of the weights of a panel
@@ -195,11 +198,11 @@ typedef struct
  * @turn: up to @sparse_rows rows of @depth activations as columns of @sparse_rows, the missing ones
  * 0
  * @sparse: output channels @first to before @end of such columns' first @rows rows, into rows at @c
- * @tile_in: a tile's sums and differences, by channel: sixteen pixels, @apart floats from one to
- * the next, to whole registers. Reads up to a
- *   register past a pixel.
- * @tile_out: two by two output pixels of the sixteen products at @sums, with bias, within limits;
- * (nullable) those of @out that are not wanted
+ * @tile_in: of tiles of four by four pixels, and of six by six: a tile's sums and differences, by
+ * channel, @apart floats from one to the next, to whole registers. Reads up to a register past a
+ * pixel.
+ * @tile_out: the same: two by two, or four by four output pixels of the products at @sums, with
+ * bias, within limits; (nullable) those of @out that are not wanted
  * @add, @multiply: elementwise; read up to a register past the last element
  * @activate: an activation other than a clamp, in place or not
  * @softmax: of each of @rows rows of @n values, times @beta before, in place or not
@@ -226,9 +229,9 @@ typedef struct
   void (*turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
   void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns,
                   gint32 rows, gfloat *c, gsize c_stride);
-  void (*tile_in) (const gfloat *const *pixels, gint32 channels, gfloat *to, gsize apart);
-  void (*tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart, gint32 channels,
-                    gfloat *const out[4]);
+  void (*tile_in[2]) (const gfloat *const *pixels, gint32 channels, gfloat *to, gsize apart);
+  void (*tile_out[2]) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart, gint32 channels,
+                       gfloat *const *out);
   void (*add) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*multiply) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);

@@ -399,14 +399,15 @@ choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work)
 {
   gdouble least = work, handicap = 1;
   const SlFloatIsa *chosen = NULL;
-  if (!sl_float_winograd_fits (layer))
-    return;
   for (const SlFloatIsa *with = isa; with != NULL;
        with = sl_float_isa_lesser (with), handicap *= LESSER)
-    if (sl_float_winograd_work (layer, with) * handicap < least) {
-      least = sl_float_winograd_work (layer, with) * handicap;
-      chosen = with;
-    }
+    for (gint32 tile = 2; tile <= 4; tile += 2)
+      if (sl_float_winograd_fits (layer, tile)
+          && sl_float_winograd_work (layer, with, tile) * handicap < least) {
+        least = sl_float_winograd_work (layer, with, tile) * handicap;
+        chosen = with;
+        layer->tile = tile;
+      }
   if (chosen == NULL)
     return;
   layer->isa = chosen;

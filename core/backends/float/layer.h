@@ -146,7 +146,8 @@ typedef struct
  * @tile_rows, @chunks: work items are this many rows by panels, or of sparse weights channels,
  * shared out to as many chunks
  * @threads: among whom neighbouring tiles are shared out, each with all chunks
- *   (winograd) @tile_rows tiles by all panels, of which each of the sixteen matrices has @n_panels
+ *   (winograd) @tile_rows tiles by all panels, of which each matrix has @n_panels
+ * @tile: (winograd) output pixels of a side of a tile, 2 or 4
  * @halves: (nullable): its loops compute in binary16; nothing is narrow then
  * @in_size, @out_size: bytes of a number that loops read, and write
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope:
@@ -164,7 +165,7 @@ struct _SlFloatLayer
   SlFloatMode mode;
   SlWindowShape window;
   gint32 images, rows, depth, channels, groups;
-  gint32 n_panels, tile_rows, chunks, threads;
+  gint32 n_panels, tile_rows, chunks, threads, tile;
   SlPrecision precision;
   const SlFloatHalves *halves;
   gsize in_size, out_size;
@@ -222,14 +223,20 @@ void sl_float_layer_rows (const SlFloatLayer *layer, const SlFloatLines *in, con
                           gint32 y, gint32 n, gfloat *const out[2], guint thread);
 /** sl_float_activate_rows: the curve, where there is one, of whole rows of the output, in place. */
 void sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n);
-/** sl_float_winograd_fits: whether tiles can stand for the windows of @layer, whose geometry is
- * set. */
-gboolean sl_float_winograd_fits (const SlFloatLayer *layer);
+/** sl_float_winograd_fits: whether tiles of @tile by @tile output pixels can stand for the windows
+ * of @layer, whose geometry is set. */
+gboolean sl_float_winograd_fits (const SlFloatLayer *layer, gint32 tile);
 /** sl_float_winograd_work: multiply-adds including unused lanes, plus other work in the same unit.
  */
-gdouble sl_float_winograd_work (const SlFloatLayer *layer, const SlFloatIsa *isa);
-/** sl_float_winograd_weights: (transfer full): the sixteen matrices of @weights behind each other,
- * a row for each of @n output channels from @first on. */
+gdouble sl_float_winograd_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gint32 tile);
+/** sl_float_winograd_matrices: of a layer with such tiles, whose tile is set. */
+static inline gint32
+sl_float_winograd_matrices (const SlFloatLayer *layer)
+{
+  return (layer->tile + 2) * (layer->tile + 2);
+}
+/** sl_float_winograd_weights: (transfer full): the matrices of @weights behind each other, a row
+ * for each of @n output channels from @first on. */
 gfloat *sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights, gint32 first,
                                    gint32 n);
 /** sl_float_winograd_tiles: cuts @layer's work into items. */

@@ -42,7 +42,7 @@ read_at_once (const SlFloatLayer *layer)
     case SL_FLOAT_DEPTHWISE:
       return (gsize) ((w->filter_h - 1) * w->dilation_h + 1) * line;
     case SL_FLOAT_WINOGRAD:
-      return 4 * line;
+      return (gsize) (layer->tile + 2) * line;
     default:
       return layer->narrow.second || layer->repeated.period > 0 ? 2 * layer->elements.chunk
                                                                 : layer->elements.chunk;
@@ -61,7 +61,7 @@ written_at_once (const SlFloatLayer *layer)
     case SL_FLOAT_SPARSE:
       return (gsize) layer->tile_rows * channels;
     case SL_FLOAT_WINOGRAD:
-      return 4 * channels;
+      return (gsize) (layer->tile * layer->tile) * channels;
     case SL_FLOAT_DEPTHWISE:
       return (gsize) layer->window.out_w * channels;
     default:

@@ -230,7 +230,7 @@ pack_turned (const void *data, guint item, guint thread)
   pack_turned_panel (job->layer, &job->packed[item], job->weights, job->to[item]);
 }
 
-/* One panel of each of the sixteen matrices: those of all channels are never in memory at once. */
+/* One panel of each of the matrices: those of all channels are never in memory at once. */
 static void
 pack_tiles (const void *data, guint item, guint thread)
 {
@@ -240,7 +240,7 @@ pack_tiles (const void *data, guint item, guint thread)
   const gsize size = (gsize) layer->depth * (gsize) first->channels;
   g_autofree gfloat *matrices =
     sl_float_winograd_weights (layer, job->weights, first->channel, first->channels);
-  for (guint i = 0; i < SL_FLOAT_TILE; i++) {
+  for (guint i = 0; i < (guint) sl_float_winograd_matrices (layer); i++) {
     const guint at = i * (guint) layer->n_panels + item;
     pack_panel (layer, &job->packed[at], matrices + i * size, job->to[at]);
   }
@@ -278,9 +278,10 @@ pack_gemm (SlFloatLayer *layer, const void *weights, gboolean turned, SlPool *po
 static void
 pack_winograd (SlFloatLayer *layer, const gfloat *weights, SlPool *pool, SlArena *arena)
 {
+  const guint matrices = (guint) sl_float_winograd_matrices (layer);
   SlFloatPanel *packed =
-    sl_arena_alloc (arena, SL_FLOAT_TILE * (gsize) layer->n_panels * sizeof packed[0]);
-  pack_panels (layer, weights, packed, SL_FLOAT_TILE, pack_tiles, pool, arena);
+    sl_arena_alloc (arena, (gsize) matrices * (gsize) layer->n_panels * sizeof packed[0]);
+  pack_panels (layer, weights, packed, matrices, pack_tiles, pool, arena);
   layer->tiles.gemm.panels = packed;
 }
 

@@ -74,7 +74,11 @@ void SL_SIMD (sl_float_sparse) (const SlFloatSparse *layer, gint32 first, gint32
 void SL_SIMD (sl_float_tile_in) (const gfloat *const *pixels, gint32 channels, gfloat *to,
                                  gsize apart);
 void SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart,
-                                  gint32 channels, gfloat *const out[4]);
+                                  gint32 channels, gfloat *const *out);
+void SL_SIMD (sl_float_tile_in_six) (const gfloat *const *pixels, gint32 channels, gfloat *to,
+                                     gsize apart);
+void SL_SIMD (sl_float_tile_out_six) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart,
+                                      gint32 channels, gfloat *const *out);
 void SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
                                    gfloat *const out[2]);
 void SL_SIMD (sl_float_largest) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
