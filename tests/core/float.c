@@ -353,47 +353,27 @@ typedef struct
   double value, slack;
 } Wanted;
 
-/* Winograd's tiles of four by four output pixels round as far from exact as the largest sum of
- * magnitudes in a tile allows. */
-static void
-share_slack (const Check *check, Wanted *wanted)
-{
-  const SlTensor *y = sl_graph_output_tensor (check->graph, 0);
-  const gint32 h = y->dims[1], w = y->dims[2], channels = y->dims[3];
-  for (gint32 image = 0; image < y->dims[0]; image++)
-    for (gint32 at = 0; at < h * w * channels; at++) {
-      Wanted *all = wanted + image * h * w * channels;
-      const gint32 row = at / channels / w, column = at / channels % w, channel = at % channels;
-      const gint32 first = ((row / 4 * 4) * w + column / 4 * 4) * channels + channel;
-      /* The first pixel of a tile has what is the most, since it is the last that changes. */
-      if (at != first)
-        all[first].slack = MAX (all[first].slack, all[at].slack);
-    }
-  for (gint32 at = 0; at < y->dims[0] * h * w * channels; at++) {
-    const gint32 row = at / channels / w % h, column = at / channels % w;
-    wanted[at].slack = wanted[at - ((row % 4) * w + column % 4) * channels].slack;
-  }
-}
-
-/* Of every value of the output. Free it with g_free(). */
+/* Of every value of the output. Windows that Winograd's tiles may stand for have the slack of the
+ * largest of them: float_tiles.c has more. Free it with g_free(). */
 static Wanted *
 wanted_of (const Check *check, const Case *c)
 {
   const gsize n = sl_graph_output_tensor (check->graph, 0)->bytes / sizeof (gfloat);
+  const gboolean tiles = c->fh == 3 && c->fw == 3 && c->shape != DEPTHWISE;
   Wanted *wanted = g_new (Wanted, n);
+  double most = 0;
   for (gsize i = 0; i < n; i++) {
     double magnitude;
     const double sum =
       (c->shape == FULLY_CONNECTED ? expected_connected
        : c->shape == TRANSPOSED    ? expected_transposed
                                 : expected) (check->graph, c, check->input_data[0], i, &magnitude);
+    most = MAX (most, magnitude);
     wanted[i].value = curve_of (c->curve, c->w % 2 == 0, limited (c->window.activation, sum));
-    wanted[i].slack = TOLERANCE * magnitude;
+    wanted[i].slack = TOLERANCE * magnitude + (c->curve != SL_OP_INVALID ? CURVE_TOLERANCE : 0);
   }
-  if (c->fh == 3 && c->fw == 3 && c->shape != DEPTHWISE && c->shape != TRANSPOSED)
-    share_slack (check, wanted);
-  for (gsize i = 0; i < n; i++)
-    wanted[i].slack += c->curve != SL_OP_INVALID ? CURVE_TOLERANCE : 0;
+  for (gsize i = 0; tiles && i < n; i++)
+    wanted[i].slack = TOLERANCE * most + CURVE_TOLERANCE;
   return wanted;
 }
 
@@ -440,7 +420,6 @@ test_shape (gconstpointer data)
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   g_autoptr (GRand) rand = g_rand_new_with_seed (2026 + (guint32) shape);
-  guint tiled = 0;
   for (guint round = 0; round < 60; round++) {
     Case c;
     Check check;
@@ -462,16 +441,10 @@ test_shape (gconstpointer data)
     g_autofree Wanted *wanted = wanted_of (&check, &c);
     for (guint i = 0; i < n_isas; i++)
       compare (&check, &c, wanted, isas[i]);
-    /* Sixteen matrices instead of nine. */
-    tiled += shape == TILES
-             && packed_bytes (&check, isas[n_isas - 1])
-                  > sizeof (gfloat) * 12 * (gsize) c.in * (gsize) c.out;
     if (c.curve != SL_OP_INVALID || shape == TRANSPOSED)
       compare (&check, &c, wanted, NULL);
     check_clear (&check);
   }
-  if (shape == TILES && isas[n_isas - 1]->faster)
-    g_assert_cmpuint (tiled, >=, 40);
 }
 
 /* An infinite pixel reaches what its window covers, and nothing else becomes no number. */

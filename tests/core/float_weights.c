@@ -106,11 +106,15 @@ packed_share (gint32 size, gint32 channels)
   return (double) stats.packed_bytes / (double) (n * sizeof weights[0]);
 }
 
-/* Winograd's matrices are 16/9 of the weights: large ones are not made for few tiles. */
+/* Winograd's matrices are 16/9 of the weights, or 36/9: large ones are not made for few tiles. */
 static void
 test_tiles (void)
 {
   g_assert_cmpfloat (packed_share (10, 96), >, 1.7);
+  g_assert_cmpfloat (packed_share (10, 96), <, 1.9);
+  g_assert_cmpfloat (packed_share (20, 64), >, 3.9);
+  g_assert_cmpfloat (packed_share (20, 128), <, 1.9);
+  g_assert_cmpfloat (packed_share (40, 128), >, 3.9);
   g_assert_cmpfloat (packed_share (10, 400), <, 1.1);
   g_assert_cmpfloat (packed_share (12, 400), >, 1.7);
 }
