@@ -82,23 +82,25 @@ sl_float_winograd_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gint32
             + (tile == 2 ? WAY : WAY_SIX) * ((gdouble) whole_in + whole_out));
 }
 
+/** A value of each of two channels. */
+typedef gdouble Two __attribute__ ((vector_size (16)));
+
 /* What a row or a column of a window, @a, @b, @d, is at each of the points of a tile. */
-static void
-evaluate (gint32 tile, double a, double b, double d, double *values)
+static inline __attribute__ ((always_inline)) void
+evaluate (const gint tile, Two a, Two b, Two d, Two *values)
 {
-  const double p = SL_FLOAT_POINT_A * SL_FLOAT_POINT_A, q = SL_FLOAT_POINT_B * SL_FLOAT_POINT_B;
+  const gdouble p = SL_FLOAT_POINT_A * SL_FLOAT_POINT_A, q = SL_FLOAT_POINT_B * SL_FLOAT_POINT_B,
+                by_p = 1 / (2 * p * (p - q)), by_q = 1 / (2 * q * (q - p));
   if (tile == 2) {
-    values[1] = (a + b + d) / 2;
-    values[2] = (a - b + d) / 2;
     values[0] = a;
+    values[1] = (a + b + d) * 0.5;
+    values[2] = (a - b + d) * 0.5;
     values[3] = d;
     return;
   }
-  const double even_p = (a + p * d) / (2 * p * (p - q)),
-               odd_p = SL_FLOAT_POINT_A * b / (2 * p * (p - q)),
-               even_q = (a + q * d) / (2 * q * (q - p)),
-               odd_q = SL_FLOAT_POINT_B * b / (2 * q * (q - p));
-  values[0] = a / (p * q);
+  const Two even_p = (a + p * d) * by_p, odd_p = (gdouble) SL_FLOAT_POINT_A * by_p * b,
+            even_q = (a + q * d) * by_q, odd_q = (gdouble) SL_FLOAT_POINT_B * by_q * b;
+  values[0] = a * (1 / (p * q));
   values[1] = even_p + odd_p;
   values[2] = even_p - odd_p;
   values[3] = even_q + odd_q;
@@ -108,20 +110,25 @@ evaluate (gint32 tile, double a, double b, double d, double *values)
 
 /* @from: a window of @channels channels; @to: of each of the matrices, @apart floats apart, its row
  */
-static void
-transform_weights (const gfloat *from, gint32 channels, gint32 tile, gfloat *to, gsize apart)
+static inline __attribute__ ((always_inline)) void
+transform_weights (const gint tile, const gfloat *from, gint32 channels, gfloat *to, gsize apart)
 {
-  const gint32 side = tile + 2;
-  for (gint32 c = 0; c < channels; c++) {
-    double columns[3][6];
+  const gint side = tile + 2;
+  for (gint32 c = 0; c < channels; c += 2) {
+    const gint32 other = MIN (c + 1, channels - 1);
+    Two taps[9], columns[3][6];
+    for (gint i = 0; i < 9; i++)
+      taps[i] = (Two){ from[i * channels + c], from[i * channels + other] };
     for (gint x = 0; x < 3; x++)
-      evaluate (tile, from[x * channels + c], from[(3 + x) * channels + c],
-                from[(6 + x) * channels + c], columns[x]);
-    for (gint32 y = 0; y < side; y++) {
-      double row[6];
+      evaluate (tile, taps[x], taps[3 + x], taps[6 + x], columns[x]);
+    for (gint y = 0; y < side; y++) {
+      Two row[6];
       evaluate (tile, columns[0][y], columns[1][y], columns[2][y], row);
-      for (gint32 x = 0; x < side; x++)
-        to[(gsize) (side * y + x) * apart + (gsize) c] = (gfloat) row[x];
+      for (gint x = 0; x < side; x++) {
+        gfloat *at = to + (gsize) (side * y + x) * apart;
+        at[c] = (gfloat) row[x][0];
+        at[other] = (gfloat) row[x][1];
+      }
     }
   }
 }
@@ -131,9 +138,14 @@ sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights, gin
 {
   const gsize depth = (gsize) layer->window.channels, apart = depth * (gsize) n;
   gfloat *matrices = g_new (gfloat, (gsize) sl_float_winograd_matrices (layer) * apart);
-  for (gint32 c = 0; c < n; c++)
-    transform_weights (weights + (gsize) (first + c) * 9 * depth, layer->window.channels,
-                       layer->tile, matrices + (gsize) c * depth, apart);
+  for (gint32 c = 0; c < n; c++) {
+    const gfloat *from = weights + (gsize) (first + c) * 9 * depth;
+    gfloat *to = matrices + (gsize) c * depth;
+    if (layer->tile == 2)
+      transform_weights (2, from, layer->window.channels, to, apart);
+    else
+      transform_weights (4, from, layer->window.channels, to, apart);
+  }
   return matrices;
 }
 
