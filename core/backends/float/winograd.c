@@ -8,9 +8,9 @@
  *
  * Tiles of four by four: only pixels under an output's window get into it, and its rounding is as
  * far from exact as the largest product of a window allows; an infinite activation makes NaN. Tiles
- * of six by six evaluate polynomials at 0, +-5/8, +-3/2 and infinity. Of the points compared, these
- * round least, and their powers are exact. All pixels of a tile get into its output pixels, where
- * those outside of a window cancel; so what is not finite reaches the whole tile.
+ * of six by six evaluate polynomials at 0, +-5/8, +-3/2 and infinity. These round half as much as
+ * the usual 0, +-1, +-2, and their powers are exact. All pixels of a tile get into its output
+ * pixels, where those outside of a window cancel; so what is not finite reaches the whole tile.
  */
 #include <math.h>
 
