@@ -75,9 +75,10 @@ test_factors (void)
   expect_count (&source, MOST / 2); /* three of five, of which one of two in the first is zero */
 }
 
-/* Of a convolution of three by three, packed, by bytes of the model's. */
+/* Of a convolution of three by three, packed, by bytes of the model's. @steps: its activations are
+ * rounded to 8 bits */
 static double
-packed_share (gint32 size, gint32 channels)
+packed_share (gint32 size, gint32 channels, gboolean steps)
 {
   const gint32 x_dims[4] = { 1, size, size, channels }, w_dims[4] = { channels, 3, 3, channels };
   const gsize n = (gsize) channels * 9 * (gsize) channels;
@@ -93,8 +94,11 @@ packed_share (gint32 size, gint32 channels)
   for (gsize i = 0; i < n; i++)
     weights[i] = (gfloat) (i % 11) + 1;
   check_init (&check, 1);
+  const gint32 x = check_input (&check, SL_DTYPE_F32, 4, x_dims, 0, 0);
   const gint32 inputs[3] = {
-    check_input (&check, SL_DTYPE_F32, 4, x_dims, 0, 0),
+    steps ? check_float_node (&check, SL_OP_FAKE_QUANTIZE, x, -1,
+                              &(SlOpParams){ .fake_quantize = { .symmetric = FALSE } })
+          : x,
     check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights), -1
   };
   check_node (&check, SL_OP_CONV_2D, inputs, 3, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
@@ -110,13 +114,14 @@ packed_share (gint32 size, gint32 channels)
 static void
 test_tiles (void)
 {
-  g_assert_cmpfloat (packed_share (10, 96), >, 1.7);
-  g_assert_cmpfloat (packed_share (10, 96), <, 1.9);
-  g_assert_cmpfloat (packed_share (20, 64), >, 3.9);
-  g_assert_cmpfloat (packed_share (20, 128), <, 1.9);
-  g_assert_cmpfloat (packed_share (40, 128), >, 3.9);
-  g_assert_cmpfloat (packed_share (10, 400), <, 1.1);
-  g_assert_cmpfloat (packed_share (12, 400), >, 1.7);
+  g_assert_cmpfloat (packed_share (10, 96, FALSE), >, 1.7);
+  g_assert_cmpfloat (packed_share (10, 96, FALSE), <, 1.9);
+  g_assert_cmpfloat (packed_share (20, 64, FALSE), >, 3.9);
+  g_assert_cmpfloat (packed_share (20, 128, FALSE), <, 1.9);
+  g_assert_cmpfloat (packed_share (40, 128, FALSE), >, 3.9);
+  g_assert_cmpfloat (packed_share (40, 128, TRUE), <, 1.9);
+  g_assert_cmpfloat (packed_share (10, 400, FALSE), <, 1.1);
+  g_assert_cmpfloat (packed_share (12, 400, FALSE), >, 1.7);
 }
 
 TEST_MAIN (int argc, char **argv)

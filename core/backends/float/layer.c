@@ -393,15 +393,26 @@ choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
   return least;
 }
 
+/* Whether activations are rounded to 8 bits somewhere, where a small error may become a step. */
+static gboolean
+has_steps (const SlGraph *graph)
+{
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++)
+    if (sl_graph_node (graph, i)->op == SL_OP_FAKE_QUANTIZE)
+      return TRUE;
+  return FALSE;
+}
+
 /* Whether tiles are less than the @work of windows, with any of the instruction sets. */
 static void
-choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work)
+choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work, const SlGraph *graph)
 {
+  const gint32 most = sl_float_winograd_fits (layer, 4) && !has_steps (graph) ? 4 : 2;
   gdouble least = work, handicap = 1;
   const SlFloatIsa *chosen = NULL;
   for (const SlFloatIsa *with = isa; with != NULL;
        with = sl_float_isa_lesser (with), handicap *= LESSER)
-    for (gint32 tile = 2; tile <= 4; tile += 2)
+    for (gint32 tile = 2; tile <= most; tile += 2)
       if (sl_float_winograd_fits (layer, tile)
           && sl_float_winograd_work (layer, with, tile) * handicap < least) {
         least = sl_float_winograd_work (layer, with, tile) * handicap;
@@ -667,13 +678,13 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
 
 /* The loops of a layer, by its shape and its weights. */
 static void
-choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlFloatSource *weights,
-        const SlTensor *bias)
+choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlGraph *graph,
+        const SlFloatSource *weights, const SlTensor *bias)
 {
   const gdouble row = choose_loops (layer, isa);
   choose_sparse (layer, isa, weights);
   layer->cost_us = cost_of (layer);
-  choose_winograd (layer, isa, row * layer->rows);
+  choose_winograd (layer, isa, row * layer->rows, graph);
   choose_weights (layer, weights, bias);
   sl_float_halves_depthwise (layer, weights, bias);
 }
@@ -725,7 +736,7 @@ finish_layer (SlFloatLayer *layer, const SlFloatIsa *isa, SlHost *host, const Sl
   else if (weights.few_bits && !sl_float_source_straighten (&weights, error))
     return FALSE;
   else
-    choose (layer, isa, &weights, sl_float_bias (host->graph, node));
+    choose (layer, isa, host->graph, &weights, sl_float_bias (host->graph, node));
   set_work (layer, host);
   if (!packs_turned (layer) && !sl_float_source_straighten (&weights, error))
     return FALSE;
