@@ -402,19 +402,22 @@ test_tiles_left_out (void)
   static const gfloat numbers[4] = { 1, 2, 3, 4 };
   static const struct
   {
-    const char *decoder, *dimensions, *what;
-  } cases[] = { { "labels", "4:1", "labels" },
-                { "vector", "4:1", "vectors" },
-                { "segmentation", "4:1:1:1", "masks of classes" } };
+    const char *decoder, *dimensions, *words;
+  } cases[] = {
+    { "labels", "4:1",
+      "labels made of tiles are left out; expected a model that gives objects: unset tiles" },
+    { "vector", "4:1",
+      "vectors made of tiles are left out; expected a model that gives objects: unset tiles" },
+    { "segmentation", "4:1:1:1",
+      "masks of classes made of tiles are left out; expected a model that gives objects: unset "
+      "tiles" },
+  };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *launch = g_strdup_printf ("slpostprocess decoder=%s", cases[i].decoder),
                     *caps = g_strdup_printf (
                       "other/tensors,format=static,num_tensors=1,dimensions=(string)%s,"
                       "types=float32,framerate=25/1",
-                      cases[i].dimensions),
-                    *words = g_strdup_printf ("%s made of tiles are left out; expected a model "
-                                              "that gives objects: unset tiles",
-                                              cases[i].what);
+                      cases[i].dimensions);
     TestLine fixture = test_line_open (launch, JSON_CAPS, caps);
     for (guint k = 0; k < 2; k++) {
       GstBuffer *tile =
@@ -422,7 +425,7 @@ test_tiles_left_out (void)
       sl_buffer_get_frame_meta (tile)->content = k == 0 ? SL_FRAME_TILE : SL_FRAME_LAST_TILE;
       g_assert_cmpint (gst_harness_push (fixture.harness, tile), ==, GST_FLOW_OK);
     }
-    assert_warning (fixture.bus, words);
+    assert_warning (fixture.bus, cases[i].words);
     g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING));
     test_line_close (fixture.harness, fixture.bus);
   }

@@ -2,10 +2,11 @@
 /* Registers of eight numbers of binary16, of Arm's processors with arithmetic for them. */
 #pragma once
 
+#include "core/backends/float/isa.h"
+
+#ifdef __aarch64__
 #include <arm_neon.h>
 #include <string.h>
-
-#include "core/backends/float/isa.h"
 
 #define SL_SIMD(name) name##_fp16
 #define SL_SIMD_NAME "fp16"
@@ -71,3 +72,4 @@ smaller (Vec a, Vec b)
 {
   return vminq_f16 (a, b);
 }
+#endif

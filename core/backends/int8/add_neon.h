@@ -9,6 +9,8 @@
 
 #include "core/backends/int8/simd.h"
 
+#ifdef __aarch64__
+
 #define DIGIT_BITS 7
 #define DIGITS 3
 /* What of the shift is left behind the last digit is at most this, so that sums which 16 bits
@@ -152,3 +154,4 @@ add_by_digits (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *o
     add_steps (&digits, a, b, out, n, TRUE);
   return TRUE;
 }
+#endif

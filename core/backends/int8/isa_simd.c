@@ -4,9 +4,7 @@
  * later ones none for uint8.
  */
 #include "core/backends/int8/simd.h"
-#ifdef __aarch64__
 #include "core/backends/int8/add_neon.h"
-#endif
 
 /* What a step of the multiplication takes. */
 #if defined(SL_INT8_FOR_I8MM)
