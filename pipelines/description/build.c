@@ -22,9 +22,10 @@
 /* Elements whose frames are those that came. A clip must not show more than the launch line passes
  * on, so elements that cover or crop a part of the picture also apply to clips. */
 static const char *const transparent[] = {
-  "slpredict",     "sltrack",    "sltext",   "slanalyze", "slnormalize",  "slinfer",
-  "slpostprocess", "slpublish",  "slrecord", "queue",     "queue2",       "tee",
-  "slrestream",    "capsfilter", "identity", "videorate", "videoconvert", "slgallery"
+  "slmotion",    "slpredict",  "sltrack",       "slgallery",    "sltext",
+  "slread",      "slanalyze",  "slinfer",       "slpublish",    "slrecord",
+  "slnormalize", "slrestream", "slpostprocess", "queue",        "queue2",
+  "capsfilter",  "identity",   "videorate",     "videoconvert", "tee"
 };
 
 static gboolean

@@ -100,6 +100,8 @@ typedef struct
 
 static const Link links[] = {
   { "predictions", "slcamera uri=test:// ! slpredict ! sltrack ! slanalyze ! fakesink", "", TRUE },
+  { "motion", "slcamera uri=test:// ! slmotion ! slpredict ! sltrack ! sltext ! fakesink", "",
+    TRUE },
   { "stated", "slcamera uri=test:// ! queue ! tee ! sltrack ! video/x-raw ! slrecord ! fakesink",
     "", TRUE },
   { "encoder", "slcamera uri=test:// ! sltrack ! fakesink", "encoder=jpegenc\n", FALSE },
@@ -157,6 +159,8 @@ TEST_MAIN (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_assert_true (gst_element_register (NULL, "slanalyze", GST_RANK_NONE, sl_analyze_get_type ()));
+  g_assert_true (gst_element_register (NULL, "slmotion", GST_RANK_NONE, sl_motion_get_type ()));
+  g_assert_true (gst_element_register (NULL, "sltext", GST_RANK_NONE, sl_text_get_type ()));
   g_assert_true (gst_element_register (NULL, "sltrack", GST_RANK_NONE, sl_track_get_type ()));
   g_assert_true (gst_element_register (NULL, "slpredict", GST_RANK_NONE, sl_predict_get_type ()));
   g_assert_true (gst_element_register (NULL, "slcamera", GST_RANK_NONE, sl_camera_get_type ()));
