@@ -38,7 +38,9 @@ sl_seal_new (const char *key_file, GError **error)
   g_autoptr (GError) cause = NULL;
   char *text = sl_secret_file_read (key_file, &warning, &cause);
   if (text == NULL)
-    return sl_fail_null (error, SL_ERROR_OPEN, "%s", cause->message);
+    return sl_fail_null (error, SL_ERROR_OPEN,
+                         "%s; expected the file of a key, such as `openssl rand -hex %d` prints",
+                         cause->message, KEY_BYTES);
   g_autoptr (SlSeal) seal = g_new0 (SlSeal, 1);
   const gboolean good = read_key (text, seal->key);
   OPENSSL_cleanse (text, strlen (text));

@@ -240,7 +240,7 @@ def test_check():
             (launched, "location=a", "keep: missing, and nothing is stored that no rule erases; set keep=7d"),
             (launched, "location=a keep=ever", "keep: expected a time after which people are erased"),
             (launched, "location=%s keep=7d" % work("none/a"), "No such file or directory; expected a folder in which the file of a gallery can be made"),
-            (launched, "location=a keep=7d key-file=%s" % work("none"), "none: No such file or directory"),
+            (launched, "location=a keep=7d key-file=%s" % work("none"), "none: No such file or directory; expected the file of a key, such as `openssl rand -hex 32` prints"),
             (lambda words: describe("gate", GREEN, gallery, words), "key-file=%s\n" % key, "it is not encrypted, but a key file is stated")):
         found = findings(make(words), 1)
         assert any(kind == "problem" and sentence in text for kind, text in found), (sentence, found)

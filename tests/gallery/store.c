@@ -193,7 +193,8 @@ test_key_file (void)
   g_assert_null (try_open (path, TEST_MODEL, TEST_LENGTH, open, &error));
   expect (g_steal_pointer (&error), SL_ERROR_ARGUMENT, "other users may read or change");
   g_assert_null (try_open (path, TEST_MODEL, TEST_LENGTH, "/nonexistent/key", &error));
-  expect (g_steal_pointer (&error), SL_ERROR_OPEN, "/nonexistent/key: No such file");
+  expect (g_steal_pointer (&error), SL_ERROR_OPEN,
+          "/nonexistent/key: No such file or directory; expected the file of a key");
   sl_identity_store_free (test_store (plain, NULL));
   g_assert_null (try_open (plain, TEST_MODEL, TEST_LENGTH, key, &error));
   expect (g_steal_pointer (&error), SL_ERROR_ARGUMENT, "it is not encrypted, but a key file");
