@@ -168,7 +168,8 @@ def test_redacted_pictures():
 
 def test_redact_errors():
     one = striped("striped.png")
-    run("predict", "--redact", "blue", one).expect(2, "--redact blue: expected --draw FILE, too, for hidden pictures")
+    run("predict", "--redact", "blue", one).expect(2, "--redact 'blue': expected --draw FILE, too, for hidden pictures")
+    run("predict", "--redact", "", one).expect(2, "--redact '': expected --draw FILE, too, for hidden pictures")
     for option, value in (("--classes", "blue"), ("--top", "1")):
         run("predict", "--redact", "blue", option, value, "--draw", work("x.png"), one).expect(
             2, "--redact and " + option + ": expected one of them: objects that are left out stay visible")

@@ -520,7 +520,7 @@ check_and_predict (Options *options, char **arguments)
       options->text);
   if (options->redact != NULL && options->draw == NULL)
     return sl_options_usage (
-      "predict", "--redact %s: expected --draw FILE, too, for hidden pictures", options->redact);
+      "predict", "--redact '%s': expected --draw FILE, too, for hidden pictures", options->redact);
   if (options->redact != NULL && (options->classes != NULL || options->top_text != NULL))
     return sl_options_usage (
       "predict", "--redact and --%s: expected one of them: objects that are left out stay visible",
