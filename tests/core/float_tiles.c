@@ -58,10 +58,11 @@ sums_of (const Case *c, const gfloat *x, const gfloat *weights, const gfloat *bi
   return sums;
 }
 
+/* Of the tensor @x. */
 static void
-build (Check *check, const Case *c, const gfloat *weights, const gfloat *bias)
+build (Check *check, const Case *c, gint32 x, const gfloat *weights, const gfloat *bias)
 {
-  const gint32 x_dims[] = { c->images, c->h, c->w, c->in }, w_dims[] = { c->out, 3, 3, c->in };
+  const gint32 w_dims[] = { c->out, 3, 3, c->in };
   const SlOpParams params = { .window = { .padding = SL_PADDING_EXPLICIT,
                                           .pad_top = c->top,
                                           .pad_bottom = c->bottom,
@@ -72,12 +73,19 @@ build (Check *check, const Case *c, const gfloat *weights, const gfloat *bias)
                                           .dilation_h = 1,
                                           .dilation_w = 1 } };
   const gint32 inputs[] = {
-    check_input (check, SL_DTYPE_F32, 4, x_dims, 0, 0),
+    x,
     check_constant (check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights),
     check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, bias),
   };
   check_node (check, SL_OP_CONV_2D, inputs, 3, check_output (check, SL_DTYPE_F32, 0, 0), &params);
   check_prepare (check);
+}
+
+static gint32
+add_input (Check *check, const Case *c)
+{
+  const gint32 dims[] = { c->images, c->h, c->w, c->in };
+  return check_input (check, SL_DTYPE_F32, 4, dims, 0, 0);
 }
 
 /* Whether the session of the instruction set in force packs 36 matrices. */
@@ -143,7 +151,7 @@ test_error (void)
     check_init (&check, g_rand_int (rand));
     check_random (&check, SL_DTYPE_F32, (gsize) (c.out * 9 * c.in), weights);
     check_random (&check, SL_DTYPE_F32, (gsize) c.out, bias);
-    build (&check, &c, weights, bias);
+    build (&check, &c, add_input (&check, &c), weights, bias);
     g_autofree Sum *sums = sums_of (&c, check.input_data[0], weights, bias, &n);
     for (guint i = 0; i < n_isas; i++)
       for (guint threads = 1; threads <= 2; threads++) {
@@ -176,7 +184,7 @@ test_nan (void)
   check_init (&check, 4);
   check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
   check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (bias), bias);
-  build (&check, &c, weights, bias);
+  build (&check, &c, add_input (&check, &c), weights, bias);
   gfloat *x = check.input_data[0];
   for (guint k = 0; k < n_isas; k++)
     for (gint32 pixel = 0; pixel < SIZE * SIZE; pixel += 7) {
@@ -201,11 +209,56 @@ test_nan (void)
   check_clear (&check);
 }
 
+/* Sums of DYNAMIC_QUANTIZE's whole numbers are exact. Activations are 0 to 255, which stay. */
+static void
+test_whole (void)
+{
+  enum
+  {
+    SIZE = 20,
+    CHANNELS = 32
+  };
+  const Case c = { 1, SIZE, SIZE, CHANNELS, CHANNELS, 1, 1, 1, 1 };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  gfloat weights[CHANNELS * 9 * CHANNELS], bias[CHANNELS];
+  gsize n;
+  Check check;
+  g_autoptr (GError) error = NULL;
+  check_init (&check, 7);
+  const gint32 x = add_input (&check, &c);
+  gint32 rounded[3];
+  for (guint i = 0; i < G_N_ELEMENTS (rounded); i++)
+    rounded[i] = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  g_assert_true (sl_graph_add_node (check.graph, SL_OP_DYNAMIC_QUANTIZE, 0, &x, 1, rounded, 3,
+                                    &(SlOpParams){ 0 }, &error));
+  g_assert_no_error (error);
+  gfloat *values = check.input_data[0];
+  for (gint32 i = 0; i < SIZE * SIZE * CHANNELS; i++)
+    values[i] = (gfloat) (i < 2 ? 255 * i : between (check.rand, 0, 255));
+  for (gsize i = 0; i < G_N_ELEMENTS (weights); i++)
+    weights[i] = (gfloat) between (check.rand, -127, 127);
+  for (gsize i = 0; i < CHANNELS; i++)
+    bias[i] = (gfloat) between (check.rand, -1000, 1000);
+  build (&check, &c, rounded[0], weights, bias);
+  g_autofree Sum *sums = sums_of (&c, values, weights, bias, &n);
+  for (guint k = 0; k < n_isas; k++) {
+    sl_float_isa_force (isas[k]);
+    gfloat *got = check_run (&check, FALSE, 1);
+    sl_float_isa_force (NULL);
+    for (gsize i = 0; i < n; i++)
+      g_assert_cmpfloat (got[i], ==, sums[i].exact);
+    sl_tensor_buffer_free (got);
+  }
+  check_clear (&check);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
   g_test_add_func ("/float_tiles/error", test_error);
   g_test_add_func ("/float_tiles/nan", test_nan);
+  g_test_add_func ("/float_tiles/whole", test_whole);
   return g_test_run ();
 }

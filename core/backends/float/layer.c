@@ -393,13 +393,16 @@ choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
   return least;
 }
 
-/* Whether activations are rounded to 8 bits somewhere, where a small error may become a step. */
+/* Whether activations are rounded to 8 bits somewhere, where a small error may become a step. The
+ * whole numbers of DYNAMIC_QUANTIZE have exact sums besides, also in tiles of four by four. */
 static gboolean
 has_steps (const SlGraph *graph)
 {
-  for (guint i = 0; i < sl_graph_n_nodes (graph); i++)
-    if (sl_graph_node (graph, i)->op == SL_OP_FAKE_QUANTIZE)
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlOpType op = sl_graph_node (graph, i)->op;
+    if (op == SL_OP_FAKE_QUANTIZE || op == SL_OP_DYNAMIC_QUANTIZE)
       return TRUE;
+  }
   return FALSE;
 }
 
