@@ -36,23 +36,40 @@ typedef struct
   Part parts[4];
 } Plane;
 
-void
-sl_hide_scratch_clear (SlHideScratch *scratch)
+static void
+free_rows (SlHideScratch *scratch)
 {
   for (guint i = 0; i < G_N_ELEMENTS (scratch->rows); i++)
     g_clear_pointer (&scratch->rows[i], g_free);
-  scratch->bytes = 0;
+}
+
+void
+sl_hide_scratch_clear (SlHideScratch *scratch)
+{
+  free_rows (scratch);
+  g_clear_pointer (&scratch->weights, g_free);
+  scratch->bytes = scratch->n_weights = 0;
 }
 
 static void
-reserve (SlHideScratch *scratch, gsize bytes)
+reserve_rows (SlHideScratch *scratch, gsize bytes)
 {
   if (bytes <= scratch->bytes)
     return;
-  sl_hide_scratch_clear (scratch);
+  free_rows (scratch);
   for (guint i = 0; i < G_N_ELEMENTS (scratch->rows); i++)
     scratch->rows[i] = g_malloc (bytes);
   scratch->bytes = bytes;
+}
+
+static void
+reserve_weights (SlHideScratch *scratch, gsize n)
+{
+  if (n <= scratch->n_weights)
+    return;
+  g_free (scratch->weights);
+  scratch->weights = g_malloc (n);
+  scratch->n_weights = n;
 }
 
 /* Cells of one size on the frame's grid. A first or last one of less than half that size is part of
@@ -112,85 +129,152 @@ byte_at (const Plane *plane, gint x)
   return MIN (bytes, plane->row_bytes);
 }
 
+/* A component's part of a cell: @rows lines of @n samples, of which the first is *@at. */
+typedef struct
+{
+  const guint8 *at;
+  gssize stride;
+  gint n, rows;
+  guint64 count;
+} Block;
+
+static Block
+block_of (const Plane *plane, const Part *part, gint x0, gint x1, gint y0, gint y1)
+{
+  const gint left = x0 >> part->x_shift, right = MIN (ceil_shift (x1, part->x_shift), part->width),
+             top = y0 >> plane->y_shift,
+             bottom = MIN (ceil_shift (y1, plane->y_shift), part->height);
+  return (Block){ plane->data + (gssize) top * plane->stride + part->offset
+                    + (gsize) left * part->step,
+                  plane->stride, right - left, bottom - top,
+                  (guint64) (right - left) * (guint64) (bottom - top) };
+}
+
 #ifdef __SSE2__
-/* Sums of the even and of the odd bytes; returns how many bytes were summed. */
-static gint
-sum_pairs (const guint8 *row, gint n, guint32 *even, guint32 *odd)
+/* Bytes that a line has at least. */
+#define SUM_LEAST 8
+
+static guint64
+add_halves (__m128i sums)
+{
+  guint64 halves[2];
+  memcpy (halves, &sums, sizeof halves);
+  return halves[0] + halves[1];
+}
+
+static __m128i
+load_8 (const guint8 *bytes)
+{
+  return _mm_loadl_epi64 ((const __m128i *) (gconstpointer) bytes);
+}
+
+/* Bytes @i.. of a line of @n, 16 at most, and zeros where it ends. Nothing outside is read. */
+static __m128i
+load_some (const guint8 *row, gint i, gint n)
+{
+  if (i + 16 <= n)
+    return _mm_loadu_si128 ((const __m128i *) (gconstpointer) (row + i));
+  /* The last eight bytes without those before @from. */
+  const gint from = i + 8 <= n ? i + 8 : i;
+  const __m128i end = _mm_srl_epi64 (load_8 (row + n - 8), _mm_cvtsi32_si128 (8 * (8 - n + from)));
+  return from > i ? _mm_unpacklo_epi64 (load_8 (row + i), end) : end;
+}
+
+/* The sums of the even and of the odd bytes of lines of @n bytes. */
+static void
+sum_bytes (const Block *block, gint n, guint64 *even, guint64 *odd)
 {
   const __m128i zero = _mm_setzero_si128 (), low = _mm_set1_epi16 (0xff);
-  __m128i evens = zero, odds = zero;
-  gint i = 0;
-  for (gint step = 16; i + 8 <= n; i += step) {
-    step = i + 16 <= n ? 16 : 8;
-    const __m128i *at = (const __m128i *) (gconstpointer) (row + i);
-    const __m128i bytes = step == 16 ? _mm_loadu_si128 (at) : _mm_loadl_epi64 (at);
-    evens = _mm_add_epi64 (evens, _mm_sad_epu8 (_mm_and_si128 (bytes, low), zero));
-    odds = _mm_add_epi64 (odds, _mm_sad_epu8 (_mm_srli_epi16 (bytes, 8), zero));
-  }
-  *even =
-    (guint32) (_mm_cvtsi128_si32 (evens) + _mm_cvtsi128_si32 (_mm_unpackhi_epi64 (evens, evens)));
-  *odd = (guint32) (_mm_cvtsi128_si32 (odds) + _mm_cvtsi128_si32 (_mm_unpackhi_epi64 (odds, odds)));
-  return i;
+  __m128i all = zero, evens = zero;
+  const guint8 *row = block->at;
+  for (gint y = 0; y < block->rows; y++, row += block->stride)
+    for (gint i = 0; i < n; i += 16) {
+      const __m128i bytes = load_some (row, i, n);
+      all = _mm_add_epi64 (all, _mm_sad_epu8 (bytes, zero));
+      evens = _mm_add_epi64 (evens, _mm_sad_epu8 (_mm_and_si128 (bytes, low), zero));
+    }
+  *even = add_halves (evens);
+  *odd = add_halves (all) - *even;
 }
 #else
-static gint
-sum_pairs (const guint8 *row, gint n, guint32 *even, guint32 *odd)
+#define SUM_LEAST 1
+
+static void
+sum_bytes (const Block *block, gint n, guint64 *even, guint64 *odd)
 {
-  gint i = 0;
-  *even = *odd = 0;
-  for (; i + 2 <= n; i += 2) {
-    *even += row[i];
-    *odd += row[i + 1];
+  guint64 sums[2] = { 0, 0 };
+  for (gint y = 0; y < block->rows; y++) {
+    const guint8 *row = block->at + y * block->stride;
+    for (gint i = 0; i + 1 < n; i += 2) {
+      sums[0] += row[i];
+      sums[1] += row[i + 1];
+    }
+    sums[0] += n % 2 != 0 ? row[n - 1] : 0;
   }
-  return i;
+  *even = sums[0];
+  *odd = sums[1];
 }
 #endif
 
-/* The sum of @n samples, @step bytes apart, of which the first is *@row. */
-static guint32
-sum_row (const guint8 *row, gint n, guint step)
+/* The sum of samples that are @step bytes apart. */
+static guint64
+sum_samples (const Block *block, guint step)
 {
-  guint32 sum = 0, other = 0;
-  gint i = 0;
-  if (step == 1) {
-    i = sum_pairs (row, n, &sum, &other);
-    sum += other;
-  } else if (step == 2) {
-    i = sum_pairs (row, 2 * n - 1, &sum, &other) / 2;
+  const gint n = (block->n - 1) * (gint) step + 1;
+  guint64 sum = 0, odd = 0;
+  if (step <= 2 && n >= SUM_LEAST) {
+    sum_bytes (block, n, &sum, &odd);
+    return step == 1 ? sum + odd : sum;
   }
-  for (; i < n; i++)
-    sum += row[(gsize) i * step];
+  for (gint y = 0; y < block->rows; y++)
+    for (gint i = 0; i < n; i += (gint) step)
+      sum += block->at[y * block->stride + i];
   return sum;
 }
 
-/* The mean of a component over a cell, rounded. */
 static guint8
-mean (const Plane *plane, const Part *part, gint x0, gint x1, gint y0, gint y1)
+mean (guint64 sum, guint64 count)
 {
-  const gint left = x0 >> part->x_shift, right = MIN (ceil_shift (x1, part->x_shift), part->width),
-             top = y0 >> part->y_shift, bottom = MIN (ceil_shift (y1, part->y_shift), part->height);
-  const guint64 count = (guint64) (right - left) * (guint64) (bottom - top);
-  guint64 sum = 0;
-  for (gint y = top; y < bottom; y++)
-    sum +=
-      sum_row (plane->data + (gssize) y * plane->stride + part->offset + (gsize) left * part->step,
-               right - left, part->step);
   return (guint8) ((sum + count / 2) / count);
 }
 
 typedef guint8 Values[4][SL_HIDE_CELLS][SL_HIDE_CELLS]; /* by part, row and column */
 
+/* The rounded means of a cell's components. */
+static void
+find_means (const Plane *plane, gint x0, gint x1, gint y0, gint y1, guint8 means[4])
+{
+  const Part *parts = plane->parts;
+  const Block first = block_of (plane, &parts[0], x0, x1, y0, y1);
+  /* Two components side by side: one pass over both. */
+  if (plane->n_parts == 2 && parts[0].step == 2 && 2 * first.n >= SUM_LEAST) {
+    guint64 sums[2];
+    Block both = first;
+    both.at -= parts[0].offset;
+    sum_bytes (&both, 2 * both.n, &sums[0], &sums[1]);
+    for (guint i = 0; i < 2; i++)
+      means[i] = mean (sums[parts[i].offset], both.count);
+    return;
+  }
+  for (guint i = 0; i < plane->n_parts; i++) {
+    const Block block = block_of (plane, &parts[i], x0, x1, y0, y1);
+    means[i] = mean (sum_samples (&block, parts[i].step), block.count);
+  }
+}
+
 static void
 find_values (const Plane *plane, const SlHideStyle *style, const Cuts *columns, const Cuts *rows,
              Values values)
 {
-  for (guint i = 0; i < plane->n_parts; i++)
-    for (gint r = 0; r < rows->n; r++)
-      for (gint c = 0; c < columns->n; c++)
-        values[i][r][c] = style->mode == SL_HIDE_FILL
-                            ? style->value[plane->parts[i].index]
-                            : mean (plane, &plane->parts[i], columns->at[c], columns->at[c + 1],
-                                    rows->at[r], rows->at[r + 1]);
+  for (gint r = 0; r < rows->n; r++)
+    for (gint c = 0; c < columns->n; c++) {
+      guint8 means[4];
+      if (style->mode != SL_HIDE_FILL)
+        find_means (plane, columns->at[c], columns->at[c + 1], rows->at[r], rows->at[r + 1], means);
+      for (guint i = 0; i < plane->n_parts; i++)
+        values[i][r][c] =
+          style->mode == SL_HIDE_FILL ? style->value[plane->parts[i].index] : means[i];
+    }
 }
 
 /* The weight 0..256 of the cell after *@cell at the sample @at: cells count at their middle. *@cell
@@ -208,26 +292,74 @@ weigh (const Cuts *cuts, gint at, gint *cell)
   return (2 * at + 1 - from) * 256 / (cuts->at[c + 1] + cuts->at[c + 2] - from);
 }
 
-/* The bytes of a row of the area from values of row @r of cells, for a plane's row from its
- * beginning. */
+/* Weights 0..255 of pixels from @columns->at[0] on; returns the pixels between the middles of two
+ * cells, for each but the last cell, which has what is left. */
+static Cuts
+find_weights (const Cuts *columns, guint8 *weights)
+{
+  Cuts between = *columns;
+  gint cell = 0;
+  for (gint c = 1; c < columns->n; c++)
+    between.at[c] = (columns->at[c] + columns->at[c + 1]) / 2;
+  for (gint x = columns->at[0]; x < columns->at[columns->n]; x++)
+    *weights++ = (guint8) weigh (columns, x, &cell);
+  return between;
+}
+
+/* Samples @step bytes apart, from @a to @b by weights that are @stride bytes apart. */
+static inline void
+blend (guint8 *restrict out, guint step, const guint8 *restrict weights, guint stride, gint n,
+       guint8 a, guint8 b)
+{
+  const guint first = a * 256u + 128, more = (guint) b - a;
+  for (guint i = 0; i < (guint) n; i++)
+    out[i * step] = (guint8) ((guint16) (first + more * weights[i * stride]) >> 8);
+}
+
+/* The most usual distances have loops of their own. */
 static void
-make_row (const Plane *plane, SlHideMode mode, const Cuts *columns, const Values values, gint r,
+blend_part (const Part *part, guint8 *out, const guint8 *weights, gint n, guint8 a, guint8 b)
+{
+  if (part->step == 1 && part->x_shift == 0)
+    blend (out, 1, weights, 1, n, a, b);
+  else if (part->step == 2 && part->x_shift == 1)
+    blend (out, 2, weights, 2, n, a, b);
+  else
+    blend (out, part->step, weights, 1u << part->x_shift, n, a, b);
+}
+
+static void
+repeat (guint8 *out, guint step, gint n, guint8 value)
+{
+  if (step == 1) {
+    memset (out, value, (gsize) n);
+    return;
+  }
+  for (guint i = 0; i < (guint) n; i++)
+    out[i * step] = value;
+}
+
+/* The bytes of a row of the area from values of row @r of cells, for a plane's row from its
+ * beginning. @weights: (nullable): those between cells, of which @spans has the pixels */
+static void
+make_row (const Plane *plane, const Cuts *spans, const guint8 *weights, const Values values, gint r,
           guint8 *row)
 {
-  const gint from = byte_at (plane, columns->at[0]), to = byte_at (plane, columns->at[columns->n]);
+  const gint left = spans->at[0], right = spans->at[spans->n], from = byte_at (plane, left),
+             to = byte_at (plane, right);
   memset (row + from, OPAQUE, (gsize) (to - from));
   for (guint i = 0; i < plane->n_parts; i++) {
     const Part *part = &plane->parts[i];
     const guint8 *cells = values[i][r];
-    for (gint c = 0; c < columns->n; c++) {
-      const gint end = MIN (ceil_shift (columns->at[c + 1], part->x_shift), part->width);
-      for (gint x = columns->at[c] >> part->x_shift; x < end; x++) {
-        gint cell = mode == SL_HIDE_BLUR ? MAX (c - 1, 0) : c;
-        const gint t = mode == SL_HIDE_BLUR ? weigh (columns, x << part->x_shift, &cell) : 0;
-        row[(guint) x * part->step + part->offset] =
-          t == 0 ? cells[cell]
-                 : (guint8) ((cells[cell] * (256 - t) + cells[cell + 1] * t + 128) >> 8);
-      }
+    for (gint c = 0; c < spans->n; c++) {
+      const gint begin = ceil_shift (spans->at[c], part->x_shift),
+                 n = MIN (ceil_shift (spans->at[c + 1], part->x_shift), part->width) - begin;
+      guint8 *out = row + (guint) begin * part->step + part->offset;
+      if (weights != NULL)
+        blend_part (part, out, weights + (begin << part->x_shift) - left, n, cells[c],
+                    cells[MIN (c + 1, spans->n - 1)]);
+      else
+        repeat (out, part->step, n, cells[c]);
     }
   }
 }
@@ -235,8 +367,9 @@ make_row (const Plane *plane, SlHideMode mode, const Cuts *columns, const Values
 static void
 mix_rows (guint8 *restrict out, const guint8 *restrict a, const guint8 *restrict b, gint n, gint t)
 {
+  const guint16 first = (guint16) (256 - t), second = (guint16) t;
   for (gint i = 0; i < n; i++)
-    out[i] = (guint8) ((a[i] * (256 - t) + b[i] * t + 128) >> 8);
+    out[i] = (guint8) ((guint16) (a[i] * first + b[i] * second + 128) >> 8);
 }
 
 /* Copies @source to @row from pixel @left to @right, where @blocks say so. */
@@ -266,7 +399,9 @@ typedef struct
   const Plane *plane;
   const SlHideStyle *style;
   const Cuts *columns, *rows;
-  const guint8 *blocks; /* (nullable) */
+  const Cuts *spans;     /* of columns, see make_row() */
+  const guint8 *weights; /* (nullable) */
+  const guint8 *blocks;  /* (nullable) */
   gint blocks_stride;
   SlHideScratch *scratch;
 } Job;
@@ -281,9 +416,9 @@ prepare_rows (const Job *job, const Values values, gint made, gint cell)
     scratch[0] = scratch[1];
     scratch[1] = first;
   } else
-    make_row (job->plane, mode, job->columns, values, cell, first);
+    make_row (job->plane, job->spans, job->weights, values, cell, first);
   if (mode == SL_HIDE_BLUR && cell + 1 < job->rows->n)
-    make_row (job->plane, mode, job->columns, values, cell + 1, scratch[1]);
+    make_row (job->plane, job->spans, job->weights, values, cell + 1, scratch[1]);
 }
 
 /* The rows of the plane: each of what the cells at it are, or between them. */
@@ -353,15 +488,24 @@ sl_hide (GstVideoFrame *frame, const SlHideStyle *style, SlRect area, const guin
   if (!fit (&frame->info, &area))
     return;
   const Cuts columns = cut (area.x, area.x + area.width), rows = cut (area.y, area.y + area.height);
+  const gboolean blurs = style->mode == SL_HIDE_BLUR;
+  reserve_weights (scratch, (gsize) area.width);
+  const Cuts spans = blurs ? find_weights (&columns, scratch->weights) : columns;
   for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (frame); p++) {
     Plane plane;
     Values values;
     plane_init (&plane, frame, p);
-    reserve (scratch, (gsize) plane.row_bytes);
+    reserve_rows (scratch, (gsize) plane.row_bytes);
     find_values (&plane, style, &columns, &rows, values);
-    const Job job = { &plane, style,  &columns,
-                      &rows,  blocks, (GST_VIDEO_FRAME_WIDTH (frame) + 3) / SL_HIDE_BLOCK,
-                      scratch };
+    const Job job = { .plane = &plane,
+                      .style = style,
+                      .columns = &columns,
+                      .rows = &rows,
+                      .spans = &spans,
+                      .weights = blurs ? scratch->weights : NULL,
+                      .blocks = blocks,
+                      .blocks_stride = (GST_VIDEO_FRAME_WIDTH (frame) + 3) / SL_HIDE_BLOCK,
+                      .scratch = scratch };
     write_rows (&job, values);
   }
 }

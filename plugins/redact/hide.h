@@ -33,11 +33,13 @@ typedef struct
   guint8 value[4];
 } SlHideStyle;
 
-/** Memory for rows; zeroed at first. */
+/** Memory for rows and weights; zeroed at first. */
 typedef struct
 {
   guint8 *rows[3];
   gsize bytes;
+  guint8 *weights;
+  gsize n_weights;
 } SlHideScratch;
 
 void sl_hide_scratch_clear (SlHideScratch *scratch);

@@ -105,6 +105,25 @@ sample_of (GstVideoFrame *frame, guint c, gint x, gint y)
                + (gssize) x * GST_VIDEO_FRAME_COMP_PSTRIDE (frame, c)];
 }
 
+/* The means of the cells of component @c, [row][column]. */
+static void
+find_means (GstVideoFrame *frame, guint c, const Grid *columns, const Grid *rows,
+            double means[8][8])
+{
+  const gint xs = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (frame->info.finfo, c),
+             ys = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (frame->info.finfo, c);
+  for (gint row = 0; row < rows->n; row++)
+    for (gint column = 0; column < columns->n; column++) {
+      double sum = 0, count = 0;
+      for (gint y = rows->from[row]; y < rows->from[row + 1]; y += ys)
+        for (gint x = columns->from[column]; x < columns->from[column + 1]; x += xs) {
+          sum += sample_of (frame, c, x / xs, y / ys);
+          count++;
+        }
+      means[row][column] = sum / count;
+    }
+}
+
 /* Compares the component @c with the means of the cells, and with what was outside. */
 static void
 compare_component (GstVideoFrame *before, GstVideoFrame *after, guint c, const Grid *columns,
@@ -114,6 +133,8 @@ compare_component (GstVideoFrame *before, GstVideoFrame *after, guint c, const G
              ys = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (before->info.finfo, c);
   const gint w = GST_VIDEO_FRAME_COMP_WIDTH (before, c),
              h = GST_VIDEO_FRAME_COMP_HEIGHT (before, c);
+  double means[8][8];
+  find_means (before, c, columns, rows, means);
   for (gint y = 0; y < h; y++)
     for (gint x = 0; x < w; x++) {
       gint column = -1, row = -1;
@@ -127,14 +148,7 @@ compare_component (GstVideoFrame *before, GstVideoFrame *after, guint c, const G
         g_assert_cmpint (sample_of (after, c, x, y), ==, sample_of (before, c, x, y));
         continue;
       }
-      double sum = 0, count = 0;
-      for (gint v = rows->from[row] / ys; v < h && v * ys < rows->from[row + 1]; v++)
-        for (gint u = columns->from[column] / xs; u < w && u * xs < columns->from[column + 1];
-             u++) {
-          sum += sample_of (before, c, u, v);
-          count++;
-        }
-      g_assert_cmpint (sample_of (after, c, x, y), ==, (gint) floor (sum / count + 0.5));
+      g_assert_cmpint (sample_of (after, c, x, y), ==, (gint) floor (means[row][column] + 0.5));
     }
 }
 
@@ -181,6 +195,58 @@ test_values (gconstpointer data)
       g_autoptr (GstBuffer) out = test_line_run ("slredact margin=0", NULL, caps, in);
       compare (caps, before, out, box);
     }
+}
+
+/* The cell at whose middle @pixel is, or behind which; returns how far it is to the next middle. */
+static double
+share_of (const Grid *grid, gint pixel, gint *cell)
+{
+  double middles[8];
+  for (gint i = 0; i < grid->n; i++)
+    middles[i] = (grid->from[i] + grid->from[i + 1]) / 2.;
+  for (*cell = 0; *cell + 1 < grid->n && middles[*cell + 1] <= pixel + 0.5;)
+    ++*cell;
+  return *cell + 1 == grid->n
+           ? 0
+           : MAX (0, (pixel + 0.5 - middles[*cell]) / (middles[*cell + 1] - middles[*cell]));
+}
+
+/* Blurred samples are the means, interpolated linearly between the middles of cells. Means, weights
+ * and both directions are rounded, which is three steps at most. */
+static void
+test_blur (gconstpointer data)
+{
+  static const gint from[2] = { 16, 10 }, to[2] = { 196, 130 };
+  const Grid columns = grid_of (from[0], to[0]), rows = grid_of (from[1], to[1]);
+  g_autofree char *caps = caps_text (data, 200, 130);
+  GstVideoInfo info;
+  GstVideoFrame a, b;
+  info_of (caps, &info);
+  g_autoptr (GstBuffer) before = gst_buffer_new_allocate (NULL, info.size, NULL);
+  for (gsize i = 0; i < info.size; i++) /* means that differ much */
+    gst_buffer_memset (before, i, (guint8) (i % 200 * 3 + i / 200 * 2), 1);
+  GstBuffer *in = look (gst_buffer_copy_deep (before));
+  add_region (in, "face", 16, 10, 180, 120);
+  g_autoptr (GstBuffer) out = test_line_run ("slredact mode=blur margin=0", NULL, caps, in);
+  g_assert_true (gst_video_frame_map (&a, &info, before, GST_MAP_READ));
+  g_assert_true (gst_video_frame_map (&b, &info, out, GST_MAP_READ));
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (&info); c++) {
+    const gint xs = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, c),
+               ys = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (info.finfo, c);
+    double means[8][8];
+    find_means (&a, c, &columns, &rows, means);
+    for (gint y = from[1]; y < to[1]; y += ys)
+      for (gint x = from[0]; x < to[0]; x += xs) {
+        gint i, k;
+        const double u = share_of (&columns, x, &i), v = share_of (&rows, y, &k);
+        const gint right = MIN (i + 1, columns.n - 1), under = MIN (k + 1, rows.n - 1);
+        const double expected = (1 - v) * ((1 - u) * means[k][i] + u * means[k][right])
+                                + v * ((1 - u) * means[under][i] + u * means[under][right]);
+        g_assert_cmpfloat (fabs (sample_of (&b, c, x / xs, y / ys) - expected), <=, 3);
+      }
+  }
+  gst_video_frame_unmap (&a);
+  gst_video_frame_unmap (&b);
 }
 
 /* Every frame without a result leaves with the values of the whole frame's cells. */
@@ -702,8 +768,10 @@ TEST_MAIN (int argc, char **argv)
   test_elements_init (&argc, &argv);
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     g_autofree char *values = g_strdup_printf ("/slredact/values/%s", formats[i]);
+    g_autofree char *blur = g_strdup_printf ("/slredact/blur/%s", formats[i]);
     g_autofree char *whole = g_strdup_printf ("/slredact/whole/%s", formats[i]);
     g_test_add_data_func (values, formats[i], test_values);
+    g_test_add_data_func (blur, formats[i], test_blur);
     g_test_add_data_func (whole, formats[i], test_whole);
   }
   g_test_add_func ("/slredact/text", test_text);
