@@ -399,18 +399,24 @@ test_vector_is_told (void)
 static void
 test_tiles_left_out (void)
 {
-  static const gfloat numbers[4] = { 1, 2, 3, 4 };
+  static const gfloat numbers[4 * 4 * 3] = { 1, 2, 3, 4 };
   static const struct
   {
-    const char *decoder, *dimensions, *words;
+    const char *decoder, *dimensions;
+    guint n;
+    const char *words;
   } cases[] = {
-    { "labels", "4:1",
+    { "labels", "4:1", 4,
       "labels made of tiles are left out; expected a model that gives objects: unset tiles" },
-    { "vector", "4:1",
+    { "vector", "4:1", 4,
       "vectors made of tiles are left out; expected a model that gives objects: unset tiles" },
-    { "segmentation", "4:1:1:1",
+    { "segmentation", "4:1:1:1", 4,
       "masks of classes made of tiles are left out; expected a model that gives objects: unset "
       "tiles" },
+    { "none", "4:1", 4,
+      "tensors made of tiles are left out; expected a model that gives objects: unset tiles" },
+    { "image,range=0,255", "3:4:4:1", 48,
+      "pictures made of tiles are left out; expected a model that gives objects: unset tiles" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *launch = g_strdup_printf ("slpostprocess decoder=%s", cases[i].decoder),
@@ -420,8 +426,8 @@ test_tiles_left_out (void)
                       cases[i].dimensions);
     TestLine fixture = test_line_open (launch, JSON_CAPS, caps);
     for (guint k = 0; k < 2; k++) {
-      GstBuffer *tile =
-        add_frame (test_tensor_buffer (numbers, sizeof numbers), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
+      GstBuffer *tile = add_frame (test_tensor_buffer (numbers, cases[i].n * sizeof *numbers),
+                                   FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
       sl_buffer_get_frame_meta (tile)->content = k == 0 ? SL_FRAME_TILE : SL_FRAME_LAST_TILE;
       g_assert_cmpint (gst_harness_push (fixture.harness, tile), ==, GST_FLOW_OK);
     }
