@@ -6,6 +6,7 @@
 #include "tools/options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -334,9 +335,52 @@ sl_options_tflite (const char *command, const char *path)
 }
 
 static gboolean
+write_all (int file, const char *data, gsize size)
+{
+  while (size > 0) {
+    const gssize written = write (file, data, size);
+    if (written < 0 && errno != EINTR)
+      return FALSE;
+    data += MAX (written, 0);
+    size -= (gsize) MAX (written, 0);
+  }
+  return TRUE;
+}
+
+/* Names the open @file, which has no name, and puts it in the place of @path at once. */
+static gboolean
+put_at (int file, const char *path)
+{
+  g_autofree char *opened = g_strdup_printf ("/proc/self/fd/%d", file),
+                  *part = g_strdup_printf ("%s.%08x", path, g_random_int ());
+  if (linkat (AT_FDCWD, opened, AT_FDCWD, part, AT_SYMLINK_FOLLOW) != 0)
+    return FALSE;
+  if (g_rename (part, path) == 0)
+    return TRUE;
+  g_unlink (part);
+  return FALSE;
+}
+
+/* A file without a name until it is whole: if the program is killed, nothing is left of it. FALSE
+ * where the file system has no such files, and where anything else goes wrong. */
+static gboolean
+write_nameless (const char *path, const char *data, gsize size)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  const int file = open (folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (file < 0)
+    return FALSE;
+  const gboolean written = write_all (file, data, size)
+                           && (!g_file_test (path, G_FILE_TEST_EXISTS) || fsync (file) == 0)
+                           && put_at (file, path);
+  close (file);
+  return written;
+}
+
+static gboolean
 write_whole (const char *option, const char *path, const char *data, gsize size, GError **error)
 {
-  if (g_file_set_contents (path, data, (gssize) size, error))
+  if (write_nameless (path, data, size) || g_file_set_contents (path, data, (gssize) size, error))
     return TRUE;
   return sl_fail_prefix (
     error,

@@ -3,11 +3,13 @@
 import array
 import json
 import os
+import signal
 import struct
+import subprocess
 
 import harness
 from flatbuffer import Model
-from harness import data, run, work
+from harness import Skip, data, run, work, write
 
 MEANS, STDS = (.485, .456, .406), (.229, .224, .225)
 PIXELS = {
@@ -149,6 +151,38 @@ def test_float32_is_kept():
     run("convert", source, "-o", target).expect(0)
     with open(target, "rb") as file:
         assert struct.unpack_from("<I", file.read(8), 4) == struct.unpack("<I", b"TFL3")
+
+
+def open_files(process):
+    """What the files that @process has open are called, as long as it runs."""
+    names = []
+    try:
+        for entry in os.scandir("/proc/%d/fd" % process):
+            names.append(os.readlink(entry.path))
+    except OSError:  # closed meanwhile
+        pass
+    return names
+
+
+def test_killed_at_the_write():
+    """Ctrl-C while the file goes to a slow disk: what was there stays, and nothing comes beside it."""
+    if "SIGHTLINE_SLOW_DISK" not in os.environ:
+        raise Skip("the slow disk was not built")
+    try:
+        os.close(os.open(harness.WORK.name, os.O_TMPFILE | os.O_WRONLY))
+    except OSError as problem:
+        raise Skip("this file system has no files without a name") from problem
+    target = write("killed.tflite", b"as it was")
+    slow = {**os.environ, "LD_PRELOAD": os.environ["SIGHTLINE_SLOW_DISK"], "SLOW_DISK": "600"}
+    child = subprocess.Popen([harness.PROGRAM, "convert", harness.model("add.tflite"), "-o", target], env=slow)
+    opened = []
+    while not opened and child.poll() is None:
+        opened = [name for name in open_files(child.pid) if name.startswith((work("#"), target + "."))]
+    child.send_signal(signal.SIGINT)
+    assert child.wait() == -signal.SIGINT and opened, opened
+    with open(target, "rb") as file:
+        assert file.read() == b"as it was"
+    assert [name for name in os.listdir(harness.WORK.name) if name.startswith("killed")] == ["killed.tflite"]
 
 
 harness.main(globals())
