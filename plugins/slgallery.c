@@ -55,7 +55,8 @@ typedef struct
   guint64 frame;
   SlPredictionReader reader;
   GstVideoRegionOfInterestMeta *regions[SL_IDENTITY_OBJECTS];
-  GBytes *looks[SL_IDENTITY_OBJECTS];
+  GstBuffer *looks[SL_IDENTITY_OBJECTS]; /* (nullable): mapped by @maps */
+  GstMapInfo maps[SL_IDENTITY_OBJECTS];
   SlIdentityObject objects[SL_IDENTITY_OBJECTS];
 } SlGalleryElement;
 
@@ -243,12 +244,14 @@ collect (SlGalleryElement *self, GstBuffer *buffer)
         || !sl_region_read_object (region, self->width, self->height, &object)
         || object.object_id < 1)
       continue;
-    GBytes *look = sl_region_take_look (region, self->length);
+    GstBuffer *look = sl_region_take_look (region, self->length);
+    if (look != NULL && !gst_buffer_map (look, &self->maps[n], GST_MAP_READ))
+      gst_clear_buffer (&look);
     self->regions[n] = region;
     self->looks[n] = look;
     self->objects[n] =
       (SlIdentityObject){ .track = object.object_id,
-                          .look = look != NULL ? g_bytes_get_data (look, NULL) : NULL };
+                          .look = look != NULL ? (gconstpointer) self->maps[n].data : NULL };
     n++;
   }
   return n;
@@ -347,7 +350,9 @@ identify (SlGalleryElement *self, GstBuffer *buffer)
                                 .identity_name = object->name };
     if (object->person != 0)
       sl_region_set_identity (self->regions[i], &view);
-    g_clear_pointer (&self->looks[i], g_bytes_unref);
+    if (self->looks[i] != NULL)
+      gst_buffer_unmap (self->looks[i], &self->maps[i]);
+    gst_clear_buffer (&self->looks[i]);
   }
   if (n > 0)
     sl_buffer_keep_regions (buffer);

@@ -76,6 +76,7 @@ typedef struct
   SlStageLatency latency;
   gboolean refused, told_blank;
   gint gives_looks; /* atomic: slgallery asked for embeddings */
+  SlBytePool given; /* of embeddings for it */
 } SlTrack;
 
 typedef GstBaseTransformClass SlTrackClass;
@@ -305,7 +306,7 @@ give_look (SlTrack *self, GstVideoRegionOfInterestMeta *region, guint i)
                          ? sl_tracker_take_look (self->tracking.tracker, i)
                          : NULL;
   if (look != NULL)
-    sl_region_set_look (region, look, sl_embedder_length (self->embedder));
+    sl_region_set_look (region, &self->given, look, sl_embedder_length (self->embedder));
 }
 
 static void
@@ -590,8 +591,10 @@ open_model (SlTrack *self)
 static gboolean
 sl_track_stop (GstBaseTransform *base)
 {
-  g_clear_pointer (&((SlTrack *) base)->embedder, sl_embedder_free);
-  sl_tracker_describe (((SlTrack *) base)->tracking.tracker, 0, NULL, NULL);
+  SlTrack *self = (SlTrack *) base;
+  g_clear_pointer (&self->embedder, sl_embedder_free);
+  sl_byte_pool_clear (&self->given);
+  sl_tracker_describe (self->tracking.tracker, 0, NULL, NULL);
   return TRUE;
 }
 

@@ -112,14 +112,17 @@ look_at (const guint box[4], const Names *names, gboolean turned)
   g_assert_true (gst_pad_peer_query (line.harness->sinkpad, query));
   g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
   GstBuffer *out = gst_harness_pull (line.harness);
-  GBytes *look =
+  g_autoptr (GstBuffer) look =
     sl_region_take_look (gst_buffer_get_video_region_of_interest_meta (out), LOOKS_MODEL_LENGTH);
+  gpointer numbers;
+  gsize bytes;
   g_assert_nonnull (look);
+  gst_buffer_extract_dup (look, 0, gst_buffer_get_size (look), &numbers, &bytes);
   gst_buffer_unref (out);
   test_assert_no_error (line.bus);
   test_line_close (line.harness, line.bus);
   test_remove_file (model);
-  return look;
+  return g_bytes_new_take (numbers, bytes);
 }
 
 static gdouble

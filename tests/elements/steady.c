@@ -12,6 +12,9 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#ifdef TEST_GALLERY
+#include "plugins/elements.h"
+#endif
 #include "plugins/meta/motion_meta.h"
 #include "tests/elements/support.h"
 #include "tools/bench/allocations.h"
@@ -28,7 +31,9 @@ static struct
   gint ours, theirs;
 } heap;
 static __thread gboolean inside;
-static void *self; /* this file in memory */
+static __thread gboolean brings_frames; /* this thread does */
+static gboolean frames_alone;           /* what other threads ask for does not count */
+static void *self;                      /* this file in memory */
 static char *models;
 
 static gboolean
@@ -52,7 +57,7 @@ static void
 trace (void)
 {
   void *frames[MAX_DEPTH];
-  if (inside)
+  if (inside || (frames_alone && !brings_frames))
     return;
   inside = TRUE;
   const int depth = backtrace (frames, MAX_DEPTH);
@@ -69,14 +74,30 @@ trace (void)
   inside = FALSE;
 }
 
+/* Whether slgallery knows who they are. */
+static gboolean
+knows_people (GstBuffer *frame)
+{
+  gpointer state = NULL;
+  GstMeta *meta =
+    gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  return meta != NULL
+         && gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta,
+                                                         "identity")
+              != NULL;
+}
+
 static GstPadProbeReturn
 count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   gint *frames = data;
+  brings_frames = TRUE;
   if (++*frames == WARM_UP)
     sl_allocations_watch (trace);
   else if (*frames == WARM_UP + FRAMES)
     sl_allocations_watch (NULL);
+  else if (*frames > WARM_UP + FRAMES && frames_alone)
+    g_assert_true (knows_people (GST_PAD_PROBE_INFO_BUFFER (info)));
   return GST_PAD_PROBE_OK;
 }
 
@@ -93,6 +114,19 @@ add_regions (GstPad *pad, GstPadProbeInfo *info, gpointer data)
                                                 1 + turn * 3 % 30, 1 + turn % 24);
   gst_buffer_add_video_region_of_interest_meta (frame, "blue", turn % 17, turn % 13, 40 - turn % 17,
                                                 30 - turn % 13);
+  GST_PAD_PROBE_INFO_DATA (info) = frame;
+  inside = FALSE;
+  return GST_PAD_PROBE_OK;
+}
+
+/* Two people who stand before differently coloured bars. */
+static GstPadProbeReturn
+add_people (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  inside = TRUE;
+  GstBuffer *frame = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  gst_buffer_add_video_region_of_interest_meta (frame, "green", 2, 4, 8, 24);
+  gst_buffer_add_video_region_of_interest_meta (frame, "blue", 46, 4, 8, 24);
   GST_PAD_PROBE_INFO_DATA (info) = frame;
   inside = FALSE;
   return GST_PAD_PROBE_OK;
@@ -144,6 +178,7 @@ typedef struct
   const char *objects; /* (nullable): properties of slnormalize that choose objects */
   const char *pattern; /* (nullable): of the pictures; NULL = green */
   const char *tiles;   /* (nullable): properties of slnormalize that divide the frame */
+  gboolean people;     /* the same objects on each frame; a thread writes what is known of them */
 } Case;
 
 #define SEGMENTATION "brightest_quarter.tflite decoder=segmentation"
@@ -185,6 +220,13 @@ static const Case cases[] = {
   { "motion/none", "brightest_channel.tflite", "video/x-raw ! slmotion", 16 },
   { "motion/some", "brightest_channel.tflite", "video/x-raw ! slmotion min-area=0", 32, NULL,
     "ball" },
+#ifdef TEST_GALLERY
+  { "people/gallery", "brightest_channel.tflite",
+    "video/x-raw ! sltrack max-age=5 appearance=@models@/looks.onnx "
+    "appearance-settings=\"mean=127.5 std=127.5\" ! slgallery keep=7d camera=gate "
+    "location=@models@/people.gallery",
+    48, "objects=true", "smpte", .people = TRUE },
+#endif
   { "tiles/some", "one_box.tflite", "video/x-raw", 32, NULL, NULL, "tiles=2x2" },
   { "tiles/motion", "one_box.tflite", "video/x-raw", 32, NULL, NULL,
     "tiles=motion full-interval=1" },
@@ -200,6 +242,7 @@ test_case (gconstpointer data)
     return;
   }
   memset (&heap, 0, sizeof heap);
+  frames_alone = c->people;
   g_autoptr (GString) launch = g_string_new (NULL);
   g_string_printf (
     launch,
@@ -213,9 +256,10 @@ test_case (gconstpointer data)
     models, c->model, c->output);
   g_string_replace (launch, "@models@", models, 0);
   run_chain (launch->str,
-             c->objects != NULL ? add_regions
-             : c->tiles != NULL ? add_motion
-                                : NULL,
+             c->people            ? add_people
+             : c->objects != NULL ? add_regions
+             : c->tiles != NULL   ? add_motion
+                                  : NULL,
              &frames);
   g_test_message ("GStreamer: %.2f allocations a frame", heap.theirs / (double) FRAMES);
   g_assert_cmpint (frames, ==, WARM_UP + FRAMES + 1);
@@ -257,6 +301,10 @@ main (int argc, char **argv)
   void *frames[MAX_DEPTH];
   Dl_info info;
   test_elements_init (&argc, &argv);
+#ifdef TEST_GALLERY
+  g_assert_true (sl_plugin_register_element (NULL, "slgallery", "SlGallery", GST_RANK_NONE,
+                                             sl_gallery_element_get_type));
+#endif
   g_assert_cmpint (argc, ==, 2);
   make_models (argv);
   backtrace (frames, MAX_DEPTH); /* loads the unwinder */

@@ -8,26 +8,27 @@
 #define LENGTH "length"
 
 void
-sl_region_set_look (GstVideoRegionOfInterestMeta *region, const gfloat *look, guint length)
+sl_region_set_look (GstVideoRegionOfInterestMeta *region, SlBytePool *pool, const gfloat *look,
+                    guint length)
 {
-  g_autoptr (GBytes) bytes = g_bytes_new (look, length * sizeof *look);
+  g_autoptr (GstBuffer) numbers = sl_byte_pool_take (pool, look, length * sizeof *look);
   gst_video_region_of_interest_meta_add_param (
-    region, gst_structure_new (LOOK, NUMBERS, G_TYPE_BYTES, bytes, NULL));
+    region, gst_structure_new (LOOK, NUMBERS, GST_TYPE_BUFFER, numbers, NULL));
 }
 
-GBytes *
+GstBuffer *
 sl_region_take_look (GstVideoRegionOfInterestMeta *region, guint length)
 {
   GstStructure *look = gst_video_region_of_interest_meta_get_param (region, LOOK);
-  GBytes *bytes = NULL;
+  GstBuffer *numbers = NULL;
   if (look == NULL)
     return NULL;
-  if (!gst_structure_get (look, NUMBERS, G_TYPE_BYTES, &bytes, NULL)
-      || g_bytes_get_size (bytes) != length * sizeof (gfloat))
-    g_clear_pointer (&bytes, g_bytes_unref);
+  if (!gst_structure_get (look, NUMBERS, GST_TYPE_BUFFER, &numbers, NULL)
+      || gst_buffer_get_size (numbers) != length * sizeof (gfloat))
+    gst_clear_buffer (&numbers);
   region->params = g_list_remove (region->params, look);
   gst_structure_free (look);
-  return bytes;
+  return numbers;
 }
 
 GstQuery *

@@ -8,11 +8,14 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-/** sl_region_set_look: @look has @length numbers. */
-void sl_region_set_look (GstVideoRegionOfInterestMeta *region, const gfloat *look, guint length);
-/** sl_region_take_look: (transfer full) (nullable): the bytes of an embedding of @length numbers;
+#include "plugins/base/byte_pool.h"
+
+/** sl_region_set_look: @look has @length numbers, of which @pool (nullable) has room for a copy. */
+void sl_region_set_look (GstVideoRegionOfInterestMeta *region, SlBytePool *pool, const gfloat *look,
+                         guint length);
+/** sl_region_take_look: (transfer full) (nullable): a buffer with an embedding of @length numbers;
  * the region has none then. */
-GBytes *sl_region_take_look (GstVideoRegionOfInterestMeta *region, guint length);
+GstBuffer *sl_region_take_look (GstVideoRegionOfInterestMeta *region, guint length);
 
 /** sl_looks_query: (transfer full): asks upstream which model makes embeddings, and for them. */
 GstQuery *sl_looks_query (void);
