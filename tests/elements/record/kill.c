@@ -93,7 +93,8 @@ kill_one (const char *folder, gdouble part, gint64 *clip_us)
 }
 
 /* The clip called @name, of the whole listing @names; each file of it is there, and its 5 frames
- * can be seen. */
+ * can be seen. Where a picture takes longer than slrecord waits, as on an emulated processor, the
+ * notes say so. */
 static void
 check_clip (const char *folder, const char *name, const char *names)
 {
@@ -105,12 +106,14 @@ check_clip (const char *folder, const char *name, const char *names)
                   *picture_path = g_strconcat (folder, "/", stem, ".jpg", NULL);
   g_autofree char *text = NULL;
   g_assert_nonnull (strstr (names, notes));
-  g_assert_nonnull (strstr (names, picture));
   g_assert_true (g_file_get_contents (notes_path, &text, NULL, NULL));
   g_assert_nonnull (strstr (text, "\"frames\":5,"));
   g_assert_true (g_str_has_suffix (text, "}\n"));
   g_assert_cmpuint (record_decodes (path), ==, 5);
-  g_assert_cmpuint (record_decodes (picture_path), ==, 1);
+  if (strstr (names, picture) != NULL)
+    g_assert_cmpuint (record_decodes (picture_path), ==, 1);
+  else if (strstr (text, "\"no_picture\":\"no picture was made of a frame within 20 s\"") == NULL)
+    g_error ("%s has no picture: %s", name, text);
 }
 
 static guint
