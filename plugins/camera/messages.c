@@ -37,13 +37,21 @@ sl_camera_post (GstElement *camera, GstMessageType type, const GError *error, co
                             sl_printable_message (text), NULL, __FILE__, GST_FUNCTION, __LINE__);
 }
 
-/* libsoup tells souphttpsrc what is wrong with the head of an answer, and that tells nobody. */
 static gboolean
-is_http_source (GstObject *object)
+is_a (GstObject *object, const char *name)
 {
   GstElementFactory *factory =
     GST_IS_ELEMENT (object) ? gst_element_get_factory (GST_ELEMENT (object)) : NULL;
-  return factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "souphttpsrc");
+  return factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), name);
+}
+
+/* rtspsrc takes a stream that was not chosen for one whose transport or format it does not know. */
+static gboolean
+lacks_pictures (GstMessage *message, const GError *error)
+{
+  return GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR && error->domain == GST_STREAM_ERROR
+         && is_a (GST_MESSAGE_SRC (message), "rtspsrc")
+         && !sl_camera_has_chosen (GST_ELEMENT (GST_MESSAGE_SRC (message)));
 }
 
 /* What elements say in words of their own, where a better sentence is known. */
@@ -55,8 +63,11 @@ sentence (GstMessage *message, const GError *error, const char *more)
   if (more != NULL && strstr (more, "not-negotiated") != NULL)
     return "the picture's format or size is not what the elements after slcamera take: put "
            "videoscale behind it, or take the size out of the caps there";
+  if (lacks_pictures (message, error))
+    return "the server offers no video stream";
+  /* libsoup tells souphttpsrc what is wrong with the head of an answer, and that tells nobody. */
   if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL
-      && is_http_source (GST_MESSAGE_SRC (message)))
+      && is_a (GST_MESSAGE_SRC (message), "souphttpsrc"))
     return "the server's answer is not HTTP, or its header is larger than 100 KiB, which no "
            "property raises";
   if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL)

@@ -256,6 +256,12 @@ select_video (GstElement *source, guint number, GstCaps *caps, gpointer data)
   return TRUE;
 }
 
+gboolean
+sl_camera_has_chosen (GstElement *source)
+{
+  return g_object_get_data (G_OBJECT (source), "sl-video") != NULL;
+}
+
 static GstPadProbeReturn
 note_packet (GstPad *pad, GstPadProbeInfo *info, gpointer sockets)
 {
@@ -282,13 +288,6 @@ rtsp_pad (GstElement *source, GstPad *pad, gpointer decoder)
   link_pad (pad, decoder);
 }
 
-static void
-rtsp_pads_done (GstElement *source, gpointer data)
-{
-  if (g_object_get_data (G_OBJECT (source), "sl-video") == NULL)
-    GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE, ("the server offers no video stream"), (NULL));
-}
-
 static gboolean
 build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
 {
@@ -312,7 +311,6 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   g_signal_connect_object (
     source, "pad-added", G_CALLBACK (rtsp_pad),
     sl_camera_whole_add (bin, plan->intact, (guint) settings->max_part_bytes, decoder), 0);
-  g_signal_connect (source, "no-more-pads", G_CALLBACK (rtsp_pads_done), NULL);
   return TRUE;
 }
 

@@ -88,6 +88,8 @@ gboolean sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError
  */
 gboolean sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink,
                           GError **error);
+/** sl_camera_has_chosen: whether @source, an rtspsrc, has found a stream of pictures. */
+gboolean sl_camera_has_chosen (GstElement *source);
 /** sl_camera_content_type: (transfer none) (nullable): the content type that a web server sent,
  * where @event holds it. */
 const char *sl_camera_content_type (GstEvent *event);

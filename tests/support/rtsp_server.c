@@ -3,9 +3,8 @@
  * An RTSP camera for tests: gst-rtsp-server on 127.0.0.1 with a moving test picture, and ways to
  * misbehave. Tests and soak runs start it as a process of its own, kill it with any signal and
  * start it again on the same port.
- *   rtsp_server [--port 8554] [--size 640x480] [--fps 15] [--mode ok|stall|slow|silent|garbage]
- * [--loss PERCENT] [--burst MS] ... Prints the URI on standard output, one line, once it listens.
- * Port 0 takes a free one.
+ *   rtsp_server [--port 8554] [--size 640x480] [--mode ok|stall|slow|silent|garbage|sound] ...
+ * Prints the URI on standard output, one line, once it listens. Port 0 takes a free one.
  */
 #include <gio/gio.h>
 #include <glib-unix.h>
@@ -229,6 +228,8 @@ launch_line (const Options *options)
   gint width, height;
   if (sscanf (options->size, "%dx%d", &width, &height) != 2)
     return NULL;
+  if (g_str_equal (options->mode, "sound"))
+    return g_strdup ("( audiotestsrc is-live=true ! rtpL16pay name=pay0 pt=97 )");
   for (guint i = 0; i < G_N_ELEMENTS (payloads); i++)
     if (g_str_equal (payloads[i].name, options->payload)) {
       g_auto (GStrv) chain = g_strsplit (payloads[i].chain, "%d", 2);
@@ -350,7 +351,8 @@ main (int argc, char **argv)
     { "fps", 'f', 0, G_OPTION_ARG_INT, &options.fps, "frames a second (15)", "N" },
     { "mode", 'm', 0, G_OPTION_ARG_STRING, &options.mode,
       "ok; stall: after --after of frames no more come, the connection stays; slow: DESCRIBE is "
-      "answered after --after; silent: connects and never answers; garbage: answers with noise",
+      "answered after --after; silent: connects and never answers; garbage: answers with noise; "
+      "sound: no pictures",
       "MODE" },
     { "after", 'a', 0, G_OPTION_ARG_INT, &options.after_ms, "for stall and slow (2000)", "MS" },
     { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload,
@@ -392,16 +394,15 @@ main (int argc, char **argv)
   options.mode = options.mode != NULL ? options.mode : g_strdup ("ok");
   options.payload = options.payload != NULL ? options.payload : g_strdup ("jpeg");
   options.pattern = options.pattern != NULL ? options.pattern : g_strdup ("ball");
-  static const char *const rtsp_modes[] = { "ok", "stall", "slow", NULL }, *const other_modes[] = {
-    "silent", "garbage", NULL
-  };
+  static const char *const rtsp_modes[] = { "ok", "stall", "slow", "sound", NULL },
+                           *const other_modes[] = { "silent", "garbage", NULL };
   gint port = -1;
   if (g_strv_contains (rtsp_modes, options.mode))
     port = serve_rtsp (&options);
   else if (g_strv_contains (other_modes, options.mode))
     port = serve_nonsense (&options);
   else
-    fprintf (stderr, "rtsp_server: --mode %s: expected ok, stall, slow, silent or garbage\n",
+    fprintf (stderr, "rtsp_server: --mode %s: expected ok, stall, slow, sound, silent or garbage\n",
              options.mode);
   if (port < 0) {
     fprintf (stderr, "rtsp_server: cannot serve on port %d\n", options.port);

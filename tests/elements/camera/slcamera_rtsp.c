@@ -115,6 +115,7 @@ static const struct
 } faults[] = {
   { "silent", "--mode silent", "/stream", HASTY, "connected, but no frame within 0.5 s" },
   { "garbage", "--mode garbage", "/stream", HASTY, "" },
+  { "sound", "--mode sound", "/stream", FAST, "the server offers no video stream" },
   { "no-such-path", "", "/other", FAST, "Not found (Not Found (404))" },
   { "login", "--user joe --password right", "/stream", FAST " user=joe password=wrong",
     "the camera refuses user name and password: set user= and password=" },
