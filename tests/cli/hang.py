@@ -4,6 +4,7 @@ source goes on and a signal ends it, together with the processes it started."""
 import fcntl
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -200,6 +201,13 @@ def test_killed():
     decoder_of(child)
     child.kill()
     child.communicate(timeout=100)  # until the last of them has closed standard error
+
+
+def test_no_process():
+    """With one file to open at a time there is no pair of sockets to a process that decodes."""
+    picture = png("alone.png", 8, 8, RED)
+    run("predict", "--model", model("brightest_channel.tflite"), picture, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))).expect(
+        1, "sightline predict: cannot start a process to decode in: Too many open files\n")
 
 
 main(globals())

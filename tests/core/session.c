@@ -47,6 +47,20 @@ test_threads_range (void)
   check_clear (&check);
 }
 
+/* A graph of another runtime's, of which nodes are not known. */
+static void
+test_whole (void)
+{
+  g_autoptr (GError) error = NULL;
+  Check check;
+  build_chain (&check);
+  g_assert_true (sl_graph_set_whole (check.graph, "onnxruntime", NULL));
+  g_assert_null (sl_session_new (check.graph, 1, &error));
+  g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
+  g_assert_cmpstr (error->message, ==, "only onnxruntime runs it, see backend");
+  check_clear (&check);
+}
+
 /* What is measured cannot be foretold, but for one processor; and the result is that of one thread.
  */
 static void
@@ -386,6 +400,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/session/threads-range", test_threads_range);
+  g_test_add_func ("/core/session/whole", test_whole);
   g_test_add_func ("/core/session/threads-measured", test_threads_measured);
   g_test_add_func ("/core/session/stats", test_stats);
   g_test_add_func ("/core/session/shared-weights", test_shared_weights);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
+#include "plugins/tensor/normalize_spec.h"
 #include "tests/elements/support.h"
 #include "tests/support/program.h"
 
@@ -530,6 +531,38 @@ test_corrupted (void)
   }
 }
 
+/* Models whose input slnormalize cannot make; caps that are another model's. */
+static void
+test_contract (void)
+{
+  static const struct
+  {
+    SlTensorInfo wanted, between;
+    const char *message;
+  } cases[] = {
+    { { .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 4 } },
+      { .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 4 } },
+      "the model m.tflite wants float32[1,4], which is no picture that slnormalize makes; expected "
+      "uint8, int8, int32, int64, float16 or float32 of 1 or 3 channels: use another element to "
+      "make its tensors" },
+    { { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 8, 8, 3 } },
+      { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 8, 16, 3 } },
+      "the model m.tflite wants uint8[1,8,8,3], but the caps between say uint8[1,8,16,3]: remove "
+      "the capsfilter" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const SlNormalizeSettings settings = { 0 };
+    const SlContract contract = { .model = (char *) "m.tflite",
+                                  .n_inputs = 1,
+                                  .inputs = { cases[i].wanted } };
+    g_autoptr (GError) error = NULL;
+    SlNormalizeSpec spec;
+    g_assert_false (
+      sl_normalize_spec_choose (&settings, &contract, &cases[i].between, 1, &spec, &error));
+    g_assert_cmpstr (error->message, ==, cases[i].message);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
@@ -546,5 +579,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/slnormalize/large", test_large);
   g_test_add_func ("/slnormalize/resize", test_resize);
   g_test_add_func ("/slnormalize/allocation", test_allocation);
+  g_test_add_func ("/slnormalize/contract", test_contract);
   return test_elements_run ();
 }
