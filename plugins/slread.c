@@ -348,18 +348,17 @@ choose_objects (SlRead *self, const SlLuma *luma, GstBuffer *buffer)
 static void
 tell_boxes (SlRead *self, const SlLuma *luma)
 {
-  g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, 4 * sizeof (double));
+  double boxes[MAX_TRIES][4];
+  guint n = 0;
   SlObjectView object;
   for (guint i = 0; i < MIN (self->objects->len, MAX_TRIES); i++) {
     const GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->objects, i);
     if ((sl_region_reader_kinds (self->regions, sl_region_type_name (region)) & SL_READ_LINEAR) == 0
         || !sl_region_read_object (region, luma->width, luma->height, &object))
       continue;
-    double box[4];
-    find_box (&object, luma, box);
-    g_array_append_vals (boxes, box, 1);
+    find_box (&object, luma, boxes[n++]);
   }
-  sl_region_reader_set_objects (self->regions, (const double (*)[4]) boxes->data, boxes->len);
+  sl_region_reader_set_objects (self->regions, (const double (*)[4]) boxes, n);
 }
 
 static void

@@ -12,9 +12,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#ifdef TEST_GALLERY
 #include "plugins/elements.h"
-#endif
 #include "plugins/meta/motion_meta.h"
 #include "tests/elements/support.h"
 #include "tools/bench/allocations.h"
@@ -220,6 +218,10 @@ static const Case cases[] = {
   { "motion/none", "brightest_channel.tflite", "video/x-raw ! slmotion", 16 },
   { "motion/some", "brightest_channel.tflite", "video/x-raw ! slmotion min-area=0", 32, NULL,
     "ball" },
+#ifdef TEST_READ
+  { "objects/read", "brightest_channel.tflite", "video/x-raw ! slread time-limit=1000", 32,
+    "objects=true", "snow" },
+#endif
 #ifdef TEST_GALLERY
   { "people/gallery", "brightest_channel.tflite",
     "video/x-raw ! sltrack max-age=5 appearance=@models@/looks.onnx "
@@ -301,6 +303,10 @@ main (int argc, char **argv)
   void *frames[MAX_DEPTH];
   Dl_info info;
   test_elements_init (&argc, &argv);
+#ifdef TEST_READ
+  g_assert_true (
+    sl_plugin_register_element (NULL, "slread", "SlRead", GST_RANK_NONE, sl_read_get_type));
+#endif
 #ifdef TEST_GALLERY
   g_assert_true (sl_plugin_register_element (NULL, "slgallery", "SlGallery", GST_RANK_NONE,
                                              sl_gallery_element_get_type));
