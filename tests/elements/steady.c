@@ -219,8 +219,8 @@ static const Case cases[] = {
   { "motion/some", "brightest_channel.tflite", "video/x-raw ! slmotion min-area=0", 32, NULL,
     "ball" },
 #ifdef TEST_READ
-  { "objects/read", "brightest_channel.tflite", "video/x-raw ! slread time-limit=1000", 32,
-    "objects=true", "snow" },
+  { "objects/read", "brightest_channel.tflite", "video/x-raw ! slread reader=zbar time-limit=1000",
+    64, "objects=true", "snow" },
 #endif
 #ifdef TEST_GALLERY
   { "people/gallery", "brightest_channel.tflite",
