@@ -234,18 +234,12 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
            : SL_INT8_GATHERED;
 }
 
-/* The instruction set's loops of bytes where they are faster. Whole numbers need all eight bits of
+/* The instruction set's loops of bytes where they can be faster. Whole numbers need all eight bits of
  * rounded rows. */
 static const SlInt8Isa *
-isa_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
+bytes_of (const SlInt8Layer *layer)
 {
-  if (layer->isa->bytes == NULL || layer->mode >= SL_INT8_ADD)
-    return layer->isa;
-  SlInt8Layer other = *layer;
-  other.isa = layer->isa->bytes;
-  const gboolean bytes =
-    layer->mode == SL_INT8_DYNAMIC ? !layer->whole : sl_int8_fits_bytes (&other, graph, node);
-  return bytes ? other.isa : layer->isa;
+  return layer->mode < SL_INT8_ADD && !layer->whole ? layer->isa->bytes : NULL;
 }
 
 /* Whether rows are flipped before they are multiplied: a copy, which pays where one is made anyway,
@@ -361,7 +355,7 @@ typedef struct
 typedef struct
 {
   SlInt8Layer *layer;
-  const SlGraph *graph;
+  const SlHost *host;
   const SlNode *node;
 } Packing;
 
@@ -369,41 +363,32 @@ static void *
 pack (SlArena *arena, gpointer data)
 {
   const Packing *packing = data;
-  sl_int8_pack (packing->layer, packing->graph, packing->node, arena);
+  const SlHost *host = packing->host;
+  if (!sl_int8_pack (packing->layer, host->graph, packing->node, host->pool, arena))
+    return NULL;
   const Packed packed = { packing->layer->gemm, packing->layer->sparse, packing->layer->dw };
   return sl_arena_memdup (arena, &packed, sizeof packed);
 }
 
-SlInt8Layer *
-sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
+/* What depends on the instruction set, of a layer whose window and mode are set. */
+static void
+set_isa (SlInt8Layer *layer, const SlInt8Isa *isa, const SlHost *host, const SlNode *node)
 {
   const SlGraph *graph = host->graph;
-  SlInt8Layer *layer = sl_arena_alloc (host->arena, sizeof *layer);
   const SlTensor *input = sl_node_input (graph, node, 0);
-  layer->whole = sl_int8_is_dynamic (node) && node->params.fully_connected.whole;
-  layer->isa = isa;
-  if (node->op != SL_OP_ADD)
-    set_window (layer, graph, node);
-  layer->mode = mode_of (layer, graph, node);
-  layer->isa = isa = isa_of (layer, graph, node);
   const gsize element = isa->int16 ? 2 : 1;
+  layer->isa = isa;
+  layer->scratch_bytes = 0;
   layer->is_signed = input->dtype == SL_DTYPE_I8
                      || (sl_int8_is_dynamic (node) && isa->signed_values && !isa->either);
-  layer->zero_byte = sl_int8_is_dynamic (node) ? 0 : (guint8) sl_tensor_zero_point (input);
   layer->flip = ((isa->int16 || isa->either) && !is_depthwise (graph, node))
                     || isa->signed_values == layer->is_signed
                   ? 0
                   : 0x80;
-  if (!sl_int8_is_dynamic (node))
-    set_output (layer, graph, node);
-  if (layer->mode == SL_INT8_ADD) {
-    sl_int8_add_init (layer, graph, node);
-    return layer;
-  }
+  if (layer->mode == SL_INT8_ADD)
+    return;
   if (is_sparse (layer, graph, node))
     layer->mode = SL_INT8_SPARSE;
-  if (layer->mode == SL_INT8_BANDED || layer->mode == SL_INT8_DW_FLAT)
-    layer->line = (gint32) line_of (&layer->window);
   if (layer->mode >= SL_INT8_DW_TAPS)
     set_depthwise (layer, host->arena);
   else if (layer->mode == SL_INT8_SPARSE)
@@ -414,14 +399,51 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   layer->gemm.is_signed = layer->is_signed;
   layer->cost_us = cost_of (layer);
   set_scratch (layer, element);
-  layer->scratch = &host->scratch;
-  if (layer->mode == SL_INT8_DYNAMIC)
-    sl_int8_dynamic_init (layer, host, node);
-  sl_host_need_scratch (host, layer->scratch_bytes);
-  const Packed *packed =
-    sl_weight_cache_get (host->weights, node, isa, pack, &(Packing){ layer, graph, node }, NULL);
+}
+
+/* FALSE if this instruction set is not the fastest for the weights. */
+static gboolean
+set_weights (SlInt8Layer *layer, const SlHost *host, const SlNode *node)
+{
+  const Packed *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack,
+                                              &(Packing){ layer, host, node }, NULL);
+  if (packed == NULL)
+    return FALSE;
   layer->gemm = packed->gemm;
   layer->sparse = packed->sparse;
   layer->dw = packed->dw;
+  return TRUE;
+}
+
+SlInt8Layer *
+sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
+{
+  const SlGraph *graph = host->graph;
+  SlInt8Layer *layer = sl_arena_alloc (host->arena, sizeof *layer);
+  layer->whole = sl_int8_is_dynamic (node) && node->params.fully_connected.whole;
+  layer->isa = isa;
+  layer->scratch = &host->scratch;
+  layer->zero_byte =
+    sl_int8_is_dynamic (node) ? 0 : (guint8) sl_tensor_zero_point (sl_node_input (graph, node, 0));
+  if (node->op != SL_OP_ADD)
+    set_window (layer, graph, node);
+  if (!sl_int8_is_dynamic (node))
+    set_output (layer, graph, node);
+  layer->mode = mode_of (layer, graph, node);
+  if (layer->mode == SL_INT8_BANDED || layer->mode == SL_INT8_DW_FLAT)
+    layer->line = (gint32) line_of (&layer->window);
+  const SlInt8Isa *bytes = bytes_of (layer);
+  set_isa (layer, bytes != NULL ? bytes : isa, host, node);
+  if (layer->mode == SL_INT8_ADD) {
+    sl_int8_add_init (layer, graph, node);
+    return layer;
+  }
+  if (!set_weights (layer, host, node)) {
+    set_isa (layer, isa, host, node);
+    set_weights (layer, host, node);
+  }
+  if (layer->mode == SL_INT8_DYNAMIC)
+    sl_int8_dynamic_init (layer, host, node);
+  sl_host_need_scratch (host, layer->scratch_bytes);
   return layer;
 }

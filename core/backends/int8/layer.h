@@ -98,9 +98,9 @@ void sl_int8_weights_read (SlInt8Weights *weights, gint32 first, gint32 count);
 void sl_int8_weights_clear (SlInt8Weights *weights);
 gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 
-/** sl_int8_limit: (instruction sets with @pairs) limits the first terms of the first @lanes
- * channels held */
-void sl_int8_limit (SlInt8Weights *weights, gint32 lanes);
+/** sl_int8_limit: (instruction sets with @pairs) limits the first terms of channel @lane of those
+ * held */
+void sl_int8_limit (SlInt8Weights *weights, gint32 lane);
 /** sl_int8_take: as much of the @n weights of a step as it may have */
 void sl_int8_take (const SlInt8Weights *weights, const gint16 *values, gint32 n, gint8 *to);
 /** sl_int8_pair_steps: the weights of @n steps, in an order in which those come first of which two
@@ -125,11 +125,16 @@ gboolean sl_int8_dynamic_supports (const SlGraph *graph, const SlNode *node);
 void sl_int8_dynamic_init (SlInt8Layer *layer, SlHost *host, const SlNode *node);
 void sl_int8_dynamic_run (const SlInt8Layer *layer, SlPool *pool, const gfloat *x, gfloat *y);
 
-/** sl_int8_pack: weights, bias and scale of a layer whose mode and geometry are set. */
-void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
-/** sl_int8_fits_bytes: whether the weights of a layer with an instruction set with @pairs are
- * mostly within its limits, so that it is faster than with int16 */
-gboolean sl_int8_fits_bytes (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node);
+/** sl_int8_pack: weights, bias and scale of a layer whose mode and geometry are set, on the threads
+ * of @pool (nullable). FALSE if its instruction set has @pairs and most weights are so large that
+ * int16 is faster. */
+gboolean sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlPool *pool,
+                       SlArena *arena);
+/** sl_int8_pack_panels: (transfer none): of a matrix product, in @arena; NULL as above. @sums: gets
+ * those of the weights of all channels */
+const SlInt8Panel *sl_int8_pack_panels (const SlInt8Layer *layer, const SlGraph *graph,
+                                        const SlNode *node, SlPool *pool, SlArena *arena,
+                                        gint32 *sums);
 /** sl_int8_density: the share of fours of a channel's weights, the first at a multiple of four,
  * that are not all zero; 1 where a weight less its zero point has nine bits. */
 gdouble sl_int8_density (const SlGraph *graph, const SlNode *node);

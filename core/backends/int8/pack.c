@@ -10,21 +10,6 @@
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
-/* Multiplications of a step of bytes and of two steps together, and what takes as long as two steps
- * of int16. */
-#define STEP_COST 2
-#define TWO_COST 3
-#define INT16_COST 2.4
-/* Most panels of a layer that are packed to find out which loops are faster. */
-#define SAMPLES 8
-
-/** Consecutive activations of a window that one step multiplies: @k of the window, @offset where
- * they are read. */
-typedef struct
-{
-  gint32 k, count, offset;
-} Unit;
-
 /* The weights of one channel, @stride apart in the file. */
 static void
 read_channel (const SlTensor *tensor, gint16 zero_point, gsize first, gsize stride, gint32 depth,
@@ -115,6 +100,7 @@ sl_int8_weights_read (SlInt8Weights *w, gint32 first, gint32 count)
     read_channel (w->tensor, zero_point, w->by_depth ? c : c * (gsize) w->depth,
                   w->by_depth ? (gsize) w->channels : 1, w->depth, w->values + at);
     limit_channel (w->values + at, w->depth, w->least, w->low + at, &w->steps[i], &w->sums[i]);
+    sl_int8_limit (w, (gint32) i);
   }
 }
 
@@ -132,172 +118,6 @@ sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel)
 {
   const SlTensor *bias = sl_node_input (graph, node, 2);
   return bias != NULL ? ((const gint32 *) bias->data)[channel] : 0;
-}
-
-gint32
-sl_int8_runs (const SlInt8Layer *layer)
-{
-  return layer->mode == SL_INT8_BANDED ? layer->window.filter_h : 1;
-}
-
-static Unit *
-units_new (const SlInt8Layer *layer, gint32 *n)
-{
-  const gint32 unit = layer->isa->unit, runs = sl_int8_runs (layer), run = layer->depth / runs;
-  const gint32 per_run = (run + unit - 1) / unit;
-  Unit *units = g_new (Unit, (gsize) runs * (gsize) per_run);
-  *n = runs * per_run;
-  for (gint32 i = 0; i < *n; i++) {
-    const gint32 at = i % per_run * unit;
-    units[i] =
-      (Unit){ i / per_run * run + at, MIN (unit, run - at), i / per_run * layer->line + at };
-  }
-  return units;
-}
-
-/* What is left of the weights of a unit after its first step and @n further ones; FALSE if nothing
- * is. */
-static gboolean
-rest_after (const SlInt8Weights *w, gint32 lane, const Unit *unit, gint32 n,
-            gint16 rest[SL_INT8_MAX_UNIT])
-{
-  const gsize at = (gsize) lane * (gsize) w->depth + (gsize) unit->k;
-  gint8 taken[SL_INT8_MAX_UNIT];
-  gboolean left = FALSE;
-  memcpy (taken, w->low + at, (gsize) unit->count);
-  memcpy (rest, w->values + at, (gsize) unit->count * sizeof rest[0]);
-  for (gint32 part = 0; part <= n; part++) {
-    if (part > 0)
-      sl_int8_take (w, rest, unit->count, taken);
-    for (gint32 i = 0; i < unit->count; i++)
-      rest[i] = (gint16) (rest[i] - taken[i]);
-  }
-  for (gint32 i = 0; i < unit->count; i++)
-    left |= rest[i] != 0;
-  return left;
-}
-
-/* Steps that unit @unit needs in a panel, whose channels @w holds. */
-static gint32
-steps_of_unit (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit)
-{
-  gint16 rest[SL_INT8_MAX_UNIT];
-  gint32 most = 1;
-  for (gint32 lane = 0; lane < panel->channels; lane++)
-    while (w->steps[lane] > 1 && rest_after (w, lane, unit, most - 1, rest))
-      most++;
-  return most;
-}
-
-/* @part 0 of all weights of a unit. */
-static void
-pack_step (const SlInt8Weights *w, gsize element, gsize unit_bytes, const SlInt8Panel *panel,
-           const Unit *unit, guint8 *to)
-{
-  const gsize bytes = (gsize) unit->count * element;
-  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low)
-                       + (gsize) unit->k * element;
-  for (gint32 lane = 0; lane < panel->channels;
-       lane++, from += (gsize) w->depth * element, to += unit_bytes)
-    memcpy (to, from, bytes);
-}
-
-/* The same for SL_INT8_QUAD whole units that follow each other. */
-static inline __attribute__ ((always_inline)) void
-pack_quad (const SlInt8Weights *w, gsize element, const gsize unit_bytes, const SlInt8Panel *panel,
-           const Unit *units, guint8 *to, gsize step_bytes)
-{
-  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low)
-                       + (gsize) units->k * element;
-  for (gint32 lane = 0; lane < panel->channels;
-       lane++, from += (gsize) w->depth * element, to += unit_bytes)
-    for (gsize u = 0; u < SL_INT8_QUAD; u++)
-      memcpy (to + u * step_bytes, from + u * unit_bytes, unit_bytes);
-}
-
-static void
-pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel,
-            const Unit *units, gint32 n, guint8 *to, gsize step_bytes)
-{
-  const gsize element = isa->int16 ? 2 : 1, unit_bytes = element * (gsize) isa->unit;
-  for (gint32 u = 0; u < n;) {
-    const gboolean whole = u + SL_INT8_QUAD <= n && units[u + 3].count == isa->unit
-                           && units[u + 3].k == units[u].k + 3 * isa->unit;
-    if (whole && unit_bytes == 4)
-      pack_quad (w, element, 4, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
-    else if (whole)
-      pack_quad (w, element, unit_bytes, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
-    else
-      pack_step (w, element, unit_bytes, panel, &units[u], to + (gsize) u * step_bytes);
-    u += whole ? SL_INT8_QUAD : 1;
-  }
-}
-
-/* What further step @part takes of them, 1 being the first. */
-static void
-pack_rest (const SlInt8Weights *w, gint32 unit_bytes, const SlInt8Panel *panel, const Unit *unit,
-           gint32 part, gint8 *to)
-{
-  gint16 rest[SL_INT8_MAX_UNIT];
-  for (gint32 lane = 0; lane < panel->channels; lane++)
-    if (rest_after (w, lane, unit, part - 1, rest))
-      sl_int8_take (w, rest, unit->count, to + lane * unit_bytes);
-}
-
-/* How many units follow each other, if all @n are such runs of one length; 1 if not. */
-static gint32
-run_of (const Unit *units, gint32 n, gint32 unit)
-{
-  gint32 run = 1;
-  while (run < n && units[run].offset == units[0].offset + run * unit)
-    run++;
-  for (gint32 u = 0; u < n; u++)
-    if (n % run != 0 || units[u].offset != units[u - u % run].offset + u % run * unit)
-      return 1;
-  return run;
-}
-
-/* @w holds its channels. */
-static void
-pack_panel (const SlInt8Layer *layer, SlInt8Weights *w, const Unit *units, gint32 n_units,
-            SlInt8Panel *panel, SlArena *arena)
-{
-  const SlInt8Isa *isa = layer->isa;
-  gint32 all = n_units;
-  gboolean split = FALSE;
-  if (isa->pairs)
-    sl_int8_limit (w, panel->channels);
-  panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
-  panel->steps = layer->mode == SL_INT8_BANDED || isa->pairs ? 0 : n_units;
-  for (gint32 lane = 0; !isa->int16 && lane < panel->channels; lane++)
-    split |= w->steps[lane] > 1;
-  for (gint32 u = 0; split && u < n_units; u++)
-    all += steps_of_unit (w, panel, &units[u]) - 1;
-  const gint32 unit_bytes = isa->unit * (isa->int16 ? 2 : 1);
-  const gsize step_bytes = (gsize) (panel->groups * isa->lanes) * (gsize) unit_bytes;
-  g_autofree gint32 *offsets = isa->pairs ? g_new (gint32, all) : NULL;
-  g_autofree guint8 *steps = isa->pairs ? g_malloc0 (step_bytes * (gsize) all) : NULL;
-  gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]),
-         *to_offsets = isa->pairs ? offsets : extra;
-  guint8 *weights = sl_tensor_alloc (arena, step_bytes * (gsize) all),
-         *to = isa->pairs ? steps : weights;
-  panel->weights = weights;
-  panel->extra = extra;
-  pack_steps (isa, w, panel, units, n_units, to, step_bytes);
-  for (gint32 u = 0; panel->steps == 0 && u < n_units; u++)
-    to_offsets[panel->n_extra++] = units[u].offset;
-  panel->run = run_of (units, panel->n_extra, isa->unit);
-  panel->n_runs = panel->n_extra / panel->run;
-  to += (gsize) n_units * step_bytes;
-  for (gint32 u = 0; split && u < n_units; u++)
-    for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n;
-         part++, to += step_bytes) {
-      pack_rest (w, unit_bytes, panel, &units[u], part, (gint8 *) to);
-      to_offsets[panel->n_extra++] = units[u].offset;
-    }
-  if (isa->pairs)
-    panel->twos = sl_int8_pair_steps (panel->n_extra, panel->groups * isa->lanes, w->limit, steps,
-                                      offsets, weights, extra);
 }
 
 /* In which quad and slot tap @tap goes: a quad is a column of a 3x3 window, or else the next four
@@ -404,51 +224,21 @@ channels_set (Channels *channels, gint32 at, const SlGraph *graph, const SlNode 
   channels->rest[at] = rest != NULL ? rest[c] : 0;
 }
 
-/* A panel at a time, so that its weights are still in the cache when they are packed. */
-static void
-pack_gemm (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+/* FALSE where @layer's loops are not the fastest for these weights. */
+static gboolean
+pack_gemm (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlPool *pool,
+           SlArena *arena)
 {
-  const gint32 width = layer->isa->max_groups * layer->isa->lanes;
-  gint32 n_units = 0;
-  SlInt8Weights w;
   Channels channels;
-  sl_int8_weights_init (&w, layer->isa, graph, node, sl_int8_runs (layer), width);
-  channels_init (&channels, layer, graph, node, w.channels, width, arena);
-  g_autofree Unit *units = units_new (layer, &n_units);
-  SlInt8Panel *panels = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof panels[0]);
-  for (gint32 p = 0; p < layer->n_panels; p++) {
-    panels[p].channel = p * width;
-    panels[p].channels = MIN (w.channels - panels[p].channel, width);
-    sl_int8_weights_read (&w, panels[p].channel, panels[p].channels);
-    pack_panel (layer, &w, units, n_units, &panels[p], arena);
-    for (gint32 lane = 0; lane < panels[p].channels; lane++)
-      channels_set (&channels, panels[p].channel + lane, graph, node, panels[p].channel + lane,
-                    w.sums[lane]);
-  }
-  layer->gemm.panels = panels;
-  sl_int8_weights_clear (&w);
-}
-
-gboolean
-sl_int8_fits_bytes (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
-{
-  const gint32 width = layer->isa->max_groups * layer->isa->lanes,
-               n_panels = (layer->channels + width - 1) / width, samples = MIN (n_panels, SAMPLES);
-  gint32 n_units = 0;
-  gdouble cost = 0;
-  SlInt8Weights w;
-  g_autoptr (SlArena) arena = sl_arena_new ();
-  g_autofree Unit *units = units_new (layer, &n_units);
-  sl_int8_weights_init (&w, layer->isa, graph, node, sl_int8_runs (layer), width);
-  for (gint32 i = 0; i < samples; i++) {
-    SlInt8Panel panel = { .channel = n_panels * i / samples * width };
-    panel.channels = MIN (w.channels - panel.channel, width);
-    sl_int8_weights_read (&w, panel.channel, panel.channels);
-    pack_panel (layer, &w, units, n_units, &panel, arena);
-    cost += TWO_COST * panel.twos + STEP_COST * (panel.n_extra - 2 * panel.twos);
-  }
-  sl_int8_weights_clear (&w);
-  return cost <= INT16_COST * samples * n_units;
+  g_autofree gint32 *sums = g_new (gint32, layer->channels);
+  layer->gemm.panels = sl_int8_pack_panels (layer, graph, node, pool, arena, sums);
+  if (layer->gemm.panels == NULL)
+    return FALSE;
+  channels_init (&channels, layer, graph, node, layer->channels,
+                 layer->isa->max_groups * layer->isa->lanes, arena);
+  for (gint32 c = 0; c < layer->channels; c++)
+    channels_set (&channels, c, graph, node, c, sums[c]);
+  return TRUE;
 }
 
 static void
@@ -531,13 +321,15 @@ pack_sparse (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlAre
   sl_int8_weights_clear (&w);
 }
 
-void
-sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+gboolean
+sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlPool *pool,
+              SlArena *arena)
 {
-  if (layer->mode >= SL_INT8_DW_TAPS)
-    pack_depthwise (layer, graph, node, arena);
-  else if (layer->mode == SL_INT8_SPARSE)
+  if (layer->mode < SL_INT8_DW_TAPS && layer->mode != SL_INT8_SPARSE)
+    return pack_gemm (layer, graph, node, pool, arena);
+  if (layer->mode == SL_INT8_SPARSE)
     pack_sparse (layer, graph, node, arena);
   else
-    pack_gemm (layer, graph, node, arena);
+    pack_depthwise (layer, graph, node, arena);
+  return TRUE;
 }

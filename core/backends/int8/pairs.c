@@ -13,27 +13,40 @@
 
 /* Activations of a step, and weights that are looked at together. */
 #define UNIT 4
-#define BLOCK 8
-/* Steps that are tried before a step stays alone. */
-#define TRIES 16
+#define BLOCK 16
+/* Sums are bytes: larger ones count as this, which fits none. */
+#define MOST_SUM 255
+/* Steps among which two are put together, which read near each other; and how many of them are
+ * tried before a step stays alone. */
+#define NEAR 64
+#define TRIES 8
 
-typedef gint8 EightBytes __attribute__ ((vector_size (8)));
-typedef gint16 Eight __attribute__ ((vector_size (16)));
-typedef gint32 Four __attribute__ ((vector_size (16)));
-typedef guint32 FourBits __attribute__ ((vector_size (16)));
+typedef guint8 Bytes __attribute__ ((vector_size (BLOCK)));
+typedef gint8 SignedBytes __attribute__ ((vector_size (BLOCK)));
+typedef guint16 Words __attribute__ ((vector_size (BLOCK)));
+
+/** Steps whose weights are to be put together: @sums of the pairs of each, @each of them, and the
+ * largest of them; @second: by step, with which one it is put together, or itself. */
+typedef struct
+{
+  gsize each;
+  guint8 limit;
+  guint8 *sums, *most;
+  gint32 *second;
+} Match;
 
 /* The sums of the weights above zero of each pair, and of those below, in turn. */
-static inline Eight
-sums_of (Eight x)
+static inline Bytes
+sums_of (SignedBytes x)
 {
-  const Eight above = x & (x > 0), below = -(x & (x < 0));
-  const FourBits plus = (FourBits) above + ((FourBits) above >> 16),
-                 minus = (FourBits) below + ((FourBits) below << 16);
-  return (Eight) ((plus & 0xffff) | (minus & 0xffff0000));
+  const SignedBytes below = x < 0;
+  const Words a = (Words) (x & ~below), b = (Words) (-x & below);
+  const Words plus = (a & 0xff) + (a >> 8), minus = (b & 0xff) + (b >> 8);
+  return (Bytes) (plus | (minus - (minus >> 8)) << 8);
 }
 
 static inline gboolean
-any (Eight flags)
+any (Bytes flags)
 {
   guint64 halves[2];
   memcpy (halves, &flags, sizeof halves);
@@ -56,63 +69,110 @@ sl_int8_take (const SlInt8Weights *w, const gint16 *values, gint32 n, gint8 *to)
 }
 
 void
-sl_int8_limit (SlInt8Weights *w, gint32 lanes)
+sl_int8_limit (SlInt8Weights *w, gint32 lane)
 {
-  for (gsize at = 0; at < (gsize) lanes * (gsize) w->depth; at += (gsize) w->run)
+  const gsize first = (gsize) lane * (gsize) w->depth, end = first + (gsize) w->depth;
+  for (gsize at = first; w->limit < MOST_SUM && at < end; at += (gsize) w->run)
     for (gint32 k = 0; k < w->run; k += BLOCK) {
       const gint32 n = MIN (BLOCK, w->run - k);
-      const gint16 *values = w->values + at + k;
-      Eight x = { 0 };
+      gint8 *low = w->low + at + k;
+      SignedBytes x = { 0 };
       if (n == BLOCK)
-        memcpy (&x, values, sizeof x);
+        memcpy (&x, low, sizeof x);
       else
-        memcpy (&x, values, (gsize) n * sizeof x[0]);
-      if (any (sums_of (x) > (gint16) w->limit)) {
-        sl_int8_take (w, values, n, w->low + at + k);
-        w->steps[at / (gsize) w->depth] = MAX (w->steps[at / (gsize) w->depth], 2);
+        memcpy (&x, low, (gsize) n);
+      if (any ((Bytes) (sums_of (x) > (guint8) w->limit))) {
+        sl_int8_take (w, w->values + at + k, n, low);
+        w->steps[lane] = MAX (w->steps[lane], 2);
       }
     }
 }
 
-/* The sums of the pairs of a step, for all lanes. */
-static void
-add_up (const guint8 *weights, gint32 lanes, gint16 *sums)
+/* The sums of the pairs of a step, for all lanes; returns the largest. */
+static guint8
+add_up (const guint8 *weights, gsize each, guint8 *sums)
 {
-  for (gint32 i = 0; i < lanes * UNIT; i += BLOCK) {
-    EightBytes bytes;
-    memcpy (&bytes, weights + i, sizeof bytes);
-    const Eight both = sums_of (__builtin_convertvector(bytes, Eight));
+  Bytes most = { 0 };
+  for (gsize i = 0; i < each; i += BLOCK) {
+    SignedBytes x;
+    memcpy (&x, weights + i, sizeof x);
+    const Bytes both = sums_of (x), larger = (Bytes) (both > most);
+    most = (both & larger) | (most & ~larger);
     memcpy (sums + i, &both, sizeof both);
   }
+  guint8 largest = 0;
+  for (gint i = 0; i < BLOCK; i++)
+    largest = MAX (largest, most[i]);
+  return largest;
 }
 
 static gboolean
-fit_together (const gint16 *a, const gint16 *b, gint32 n, gint16 limit)
+fit_together (const Match *m, gint32 a, gint32 b)
 {
-  for (gint32 i = 0; i < n; i += BLOCK) {
-    Eight x, y;
-    memcpy (&x, a + i, sizeof x);
-    memcpy (&y, b + i, sizeof y);
-    if (any (x + y > limit))
-      return FALSE;
+  if (m->most[a] + m->most[b] <= m->limit)
+    return TRUE;
+  const guint8 *x = m->sums + (gsize) a * m->each, *y = m->sums + (gsize) b * m->each;
+  Bytes beyond = { 0 };
+  for (gsize i = 0; i < m->each; i += BLOCK) {
+    Bytes first, second;
+    memcpy (&first, x + i, sizeof first);
+    memcpy (&second, y + i, sizeof second);
+    beyond |= (Bytes) (second > m->limit - first);
   }
-  return TRUE;
+  return !any (beyond);
 }
 
-/* Which of the next steps that are still alone fits step @i; 0 if none of those tried does. */
-static gint32
-find_second (gint32 i, gint32 n, gint32 lanes, gint16 limit, const gint16 *sums,
-             const guint8 *together)
+/* Puts @n steps, which are sorted by their largest sums, together: the largest with the smallest
+ * that fits it. */
+static void
+match (const Match *m, const gint32 *steps, gint32 n)
 {
-  const gsize each = (gsize) (lanes * UNIT);
-  for (gint32 k = i + 1, tries = 0; k < n && tries < TRIES; k++) {
-    if (together[k])
+  gint32 next[NEAR + 1]; /* behind each of those that are left, from the one before the first on */
+  for (gint32 i = 0; i <= n; i++)
+    next[i] = i;
+  for (gint32 last = n - 1; last > next[0]; last--) {
+    const gint32 a = steps[last];
+    if (m->second[a] != a || m->most[a] > m->limit)
       continue;
-    if (fit_together (sums + (gsize) i * each, sums + (gsize) k * each, lanes * UNIT, limit))
-      return k;
-    tries++;
+    for (gint32 before = 0, tries = 0; next[before] < last && tries < TRIES;
+         before = next[before] + 1, tries++) {
+      const gint32 b = steps[next[before]];
+      if (!fit_together (m, a, b))
+        continue;
+      m->second[a] = b;
+      m->second[b] = a;
+      next[before] = next[next[before] + 1];
+      break;
+    }
   }
-  return 0;
+}
+
+/* @n steps by their largest sums. */
+static void
+sort (const Match *m, const gint32 *steps, gint32 n, gint32 *sorted)
+{
+  for (gint32 i = 0; i < n; i++) {
+    gint32 at = i;
+    for (; at > 0 && m->most[sorted[at - 1]] > m->most[steps[i]]; at--)
+      sorted[at] = sorted[at - 1];
+    sorted[at] = steps[i];
+  }
+}
+
+/* Those of @n steps that are still alone, NEAR at a time; returns how many stay so. */
+static gint32
+match_all (const Match *m, gint32 *steps, gint32 n)
+{
+  gint32 sorted[NEAR], left = 0;
+  for (gint32 first = 0; first < n; first += NEAR) {
+    const gint32 some = MIN (NEAR, n - first);
+    sort (m, steps + first, some, sorted);
+    match (m, sorted, some);
+  }
+  for (gint32 i = 0; i < n; i++)
+    if (m->second[steps[i]] == steps[i])
+      steps[left++] = steps[i];
+  return left;
 }
 
 gint32
@@ -120,24 +180,23 @@ sl_int8_pair_steps (gint32 n, gint32 lanes, gint32 limit, const guint8 *weights,
                     const gint32 *offsets, guint8 *to, gint32 *to_offsets)
 {
   const gsize each = (gsize) (lanes * UNIT);
-  g_autofree gint16 *sums = g_new (gint16, (gsize) n * each);
-  g_autofree guint8 *together = g_new0 (guint8, n);
-  g_autofree gint32 *order = g_new (gint32, n);
+  g_autofree guint8 *sums = g_malloc ((gsize) n * each), *most = g_malloc ((gsize) n);
+  g_autofree gint32 *second = g_new (gint32, n), *order = g_new (gint32, n);
+  const Match m = { each, (guint8) MIN (limit, MOST_SUM - 1), sums, most, second };
   gint32 done = 0;
-  for (gint32 i = 0; i < n; i++)
-    add_up (weights + (gsize) i * each, lanes, sums + (gsize) i * each);
   for (gint32 i = 0; i < n; i++) {
-    const gint32 second =
-      together[i] ? 0 : find_second (i, n, lanes, (gint16) limit, sums, together);
-    if (second == 0)
-      continue;
-    together[i] = together[second] = TRUE;
-    order[done++] = i;
-    order[done++] = second;
+    most[i] = add_up (weights + (gsize) i * each, each, sums + (gsize) i * each);
+    second[i] = order[i] = i;
   }
+  match_all (&m, order, match_all (&m, order, n));
+  for (gint32 i = 0; i < n; i++)
+    if (second[i] > i) {
+      order[done++] = i;
+      order[done++] = second[i];
+    }
   const gint32 twos = done / 2;
   for (gint32 i = 0; i < n; i++)
-    if (!together[i])
+    if (second[i] == i)
       order[done++] = i;
   for (gint32 i = 0; i < n; i++) {
     memcpy (to + (gsize) i * each, weights + (gsize) order[i] * each, each);
