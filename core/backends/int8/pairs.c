@@ -20,6 +20,9 @@
  * tried before a step stays alone. */
 #define NEAR 64
 #define TRIES 8
+/* Classes of sums by which steps are sorted. */
+#define CLASS_WIDTH 8
+#define CLASSES ((MOST_SUM + 1) / CLASS_WIDTH)
 
 typedef guint8 Bytes __attribute__ ((vector_size (BLOCK)));
 typedef gint8 SignedBytes __attribute__ ((vector_size (BLOCK)));
@@ -106,6 +109,7 @@ add_up (const guint8 *weights, gsize each, guint8 *sums)
   return largest;
 }
 
+/* Without branches on each sum, which processors would not foresee. */
 static gboolean
 fit_together (const Match *m, gint32 a, gint32 b)
 {
@@ -147,16 +151,17 @@ match (const Match *m, const gint32 *steps, gint32 n)
   }
 }
 
-/* @n steps by their largest sums. */
+/* @n steps by their largest sums, roughly. */
 static void
 sort (const Match *m, const gint32 *steps, gint32 n, gint32 *sorted)
 {
-  for (gint32 i = 0; i < n; i++) {
-    gint32 at = i;
-    for (; at > 0 && m->most[sorted[at - 1]] > m->most[steps[i]]; at--)
-      sorted[at] = sorted[at - 1];
-    sorted[at] = steps[i];
-  }
+  gint32 ends[CLASSES + 1] = { 0 };
+  for (gint32 i = 0; i < n; i++)
+    ends[m->most[steps[i]] / CLASS_WIDTH + 1]++;
+  for (gint32 i = 0; i < CLASSES; i++)
+    ends[i + 1] += ends[i];
+  for (gint32 i = 0; i < n; i++)
+    sorted[ends[m->most[steps[i]] / CLASS_WIDTH]++] = steps[i];
 }
 
 /* Those of @n steps that are still alone, NEAR at a time; returns how many stay so. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/backends/int8/layer.h"
+#include "core/backends/transpose.h"
 
 /* Multiplications of a step of bytes and of two steps together, and what takes as long as two steps
  * of int16. */
@@ -167,17 +168,22 @@ pack_step (const SlInt8Weights *w, gsize element, gsize unit_bytes, const SlInt8
     memcpy (to, from, bytes);
 }
 
-/* The same for SL_INT8_QUAD whole units that follow each other. */
-static inline __attribute__ ((always_inline)) void
-pack_quad (const SlInt8Weights *w, gsize element, const gsize unit_bytes, const SlInt8Panel *panel,
+/* The same for SL_INT8_QUAD whole units that follow each other. Units of four bytes are turned in
+ * registers, those of four channels at a time. */
+static void
+pack_quad (const SlInt8Weights *w, gsize element, gsize unit_bytes, const SlInt8Panel *panel,
            const Unit *units, guint8 *to, gsize step_bytes)
 {
+  const gsize stride = (gsize) w->depth * element;
   const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low)
                        + (gsize) units->k * element;
-  for (gint32 lane = 0; lane < panel->channels;
-       lane++, from += (gsize) w->depth * element, to += unit_bytes)
+  gint32 lane = 0;
+  for (; unit_bytes == 4 && lane + 4 <= panel->channels; lane += 4)
+    sl_turn (from + (gsize) lane * stride, stride, to + (gsize) lane * unit_bytes, step_bytes, 0);
+  for (; lane < panel->channels; lane++)
     for (gsize u = 0; u < SL_INT8_QUAD; u++)
-      memcpy (to + u * step_bytes, from + u * unit_bytes, unit_bytes);
+      memcpy (to + (gsize) lane * unit_bytes + u * step_bytes,
+              from + (gsize) lane * stride + u * unit_bytes, unit_bytes);
 }
 
 static void
@@ -188,9 +194,7 @@ pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *pan
   for (gint32 u = 0; u < n;) {
     const gboolean whole = u + SL_INT8_QUAD <= n && units[u + 3].count == isa->unit
                            && units[u + 3].k == units[u].k + 3 * isa->unit;
-    if (whole && unit_bytes == 4)
-      pack_quad (w, element, 4, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
-    else if (whole)
+    if (whole)
       pack_quad (w, element, unit_bytes, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
     else
       pack_step (w, element, unit_bytes, panel, &units[u], to + (gsize) u * step_bytes);
