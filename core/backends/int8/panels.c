@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The panels of a matrix product: weights in the order in which the inner loops read them. Each
- * thread packs panels into memory of the heap, since what they take is known only then; one block
- * of the arena has them all in the end.
+ * The panels of a matrix product: weights in the order in which the inner loops read them. How many
+ * steps a panel has is known only when it is packed. So threads pack panels into a block of the
+ * arena with room for a few more than usual, or into memory of the heap: larger ones, and those of
+ * layers that may be refused. These move to a second block in the end.
  */
 #include <string.h>
 
@@ -21,6 +22,8 @@
 #define COPIED_IN_US 4000
 /* Weights that are looked at together. */
 #define BLOCK 8
+/* Further steps for which a panel has room. */
+#define SPARE 2
 
 typedef gint8 EightBytes __attribute__ ((vector_size (8)));
 typedef gint16 Eight __attribute__ ((vector_size (16)));
@@ -38,15 +41,16 @@ typedef struct
   gint32 unit, lane;
 } Rest;
 
-/** What a panel points to, on the heap. */
+/** What a panel points to; @room: (nullable): of @room_bytes, in the arena. What is not there is on
+ * the heap. */
 typedef struct
 {
-  guint8 *weights;
+  guint8 *weights, *room;
   gint32 *extra;
-  gsize bytes;
+  gsize bytes, room_bytes;
 } Parts;
 
-/* @w: for each thread; @which: item to panel; @places: (copying) where each panel's parts go */
+/* @w: for each thread; @which: item to panel; @places: (moving) where each panel's parts go */
 typedef struct
 {
   const SlInt8Layer *layer;
@@ -251,6 +255,13 @@ set_offsets (const SlInt8Layer *layer, const Unit *units, gint32 n_units, const 
   return all;
 }
 
+/* Zeroed memory for the weights of a panel. */
+static guint8 *
+memory_for (const Parts *parts)
+{
+  return parts->bytes <= parts->room_bytes ? parts->room : g_malloc0 (parts->bytes);
+}
+
 /* @w holds its channels. */
 static void
 pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units, gint32 n_units,
@@ -271,13 +282,15 @@ pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units,
   const gint32 all = set_offsets (layer, units, n_units, more, panel, first, offsets);
   const gsize unit_bytes = (gsize) isa->unit * (isa->int16 ? 2 : 1),
               step_bytes = (gsize) (panel->groups * isa->lanes) * unit_bytes;
-  guint8 *weights = g_malloc0 (step_bytes * (gsize) all);
+  parts->bytes = step_bytes * (gsize) all;
+  guint8 *weights = isa->pairs ? g_malloc0 (parts->bytes) : memory_for (parts);
+  parts->weights = weights;
   pack_steps (isa, w, panel, units, n_units, weights, step_bytes);
   pack_rests (w, units, rests, first, unit_bytes, step_bytes, weights);
-  *parts = (Parts){ weights, offsets, step_bytes * (gsize) all };
+  parts->extra = offsets;
   if (!isa->pairs)
     return;
-  parts->weights = g_malloc (parts->bytes);
+  parts->weights = memory_for (parts);
   parts->extra = g_new (gint32, all);
   panel->twos = sl_int8_pair_steps (all, panel->groups * isa->lanes, w->limit, weights, offsets,
                                     parts->weights, parts->extra);
@@ -300,38 +313,62 @@ pack_one (const void *data, guint item, guint thread)
   memcpy (job->sums + panel->channel, w->sums, (gsize) panel->channels * sizeof w->sums[0]);
 }
 
+/* Room for each panel, if it needs few further steps. */
 static void
-copy_one (const void *data, guint item, guint thread)
+reserve (const Job *job, gint32 n, SlArena *arena)
+{
+  const SlInt8Isa *isa = job->layer->isa;
+  const gsize step = (gsize) (isa->max_groups * isa->lanes * isa->unit) * (isa->int16 ? 2 : 1);
+  const gsize bytes = step * (gsize) (job->n_units + SPARE);
+  guint8 *room = sl_tensor_alloc (arena, bytes * (gsize) n);
+  for (gint32 p = 0; p < n; p++) {
+    job->parts[p].room = room + bytes * (gsize) p;
+    job->parts[p].room_bytes = bytes;
+  }
+}
+
+static gsize
+bytes_to_move (const Parts *parts)
+{
+  return parts->weights == parts->room
+           ? 0
+           : (parts->bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
+}
+
+static void
+move_one (const void *data, guint item, guint thread)
 {
   const Job *job = data;
   SlInt8Panel *panel = &job->panels[item];
   const Parts *to = &job->places[item], *from = &job->parts[item];
-  memcpy (to->weights, from->weights, from->bytes);
+  if (to->weights != from->weights)
+    memcpy (to->weights, from->weights, from->bytes);
   memcpy (to->extra, from->extra, (gsize) panel->n_extra * sizeof to->extra[0]);
   panel->weights = to->weights;
   panel->extra = to->extra;
 }
 
-/* All panels from the heap into one block. */
+/* What panels have on the heap goes into the arena. */
 static void
-copy_panels (Job *job, gint32 n, SlPool *pool, SlArena *arena)
+move_panels (Job *job, gint32 n, SlPool *pool, SlArena *arena)
 {
-  g_autofree Parts *places = g_new (Parts, n);
+  g_autofree Parts *places = g_new0 (Parts, n);
   gsize bytes = 0, extra = 0;
   for (gint32 p = 0; p < n; p++) {
-    bytes += (job->parts[p].bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
+    bytes += bytes_to_move (&job->parts[p]);
     extra += (gsize) job->panels[p].n_extra;
   }
-  places[0].weights = sl_tensor_alloc (arena, bytes);
-  places[0].extra = sl_arena_alloc (arena, extra * sizeof places[0].extra[0]);
-  for (gint32 p = 1; p < n; p++) {
-    const gsize before = job->parts[p - 1].bytes;
-    places[p].weights = places[p - 1].weights
-                        + (before + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
-    places[p].extra = places[p - 1].extra + job->panels[p - 1].n_extra;
+  guint8 *weights = bytes > 0 ? sl_tensor_alloc (arena, bytes) : NULL;
+  gint32 *extras = sl_arena_alloc (arena, extra * sizeof extras[0]);
+  for (gint32 p = 0; p < n; p++) {
+    const gsize moves = bytes_to_move (&job->parts[p]);
+    places[p].weights = moves > 0 ? weights : job->parts[p].weights;
+    places[p].extra = extras;
+    weights += moves;
+    extras += job->panels[p].n_extra;
   }
   job->places = places;
-  sl_pool_run (pool, copy_one, job, (guint) n, (guint) MIN (bytes / COPIED_IN_US, G_MAXINT));
+  sl_pool_run (pool, move_one, job, (guint) n, (guint) MIN (bytes / COPIED_IN_US, G_MAXINT));
 }
 
 /* Panels in the order in which they are packed: the first @samples are from all over the layer. */
@@ -387,17 +424,20 @@ sl_int8_pack_panels (const SlInt8Layer *layer, const SlGraph *graph, const SlNod
   for (guint i = 0; i < threads; i++)
     sl_int8_weights_init (&w[i], isa, graph, node, sl_int8_runs (layer),
                           isa->max_groups * isa->lanes);
+  if (!may_refuse)
+    reserve (&job, n, arena);
   sl_pool_run (pool, pack_one, &job, (guint) samples, cost * (guint) samples);
   const gboolean accepted = !may_refuse || is_faster (&job, samples);
   job.which += samples;
   if (accepted) {
     sl_pool_run (pool, pack_one, &job, (guint) (n - samples), cost * (guint) (n - samples));
-    copy_panels (&job, n, pool, arena);
+    move_panels (&job, n, pool, arena);
   }
   for (guint i = 0; i < threads; i++)
     sl_int8_weights_clear (&w[i]);
   for (gint32 p = 0; p < n; p++) {
-    g_free (parts[p].weights);
+    if (parts[p].weights != parts[p].room)
+      g_free (parts[p].weights);
     g_free (parts[p].extra);
   }
   return accepted ? job.panels : NULL;
