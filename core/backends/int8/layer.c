@@ -234,8 +234,8 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
            : SL_INT8_GATHERED;
 }
 
-/* The instruction set's loops of bytes where they can be faster. Whole numbers need all eight bits of
- * rounded rows. */
+/* The instruction set's loops of bytes where they can be faster. Whole numbers need all eight bits
+ * of rounded rows. */
 static const SlInt8Isa *
 bytes_of (const SlInt8Layer *layer)
 {

@@ -94,7 +94,7 @@ rest_of (const SlInt8Weights *w, gint32 lane, const Unit *unit, gint16 *rest)
     rest[i] = (gint16) (w->values[at + (gsize) i] - w->low[at + (gsize) i]);
 }
 
-/* Takes a step's weights of @rest to @to; FALSE if there are none. */
+/* Takes a step's weights of @rest to @to. Returns: whether @rest has some */
 static gboolean
 take_step (const SlInt8Weights *w, gint32 n, gint16 *rest, gint8 *to)
 {
@@ -118,7 +118,7 @@ differs (const SlInt8Weights *w, gsize at)
   guint64 halves[2];
   memcpy (&low, w->low + at, sizeof low);
   memcpy (&values, w->values + at, sizeof values);
-  values -= __builtin_convertvector (low, Eight);
+  values -= __builtin_convertvector(low, Eight);
   memcpy (halves, &values, sizeof halves);
   return (halves[0] | halves[1]) != 0;
 }
