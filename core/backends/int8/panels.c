@@ -313,13 +313,19 @@ pack_one (const void *data, guint item, guint thread)
   memcpy (job->sums + panel->channel, w->sums, (gsize) panel->channels * sizeof w->sums[0]);
 }
 
+static gsize
+aligned (gsize bytes)
+{
+  return (bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
+}
+
 /* Room for each panel, if it needs few further steps. */
 static void
 reserve (const Job *job, gint32 n, SlArena *arena)
 {
   const SlInt8Isa *isa = job->layer->isa;
   const gsize step = (gsize) (isa->max_groups * isa->lanes * isa->unit) * (isa->int16 ? 2 : 1);
-  const gsize bytes = step * (gsize) (job->n_units + SPARE);
+  const gsize bytes = aligned (step * (gsize) (job->n_units + SPARE));
   guint8 *room = sl_tensor_alloc (arena, bytes * (gsize) n);
   for (gint32 p = 0; p < n; p++) {
     job->parts[p].room = room + bytes * (gsize) p;
@@ -330,9 +336,7 @@ reserve (const Job *job, gint32 n, SlArena *arena)
 static gsize
 bytes_to_move (const Parts *parts)
 {
-  return parts->weights == parts->room
-           ? 0
-           : (parts->bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
+  return parts->weights == parts->room ? 0 : aligned (parts->bytes);
 }
 
 static void
