@@ -137,7 +137,8 @@ test_limit (void)
     gint16 values[120];
     gint8 low[120];
     guint8 steps = 1;
-    SlInt8Weights w = { .limit = 128, .least = -128, .values = values, .low = low, .steps = &steps };
+    SlInt8Weights w = { .limit = 128, .least = -128, .values = values, .low = low };
+    w.steps = &steps;
     w.run = g_rand_int_range (rand, 1, 61);
     w.depth = w.run * g_rand_int_range (rand, 1, 120 / w.run + 1);
     const gint32 most = g_rand_int_range (rand, 60, 80);
