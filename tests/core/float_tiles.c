@@ -209,6 +209,46 @@ test_nan (void)
   check_clear (&check);
 }
 
+/* What a large activation leaves in windows of its tile that do not cover it is a small part of it.
+ */
+static void
+test_large (void)
+{
+  enum
+  {
+    SIZE = 18,
+    CHANNELS = 16,
+    PIXEL = 8 * SIZE + 9
+  };
+  const Case c = { 1, SIZE, SIZE, CHANNELS, CHANNELS, 1, 1, 1, 1 };
+  const gfloat large = 1e6f;
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  gfloat weights[CHANNELS * 9 * CHANNELS], bias[CHANNELS];
+  gsize n;
+  Check check;
+  check_init (&check, 8);
+  check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
+  check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (bias), bias);
+  build (&check, &c, add_input (&check, &c), weights, bias);
+  gfloat *x = check.input_data[0];
+  x[PIXEL * CHANNELS] = large;
+  g_autofree Sum *sums = sums_of (&c, x, weights, bias, &n);
+  for (guint k = 0; k < n_isas; k++) {
+    sl_float_isa_force (isas[k]);
+    gfloat *got = check_run (&check, FALSE, 1);
+    sl_float_isa_force (NULL);
+    for (gsize i = 0; i < n; i++) {
+      const gint32 y = (gint32) i / CHANNELS / SIZE - PIXEL / SIZE,
+                   column = (gint32) i / CHANNELS % SIZE - PIXEL % SIZE;
+      const gboolean near = ABS (y) < 6 && ABS (column) < 6;
+      g_assert_cmpfloat (fabs (got[i] - sums[i].exact), <, near ? 1e-5 * (double) large : 1e-3);
+    }
+    sl_tensor_buffer_free (got);
+  }
+  check_clear (&check);
+}
+
 /* Sums of DYNAMIC_QUANTIZE's whole numbers are exact. Activations are 0 to 255, which stay. */
 static void
 test_whole (void)
@@ -259,6 +299,7 @@ TEST_MAIN (int argc, char **argv)
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
   g_test_add_func ("/float_tiles/error", test_error);
   g_test_add_func ("/float_tiles/nan", test_nan);
+  g_test_add_func ("/float_tiles/large", test_large);
   g_test_add_func ("/float_tiles/whole", test_whole);
   return g_test_run ();
 }
