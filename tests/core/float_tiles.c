@@ -135,6 +135,16 @@ random_case (GRand *rand, Case *c)
                .right = between (rand, 0, 2) };
 }
 
+/* @c of random @weights and @bias. */
+static void
+begin (Check *check, guint32 seed, const Case *c, gfloat *weights, gfloat *bias)
+{
+  check_init (check, seed);
+  check_random (check, SL_DTYPE_F32, (gsize) (c->out * 9 * c->in), weights);
+  check_random (check, SL_DTYPE_F32, (gsize) c->out, bias);
+  build (check, c, add_input (check, c), weights, bias);
+}
+
 static void
 test_error (void)
 {
@@ -148,10 +158,7 @@ test_error (void)
     gsize n;
     random_case (rand, &c);
     g_autofree gfloat *weights = g_new (gfloat, c.out * 9 * c.in), *bias = g_new (gfloat, c.out);
-    check_init (&check, g_rand_int (rand));
-    check_random (&check, SL_DTYPE_F32, (gsize) (c.out * 9 * c.in), weights);
-    check_random (&check, SL_DTYPE_F32, (gsize) c.out, bias);
-    build (&check, &c, add_input (&check, &c), weights, bias);
+    begin (&check, g_rand_int (rand), &c, weights, bias);
     g_autofree Sum *sums = sums_of (&c, check.input_data[0], weights, bias, &n);
     for (guint i = 0; i < n_isas; i++)
       for (guint threads = 1; threads <= 2; threads++) {
@@ -181,10 +188,7 @@ test_nan (void)
   const guint n_isas = sl_float_isas (isas);
   gfloat weights[CHANNELS * 9 * CHANNELS], bias[CHANNELS];
   Check check;
-  check_init (&check, 4);
-  check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
-  check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (bias), bias);
-  build (&check, &c, add_input (&check, &c), weights, bias);
+  begin (&check, 4, &c, weights, bias);
   gfloat *x = check.input_data[0];
   for (guint k = 0; k < n_isas; k++)
     for (gint32 pixel = 0; pixel < SIZE * SIZE; pixel += 7) {
@@ -227,10 +231,7 @@ test_large (void)
   gfloat weights[CHANNELS * 9 * CHANNELS], bias[CHANNELS];
   gsize n;
   Check check;
-  check_init (&check, 8);
-  check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
-  check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (bias), bias);
-  build (&check, &c, add_input (&check, &c), weights, bias);
+  begin (&check, 8, &c, weights, bias);
   gfloat *x = check.input_data[0];
   x[PIXEL * CHANNELS] = large;
   g_autofree Sum *sums = sums_of (&c, x, weights, bias, &n);
