@@ -406,11 +406,13 @@ has_steps (const SlGraph *graph)
   return FALSE;
 }
 
-/* Whether tiles are less than the @work of windows, with any of the instruction sets. */
+/* Whether tiles are less than the @work of windows, with any of the instruction sets. Those of six
+ * by six have four times the file's weights, which precisions of 16 bits are to make fewer. */
 static void
 choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work, const SlGraph *graph)
 {
-  const gint32 most = sl_float_winograd_fits (layer, 4) && !has_steps (graph) ? 4 : 2;
+  const gboolean large = layer->precision == SL_PRECISION_FLOAT && !has_steps (graph);
+  const gint32 most = large && sl_float_winograd_fits (layer, 4) ? 4 : 2;
   gdouble least = work, handicap = 1;
   const SlFloatIsa *chosen = NULL;
   for (const SlFloatIsa *with = isa; with != NULL;
