@@ -17,6 +17,8 @@
 #define TOLERANCE 1e-5
 /* Of sums of 32 products in binary16. */
 #define HALVES_TOLERANCE 4e-3
+/* The same relative to results, both the root of their mean square. */
+#define DEEP_TOLERANCE 1.3e-3
 
 /* A convolution, or with @size 0 a fully connected layer of as many rows as @images. */
 typedef struct
@@ -424,6 +426,85 @@ test_halves_range (void)
     g_test_skip ("this processor has no arithmetic of binary16 that is used");
 }
 
+/* The error of sums in binary16 does not grow with their depth. Operands are numbers of binary16,
+ * so only sums round. */
+static void
+test_halves_deep (void)
+{
+  enum
+  {
+    IN = 4096,
+    OUT = 24,
+    ROWS = 8
+  };
+  const Case c = {
+    .images = ROWS, .in = IN, .out = OUT, .fh = 1, .fw = 1, .stride = 1, .groups = 1
+  };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  g_autofree gfloat *weights = g_new (gfloat, OUT * IN);
+  const gfloat bias[OUT] = { 0 };
+  for (guint i = 0; i < n_isas; i++) {
+    Check check;
+    double errors = 0, squares = 0;
+    sl_float_isa_force (isas[i]);
+    check_init (&check, 4);
+    check_random (&check, SL_DTYPE_F32, OUT * IN, weights);
+    for (guint k = 0; k < OUT * IN; k++)
+      weights[k] = sl_half_to_float (sl_half_from_float (weights[k]));
+    build (&check, &c, SL_PRECISION_FP16, weights, bias);
+    gfloat *x = check.input_data[0];
+    for (guint k = 0; k < ROWS * IN; k++)
+      x[k] = sl_half_to_float (sl_half_from_float (x[k]));
+    gfloat *got = check_run (&check, FALSE, 1);
+    for (gint32 k = 0; k < ROWS * OUT; k++) {
+      double sum = 0;
+      for (gint32 d = 0; d < IN; d++)
+        sum += (double) x[k / OUT * IN + d] * (double) weights[k % OUT * IN + d];
+      errors += (got[k] - sum) * (got[k] - sum);
+      squares += sum * sum;
+    }
+    g_assert_cmpfloat (sqrt (errors / squares), <, DEEP_TOLERANCE);
+    sl_tensor_buffer_free (got);
+    check_clear (&check);
+    sl_float_isa_force (NULL);
+  }
+}
+
+/* Weights of 16 bits are for less memory: they do not become those of the largest tiles. */
+static void
+test_tiles (gconstpointer data)
+{
+  enum
+  {
+    CHANNELS = 64
+  };
+  const Case c = { .images = 1,
+                   .size = 40,
+                   .in = CHANNELS,
+                   .out = CHANNELS,
+                   .fh = 3,
+                   .fw = 3,
+                   .stride = 1,
+                   .groups = 1 };
+  const gsize n = 9 * CHANNELS * CHANNELS, file = n * sizeof (gfloat);
+  g_autofree gfloat *weights = g_new (gfloat, n);
+  gfloat bias[CHANNELS];
+  gsize bytes[2];
+  for (guint k = 0; k < 2; k++) {
+    Check check;
+    check_init (&check, 3);
+    check_random (&check, SL_DTYPE_F32, n, weights);
+    check_random (&check, SL_DTYPE_F32, CHANNELS, bias);
+    build (&check, &c, k == 0 ? SL_PRECISION_FLOAT : (SlPrecision) GPOINTER_TO_INT (data), weights,
+           bias);
+    bytes[k] = packed_bytes (&check);
+    check_clear (&check);
+  }
+  g_assert_cmpuint (bytes[0], >, 3 * file);
+  g_assert_cmpuint (bytes[1], <, 2 * file);
+}
+
 /* A NaN or an infinite value stays in its own pixel. */
 static void
 test_neighbours (gconstpointer data)
@@ -516,6 +597,9 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/precision/halves", test_halves);
   g_test_add_func ("/precision/bytes", test_bytes);
   g_test_add_func ("/precision/halves/range", test_halves_range);
+  g_test_add_func ("/precision/halves/deep", test_halves_deep);
+  g_test_add_data_func ("/precision/tiles/bf16", GINT_TO_POINTER (SL_PRECISION_BF16), test_tiles);
+  g_test_add_data_func ("/precision/tiles/fp16", GINT_TO_POINTER (SL_PRECISION_FP16), test_tiles);
   g_test_add_func ("/precision/numbers", test_numbers);
   g_test_add_func ("/precision/names", test_names);
   return g_test_run ();

@@ -11,8 +11,9 @@
 #include "core/backends/float/layer.h"
 #include "core/backends/float/simd.h"
 
-/* Products of a sum. */
+/* Products of a sum, and how many of these are added before they become floats. */
 #define BLOCK 32
+#define BLOCKS 4
 /* Registers of four channels of a panel are halves of one of eight. */
 #define HALF_LANES 4
 /* Before the activations of a copied row, in as many numbers, what its results are multiplied by.
@@ -242,17 +243,17 @@ store_results (gpointer at, gint32 n, float32x4_t results, gboolean narrow)
     memcpy (at, &results, (gsize) n * sizeof (gfloat));
 }
 
-/* Any rows and results. @back: by row; what sums are multiplied by before the bias is added */
+/* Any rows and results. @wide: their sums; @back: by row; what sums are multiplied by before the
+ * bias is added */
 static void
-finish_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Vec *sums, const gfloat *back,
-            gfloat *c, gsize c_stride, gint32 rows)
+finish_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const gfloat *wide,
+            const gfloat *back, gfloat *c, gsize c_stride, gint32 rows)
 {
   const float32x4_t lo = vdupq_n_f32 (gemm->lo), hi = vdupq_n_f32 (gemm->hi);
   const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
   for (gint32 m = 0; m < rows; m++)
     for (gint32 g = 0; g * HALF_LANES < panel->channels; g++) {
-      const float32x4_t sum =
-        g == 0 ? vcvt_f32_f16 (vget_low_f16 (sums[m])) : vcvt_high_f32_f16 (sums[m]);
+      const float32x4_t sum = vld1q_f32 (wide + m * LANES + g * HALF_LANES);
       const float32x4_t results =
         vfmaq_n_f32 (vld1q_f32 (gemm->bias + panel->channel + g * HALF_LANES), sum, back[m]);
       store_results ((guint8 *) c + ((gsize) m * c_stride + (gsize) (g * HALF_LANES)) * size,
@@ -261,55 +262,141 @@ finish_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Vec *sums,
     }
 }
 
-/* The bias of a panel. */
-static inline Vec
-bias_of (const SlFloatGemm *gemm, const SlFloatPanel *panel)
+/* GCC 12 makes a loop of it otherwise, and keeps sums in memory. */
+#define EACH_ROW(what) what (0) what (1) what (2) what (3) what (4) what (5) what (6) what (7)
+
+/* Products of BLOCK activations of each row at most, from @k on, of which there are @end. Returns
+ * the weights behind them. */
+static inline __attribute__ ((always_inline)) const guint16 *
+sum_block (Vec *part, Vec *values, const guint16 *const *a, gint32 k, gint32 end,
+           const guint16 *weights, const gint rows, const gint groups)
 {
-  const gfloat *bias = gemm->bias + panel->channel;
-  return vcvt_high_f16_f32 (vcvt_f16_f32 (vld1q_f32 (bias)), vld1q_f32 (bias + HALF_LANES));
+  const gsize step = (gsize) (LANES * groups * HALF_LANES);
+  k += LANES;
+  loaded_steps (part, values, a, k, weights, rows, groups, TRUE);
+  for (weights += step; k < end; weights += step) {
+    k += LANES;
+    loaded_steps (part, values, a, k, weights, rows, groups, FALSE);
+  }
+  return weights;
 }
 
-/* Products of one panel, beginning with @first. */
+/* A row's first four sums of floats, and the others, with those of binary16. */
+static inline float32x4_t
+first_sums (const gfloat *wide, Vec sums)
+{
+  return vaddq_f32 (vld1q_f32 (wide), vcvt_f32_f16 (vget_low_f16 (sums)));
+}
+
+static inline float32x4_t
+other_sums (const gfloat *wide, Vec sums)
+{
+  return vaddq_f32 (vld1q_f32 (wide + HALF_LANES), vcvt_high_f32_f16 (sums));
+}
+
 static inline __attribute__ ((always_inline)) void
-multiply_panel (const SlFloatPanel *panel, const Tile *tile, Vec first, Vec *sums, const gint rows,
-                const gint groups)
+widen_row (gfloat *wide, Vec sums, const gint groups)
+{
+  vst1q_f32 (wide, first_sums (wide, sums));
+  if (groups == 2)
+    vst1q_f32 (wide + HALF_LANES, other_sums (wide, sums));
+}
+
+/* Whether a row's products are so many that some sums become floats. */
+static inline gboolean
+widens (const Tile *tile)
+{
+  return tile->n_runs * ((tile->length + BLOCK - 1) / BLOCK) > BLOCKS;
+}
+
+/* Products of one panel. @wide: rows of LANES sums, to which all but the last @sums of BLOCKS are
+ * added */
+static inline __attribute__ ((always_inline)) void
+multiply_panel (const SlFloatPanel *panel, const Tile *tile, gfloat *wide, Vec *sums,
+                const gint rows, const gint groups)
 {
   const guint16 *weights = panel->weights, *a[MAX_ROWS];
-  const gsize step = (gsize) (groups * HALF_LANES);
   Vec values[MAX_ROWS], part[MAX_ROWS];
+  gint blocks = 0;
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
-    sums[m] = first;
+    __asm__("" : "=w"(sums[m])); /* no instruction: the first block sets them */
   for (gint32 run = 0; run < tile->n_runs; run++) {
     SL_UNROLL
     for (gint m = 0; m < rows; m++) {
       a[m] = tile->runs[run * rows + m];
       values[m] = load (a[m]);
     }
-    for (gint32 k = 0; k < tile->length;) {
+    for (gint32 k = 0; k < tile->length; k += BLOCK, blocks++) {
       const gint32 end = MIN (k + BLOCK, tile->length);
-      k += LANES;
-      loaded_steps (part, values, a, k, weights, rows, groups, TRUE);
-      weights += LANES * step;
-      for (; k < end; weights += LANES * step) {
-        k += LANES;
-        loaded_steps (part, values, a, k, weights, rows, groups, FALSE);
-      }
-      /* GCC 12 makes a loop of it otherwise, and keeps the sums in memory. */
-#define ADD_ROW(m) \
-  if (m < rows)    \
+#define WIDEN(m) \
+  if (m < rows)  \
+    widen_row (wide + (gsize) (m * LANES), sums[m], groups);
+#define ADD(m)  \
+  if (m < rows) \
     sums[m] = vaddq_f16 (sums[m], part[m]);
-      ADD_ROW (0)
-      ADD_ROW (1)
-      ADD_ROW (2)
-      ADD_ROW (3)
-      ADD_ROW (4)
-      ADD_ROW (5)
-      ADD_ROW (6)
-      ADD_ROW (7)
-#undef ADD_ROW
+      if (blocks == BLOCKS) {
+        __asm__ volatile("" : : "r"(wide) : "memory"); /* no copies of them in registers */
+        EACH_ROW (WIDEN)
+        blocks = 0;
+      }
+      if (blocks == 0)
+        weights = sum_block (sums, values, a, k, end, weights, rows, groups);
+      else {
+        weights = sum_block (part, values, a, k, end, weights, rows, groups);
+        EACH_ROW (ADD)
+      }
+#undef ADD
+#undef WIDEN
     }
   }
+}
+
+/* Sums of floats of all rows, which begin with @lo and @hi. They are in memory: registers are for
+ * those of binary16. */
+static inline __attribute__ ((always_inline)) gfloat *
+begin_wide (gfloat *wide, float32x4_t lo, float32x4_t hi, const gint rows)
+{
+  __asm__("" : "+r"(wide));
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++) {
+    vst1q_f32 (wide + (gsize) (m * LANES), lo);
+    vst1q_f32 (wide + (gsize) (m * LANES + HALF_LANES), hi);
+  }
+  return wide;
+}
+
+/* A panel of rows in place, with results of binary16. */
+static inline __attribute__ ((always_inline)) void
+multiply_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, Vec lo,
+                   Vec hi, guint16 *c, gsize c_stride, const gint rows, const gint groups)
+{
+  const gfloat *bias = gemm->bias + panel->channel;
+  const float32x4_t first = vld1q_f32 (bias), second = vld1q_f32 (bias + HALF_LANES);
+  const gboolean widened = widens (tile);
+  Vec sums[MAX_ROWS];
+  gfloat room[MAX_ROWS * LANES], *wide = room;
+  if (widened)
+    wide = begin_wide (room, first, second, rows);
+  multiply_panel (panel, tile, wide, sums, rows, groups);
+  if (!widened) {
+    const Vec both = vcvt_high_f16_f32 (vcvt_f16_f32 (first), second);
+#define ADD(m)  \
+  if (m < rows) \
+    sums[m] = vaddq_f16 (sums[m], both);
+    EACH_ROW (ADD)
+#undef ADD
+  } else {
+#define ADD(m)                                                                               \
+  if (m < rows) {                                                                            \
+    const gfloat *at = wide + (gsize) (m * LANES);                                           \
+    sums[m] =                                                                                \
+      vcvt_high_f16_f32 (vcvt_f16_f32 (first_sums (at, sums[m])), other_sums (at, sums[m])); \
+  }
+    EACH_ROW (ADD)
+#undef ADD
+  }
+  finish_halves (panel, sums, lo, hi, c, c_stride, rows);
 }
 
 /* @panel: of @tile's panels the first */
@@ -320,15 +407,11 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, 
   if (!tile->back && gemm->narrow) {
     const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
     guint16 *to = (guint16 *) (gpointer) c - panel->channel;
-    for (const SlFloatPanel *end = panel + tile->panels; panel < end; panel++) {
-      Vec sums[MAX_ROWS]; /* not those below, whose address is known elsewhere */
-      multiply_panel (panel, tile, bias_of (gemm, panel), sums, rows, groups);
-      finish_halves (panel, sums, lo, hi, to + panel->channel, c_stride, rows);
-    }
+    for (const SlFloatPanel *end = panel + tile->panels; panel < end; panel++)
+      multiply_in_place (gemm, panel, tile, lo, hi, to + panel->channel, c_stride, rows, groups);
     return;
   }
-  gfloat back[MAX_ROWS];
-  Vec sums[MAX_ROWS];
+  gfloat back[MAX_ROWS], room[MAX_ROWS * LANES];
   for (gint32 m = 0; m < rows; m++) {
     back[m] = gemm->unit;
     if (tile->back)
@@ -337,8 +420,16 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, 
   const gint32 channel = panel->channel;
   const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
   for (const SlFloatPanel *end = panel + tile->panels; panel < end; panel++) {
-    multiply_panel (panel, tile, vdupq_n_f16 (0), sums, rows, groups);
-    finish_any (gemm, panel, sums, back, at_element (c, (gsize) (panel->channel - channel), size),
+    const float32x4_t none = vdupq_n_f32 (0);
+    gfloat *wide = begin_wide (room, none, none, rows);
+    Vec sums[MAX_ROWS];
+    multiply_panel (panel, tile, wide, sums, rows, groups);
+#define ADD(m)  \
+  if (m < rows) \
+    widen_row (wide + (gsize) (m * LANES), sums[m], 2);
+    EACH_ROW (ADD)
+#undef ADD
+    finish_any (gemm, panel, wide, back, at_element (c, (gsize) (panel->channel - channel), size),
                 c_stride, rows);
   }
 }
