@@ -309,25 +309,25 @@ widens (const Tile *tile)
   return tile->n_runs * ((tile->length + BLOCK - 1) / BLOCK) > BLOCKS;
 }
 
-/* Products of one panel. @wide: rows of LANES sums, to which all but the last @sums of BLOCKS are
- * added */
+/* Products of one panel, added to @first. @deep: all but the last @sums of BLOCKS are added to
+ * @wide, rows of LANES sums of floats */
 static inline __attribute__ ((always_inline)) void
-multiply_panel (const SlFloatPanel *panel, const Tile *tile, gfloat *wide, Vec *sums,
-                const gint rows, const gint groups)
+multiply_panel (const SlFloatPanel *panel, const Tile *tile, Vec first, gfloat *wide, Vec *sums,
+                const gint rows, const gint groups, const gboolean deep)
 {
   const guint16 *weights = panel->weights, *a[MAX_ROWS];
   Vec values[MAX_ROWS], part[MAX_ROWS];
   gint blocks = 0;
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
-    __asm__("" : "=w"(sums[m])); /* no instruction: the first block sets them */
+    sums[m] = first;
   for (gint32 run = 0; run < tile->n_runs; run++) {
     SL_UNROLL
     for (gint m = 0; m < rows; m++) {
       a[m] = tile->runs[run * rows + m];
       values[m] = load (a[m]);
     }
-    for (gint32 k = 0; k < tile->length; k += BLOCK, blocks++) {
+    for (gint32 k = 0; k < tile->length; k += BLOCK) {
       const gint32 end = MIN (k + BLOCK, tile->length);
 #define WIDEN(m) \
   if (m < rows)  \
@@ -335,12 +335,12 @@ multiply_panel (const SlFloatPanel *panel, const Tile *tile, gfloat *wide, Vec *
 #define ADD(m)  \
   if (m < rows) \
     sums[m] = vaddq_f16 (sums[m], part[m]);
-      if (blocks == BLOCKS) {
+      if (deep && blocks == BLOCKS) {
         __asm__ volatile("" : : "r"(wide) : "memory"); /* no copies of them in registers */
         EACH_ROW (WIDEN)
         blocks = 0;
       }
-      if (blocks == 0)
+      if (deep && blocks++ == 0)
         weights = sum_block (sums, values, a, k, end, weights, rows, groups);
       else {
         weights = sum_block (part, values, a, k, end, weights, rows, groups);
@@ -366,35 +366,29 @@ begin_wide (gfloat *wide, float32x4_t lo, float32x4_t hi, const gint rows)
   return wide;
 }
 
-/* A panel of rows in place, with results of binary16. */
+/* A panel of rows in place, with results of binary16. @deep: some sums become floats */
 static inline __attribute__ ((always_inline)) void
 multiply_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, Vec lo,
-                   Vec hi, guint16 *c, gsize c_stride, const gint rows, const gint groups)
+                   Vec hi, guint16 *c, gsize c_stride, const gint rows, const gint groups,
+                   const gboolean deep)
 {
   const gfloat *bias = gemm->bias + panel->channel;
   const float32x4_t first = vld1q_f32 (bias), second = vld1q_f32 (bias + HALF_LANES);
-  const gboolean widened = widens (tile);
   Vec sums[MAX_ROWS];
-  gfloat room[MAX_ROWS * LANES], *wide = room;
-  if (widened)
-    wide = begin_wide (room, first, second, rows);
-  multiply_panel (panel, tile, wide, sums, rows, groups);
-  if (!widened) {
-    const Vec both = vcvt_high_f16_f32 (vcvt_f16_f32 (first), second);
-#define ADD(m)  \
-  if (m < rows) \
-    sums[m] = vaddq_f16 (sums[m], both);
-    EACH_ROW (ADD)
-#undef ADD
-  } else {
-#define ADD(m)                                                                               \
+  if (!deep)
+    multiply_panel (panel, tile, vcvt_high_f16_f32 (vcvt_f16_f32 (first), second), NULL, sums, rows,
+                    groups, FALSE);
+  else {
+    gfloat room[MAX_ROWS * LANES], *wide = begin_wide (room, first, second, rows);
+    multiply_panel (panel, tile, vdupq_n_f16 (0), wide, sums, rows, groups, TRUE);
+#define NARROW(m)                                                                            \
   if (m < rows) {                                                                            \
     const gfloat *at = wide + (gsize) (m * LANES);                                           \
     sums[m] =                                                                                \
       vcvt_high_f16_f32 (vcvt_f16_f32 (first_sums (at, sums[m])), other_sums (at, sums[m])); \
   }
-    EACH_ROW (ADD)
-#undef ADD
+    EACH_ROW (NARROW)
+#undef NARROW
   }
   finish_halves (panel, sums, lo, hi, c, c_stride, rows);
 }
@@ -407,8 +401,15 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, 
   if (!tile->back && gemm->narrow) {
     const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
     guint16 *to = (guint16 *) (gpointer) c - panel->channel;
-    for (const SlFloatPanel *end = panel + tile->panels; panel < end; panel++)
-      multiply_in_place (gemm, panel, tile, lo, hi, to + panel->channel, c_stride, rows, groups);
+    const SlFloatPanel *end = panel + tile->panels;
+    if (widens (tile))
+      for (; panel < end; panel++)
+        multiply_in_place (gemm, panel, tile, lo, hi, to + panel->channel, c_stride, rows, groups,
+                           TRUE);
+    else
+      for (; panel < end; panel++)
+        multiply_in_place (gemm, panel, tile, lo, hi, to + panel->channel, c_stride, rows, groups,
+                           FALSE);
     return;
   }
   gfloat back[MAX_ROWS], room[MAX_ROWS * LANES];
@@ -423,7 +424,7 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, 
     const float32x4_t none = vdupq_n_f32 (0);
     gfloat *wide = begin_wide (room, none, none, rows);
     Vec sums[MAX_ROWS];
-    multiply_panel (panel, tile, wide, sums, rows, groups);
+    multiply_panel (panel, tile, vdupq_n_f16 (0), wide, sums, rows, groups, TRUE);
 #define ADD(m)  \
   if (m < rows) \
     widen_row (wide + (gsize) (m * LANES), sums[m], 2);
