@@ -16,7 +16,7 @@
 
 #define MOST_WEIGHTS 40000
 /* Of sums of up to 200 products in binary16. */
-#define HALVES_TOLERANCE 0x1p-5f
+#define HALVES_TOLERANCE 0x1p-6f
 
 /* Second operands of sums and products, in place of @filter. */
 enum

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A tile of a matrix product in binary16, of which a register of Arm holds eight: sums of BLOCK
- * products, and sums of these. Rows of binary16 are read in place if none of their activations is
- * so large that a sum could leave the range of binary16. Other rows, and rows of floats, are copied
- * for all panels: each is multiplied by a power of two that brings its largest activation to what
- * the layer's weights leave room for, and results are multiplied back.
+ * products, and sums of BLOCKS of these, which are added as floats where there are more. Rows of
+ * binary16 are read in place if none of their activations is so large that a sum could leave the
+ * range of binary16. Other rows, and rows of floats, are copied for all panels: each is multiplied
+ * by a power of two that brings its largest activation to what the layer's weights leave room for,
+ * and results are multiplied back.
  */
 #include <math.h>
 
