@@ -11,6 +11,7 @@ ROOT = os.environ["SIGHTLINE_SOURCE_ROOT"]
 sys.path[:0] = [os.path.join(ROOT, "tests", "cli")]
 import harness
 from harness import data, model, run, work, write
+from figures import shows_figures
 from pictures import ppm, ppm_of_bmp
 
 
@@ -105,23 +106,9 @@ def test_people_errors():
     example("people.py", write("door.pipeline", b"[pipeline]\nlaunch=videotestsrc ! fakesink\n"), "x").expect(1, "people.py: expected NAME=VALUE after the file")
 
 
-FIGURES = b"""[pipeline]
-launch=videotestsrc pattern=ball num-buffers=40 ! video/x-raw,format=RGB,width=64,height=64,framerate=25/1 ! slmotion name=motion ! slpredict name=model model=${model} ! slredact name=redact ! fakesink
-[parameters]
-model=
-[budget]
-cores=4
-rate=10
-"""
-
-
 def test_element_figures():
     """What slmotion, slredact and the budget count in a pipeline of 40 frames."""
-    path, m = write("figures.pipeline", FIGURES), model("one_box.tflite")
-    result = example("element_figures.py", path, "model=" + m, "motion.stats", "redact.stats", "model.budget").expect(0)
-    last = dict(line.split(": ", 1) for line in result.out.splitlines()[-3:])
-    assert list(last) == ["motion.stats", "redact.stats", "model.budget"], result
-    assert "frames=(guint64)40" in last["motion.stats"] and "frames=(guint64)40" in last["redact.stats"] and "promised=(double)10" in last["model.budget"], last
+    path, m = shows_figures(example, "element_figures.py")
     example("element_figures.py", path).expect(1, "element_figures.py FILE.pipeline [NAME=VALUE...] ELEMENT.PROPERTY...: ")
     example("element_figures.py", path, "model=" + m, "nobody.stats").expect(1, "no element with name=nobody")
     example("element_figures.py", path, "model=" + m, "motion.luck").expect(1, "element_figures.py: motion.luck: the element has no such property")
