@@ -464,7 +464,8 @@ test_range (void)
   check_clear (&check);
 }
 
-/* Large activations that cancel out are as exact as others, in one pixel of a tile. */
+/* Large activations that cancel out, in one pixel of a tile, leave what floats of their sums leave,
+ * 24 bits of 16 * 61440; other pixels are as exact as without. */
 static void
 test_large (void)
 {
@@ -497,7 +498,8 @@ test_large (void)
     ((gfloat *) check.input_data[0])[i] = i / CHANNELS == 5 ? 61440 : 0.5f;
   gfloat *got = check_run (&check, FALSE, 1);
   for (gint32 i = 0; i < SIZE * SIZE * CHANNELS; i++)
-    g_assert_cmpfloat_with_epsilon (got[i], bias[i % CHANNELS], 0x1p-8f);
+    g_assert_cmpfloat_with_epsilon (got[i], bias[i % CHANNELS],
+                                    i / CHANNELS == 5 ? 0x1p-4f : 0x1p-8f);
   sl_tensor_buffer_free (got);
   check_clear (&check);
 }
