@@ -368,7 +368,8 @@ move_panels (Job *job, gint32 n, SlPool *pool, SlArena *arena)
     const gsize moves = bytes_to_move (&job->parts[p]);
     places[p].weights = moves > 0 ? weights : job->parts[p].weights;
     places[p].extra = extras;
-    weights += moves;
+    if (moves > 0)
+      weights += moves;
     extras += job->panels[p].n_extra;
   }
   job->places = places;
