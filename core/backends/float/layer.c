@@ -411,19 +411,20 @@ has_steps (const SlGraph *graph)
 static void
 choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work, const SlGraph *graph)
 {
-  const gboolean large = layer->precision == SL_PRECISION_FLOAT && !has_steps (graph);
-  const gint32 most = large && sl_float_winograd_fits (layer, 4) ? 4 : 2;
+  const gboolean large = layer->precision == SL_PRECISION_FLOAT && sl_float_winograd_fits (layer, 4)
+                         && !has_steps (graph);
   gdouble least = work, handicap = 1;
   const SlFloatIsa *chosen = NULL;
   for (const SlFloatIsa *with = isa; with != NULL;
        with = sl_float_isa_lesser (with), handicap *= LESSER)
-    for (gint32 tile = 2; tile <= most; tile += 2)
-      if (sl_float_winograd_fits (layer, tile)
-          && sl_float_winograd_work (layer, with, tile) * handicap < least) {
-        least = sl_float_winograd_work (layer, with, tile) * handicap;
+    for (gint32 tile = 2; tile <= (large ? 4 : 2); tile += 2) {
+      const gdouble takes = sl_float_winograd_work (layer, with, tile) * handicap;
+      if (sl_float_winograd_fits (layer, tile) && takes < least) {
+        least = takes;
         chosen = with;
         layer->tile = tile;
       }
+    }
   if (chosen == NULL)
     return;
   layer->isa = chosen;
