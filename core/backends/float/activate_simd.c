@@ -97,41 +97,29 @@ curve (Vec x, const SlActivation activation)
   }
 }
 
-static inline __attribute__ ((always_inline)) void
-run (const gfloat *in, gfloat *out, gsize n, const SlActivation activation)
-{
-  const gint32 left = (gint32) (n % LANES);
-  gsize i = 0;
-  for (; i + LANES <= n; i += LANES)
-    store (out + i, curve (load (in + i), activation));
-  /* What is behind belongs to another thread. */
-  if (left > 0)
-    store_first (out + i, left, curve (load_first (in + i, left), activation));
-}
-
 void
 SL_SIMD (sl_float_activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n)
 {
   switch (activation) {
     case SL_ACTIVATION_LOGISTIC:
-      run (in, out, n, SL_ACTIVATION_LOGISTIC);
+      bend (curve, SL_ACTIVATION_LOGISTIC, in, out, n);
       return;
     case SL_ACTIVATION_SILU:
-      run (in, out, n, SL_ACTIVATION_SILU);
+      bend (curve, SL_ACTIVATION_SILU, in, out, n);
       return;
     case SL_ACTIVATION_HARD_SWISH:
-      run (in, out, n, SL_ACTIVATION_HARD_SWISH);
+      bend (curve, SL_ACTIVATION_HARD_SWISH, in, out, n);
       return;
     case SL_ACTIVATION_GELU:
-      run (in, out, n, SL_ACTIVATION_GELU);
+      bend (curve, SL_ACTIVATION_GELU, in, out, n);
       return;
     case SL_ACTIVATION_TANH:
-      run (in, out, n, SL_ACTIVATION_TANH);
+      bend (curve, SL_ACTIVATION_TANH, in, out, n);
       return;
     case SL_ACTIVATION_MISH:
-      run (in, out, n, SL_ACTIVATION_MISH);
+      bend (curve, SL_ACTIVATION_MISH, in, out, n);
       return;
     default:
-      run (in, out, n, SL_ACTIVATION_GELU_TANH);
+      bend (curve, SL_ACTIVATION_GELU_TANH, in, out, n);
   }
 }

@@ -182,7 +182,7 @@ load_weights (const guint16 *at, const gint groups)
   __asm__("fmul %0.8h, %1.8h, %2.h[" #lane "]" : "=w"(sum) : "w"(w), "x"(values))
 
 /* Adds the products of LANES activations of each row, @values, which become the LANES behind them,
- * from @k on: processors that do not reorder instructions wait where a load is needed at once.
+ * from @k on: in-order processors stall at a load whose value is used at once.
  * @begin: no sum is there yet */
 static inline __attribute__ ((always_inline)) void
 loaded_steps (Vec *part, Vec *values, const guint16 *const *a, gint32 k, const guint16 *weights,
@@ -502,10 +502,6 @@ multiply_large (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloat
   round_rows (gemm, &row, stride_of (depth), scratch);
   multiply_copies (gemm, first, end, 1, depth, TRUE, c, 0, scratch);
 }
-
-void sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
-                               const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
-                               guint16 *scratch);
 
 /* Results of a row do not depend on the rows beside it. */
 void

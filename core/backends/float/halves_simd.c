@@ -64,27 +64,15 @@ curve (Vec x, const SlActivation activation)
                                                 : gated (x, activation == SL_ACTIVATION_LOGISTIC);
 }
 
-static inline __attribute__ ((always_inline)) void
-bend (const guint16 *in, guint16 *out, gsize n, const SlActivation activation)
-{
-  const gint32 left = (gint32) (n % LANES);
-  gsize i = 0;
-  for (; i + LANES <= n; i += LANES)
-    store (out + i, curve (load (in + i), activation));
-  /* What is behind belongs to another thread. */
-  if (left > 0)
-    store_first (out + i, left, curve (load_first (in + i, left), activation));
-}
-
 static void
 activate (SlActivation activation, const guint16 *in, guint16 *out, gsize n)
 {
   if (activation == SL_ACTIVATION_LOGISTIC)
-    bend (in, out, n, SL_ACTIVATION_LOGISTIC);
+    bend (curve, SL_ACTIVATION_LOGISTIC, in, out, n);
   else if (activation == SL_ACTIVATION_SILU)
-    bend (in, out, n, SL_ACTIVATION_SILU);
+    bend (curve, SL_ACTIVATION_SILU, in, out, n);
   else
-    bend (in, out, n, SL_ACTIVATION_HARD_SWISH);
+    bend (curve, SL_ACTIVATION_HARD_SWISH, in, out, n);
 }
 
 static inline __attribute__ ((always_inline)) void
@@ -117,9 +105,6 @@ multiply (const guint16 *a, const guint16 *b, guint16 *out, gsize n, gfloat lo, 
   combine (a, b, out, n, lo, hi, TRUE);
 }
 
-void sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
-                               const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
-                               guint16 *scratch);
 extern const SlFloatHalves sl_float_halves_fp16;
 
 const SlFloatHalves sl_float_halves_fp16 = {

@@ -47,6 +47,20 @@ store_some (Real *at, gint32 left, Vec values)
     store_first (at, left, values);
 }
 
+/* The @curve of @n numbers, in place or not. */
+static inline __attribute__ ((always_inline)) void
+bend (Vec (*curve) (Vec x, SlActivation activation), const SlActivation activation, const Real *in,
+      Real *out, gsize n)
+{
+  const gint32 left = (gint32) (n % LANES);
+  gsize i = 0;
+  for (; i + LANES <= n; i += LANES)
+    store (out + i, curve (load (in + i), activation));
+  /* What is behind belongs to another thread. */
+  if (left > 0)
+    store_first (out + i, left, curve (load_first (in + i, left), activation));
+}
+
 void SL_SIMD (sl_float_activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
 void SL_SIMD (sl_float_softmax) (gfloat beta, const gfloat *in, gfloat *out, gsize n, gsize rows);
 void SL_SIMD (sl_float_normalize) (const SlFloatNorm *norm, const gfloat *in, gfloat *out,

@@ -72,4 +72,8 @@ smaller (Vec a, Vec b)
 {
   return vminq_f16 (a, b);
 }
+
+void sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                               const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
+                               guint16 *scratch);
 #endif
