@@ -65,7 +65,7 @@ read_recovery_point (const guint8 *bytes, gsize n)
 typedef struct
 {
   SlFrameNumbers *numbers;
-  gboolean picture, key, inter, referred, leading, reordered;
+  gboolean picture, key, closed, inter, referred, leading, reordered;
   gint recovery, number;
   guint modulus;
 } Seen;
@@ -90,6 +90,7 @@ see_h264 (Seen *seen, const guint8 *unit, gsize n)
     seen->number = sl_frame_numbers_slice (seen->numbers, &bits, &seen->modulus);
   seen->picture = TRUE;
   seen->key |= type == 5;
+  seen->closed |= type == 5;
   seen->inter |= slice != 2 && slice != 4;
   seen->reordered |= slice == 1; /* B */
   seen->referred |= (unit[0] & 0x60) != 0;
@@ -107,6 +108,7 @@ see_h265 (Seen *seen, const guint8 *unit, gsize n)
     return;
   seen->picture = TRUE;
   seen->key |= type >= 16 && type <= 23;
+  seen->closed |= type == 19 || type == 20;
   seen->inter |= type < 16;
   seen->reordered |= type < 16; /* its header does not tell without the PPS */
   seen->leading |= type == 8 || type == 9;
@@ -150,6 +152,7 @@ sl_coded_picture_read (SlCodedFormat *format, const guint8 *bytes, gsize n, SlCo
                   : seen.leading                                    ? SL_CODED_LEADING
                   : !seen.inter && seen.recovery < 0                ? SL_CODED_INTRA
                                                                     : SL_CODED_DELTA;
+  picture->open = picture->kind >= SL_CODED_INTRA && !seen.closed;
 }
 
 /* What codec_data says at @at in its last two bits. */

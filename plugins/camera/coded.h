@@ -41,6 +41,7 @@ typedef enum
  * so; 0 = it says nothing
  * @referred: other pictures may refer to it
  * @reordered: it may be shown before pictures that are decoded earlier
+ * @open: a key frame that pictures may follow which need pictures before it
  * @number, @modulus: H.264's frame_num and what it counts up to; @number is -1 where it tells
  * nothing
  */
@@ -48,7 +49,7 @@ typedef struct
 {
   SlCodedKind kind;
   guint recovery;
-  gboolean referred, reordered;
+  gboolean referred, reordered, open;
   gint number;
   guint modulus;
 } SlCodedPicture;

@@ -41,20 +41,18 @@ typedef struct
   gatomicrefcount refs;
   SlIntact *intact; /* (nullable): frames are marked, and none is left out */
   SlCodedFormat format;
-  gboolean fresh; /* a stream or a part of it begins */
-  gboolean begun; /* a key frame came */
-  gboolean open;  /* pictures go in, and are whole */
-  gboolean
-    leads; /* the key frame that opened may have pictures behind it that are shown before it */
-  GstClockTime from; /* when that key frame is shown */
-  guint recovering;  /* pictures that go in and are not whole yet */
-  guint intras;      /* intra pictures that came without a key frame ever */
-  gint64 until;      /* when it opens without a key frame, monotonic us; 0 = never */
-  gint number;       /* of the last picture that others refer to, -1 = not known */
-  gint untold;       /* atomic: the stream has no key frames, so that the decoder calls all frames
-                        corrupted */
-  guint group;       /* number of the group; 0 = none */
-  guint spoiled;     /* the group that a corrupted frame was of; the thread behind the decoder */
+  gboolean fresh;   /* a stream or a part of it begins */
+  gboolean begun;   /* a key frame came */
+  gboolean open;    /* pictures go in, and are whole */
+  gboolean leads;   /* pictures that need those before the key frame that opened may still come */
+  guint recovering; /* pictures that go in and are not whole yet */
+  guint intras;     /* intra pictures that came without a key frame ever */
+  gint64 until;     /* when it opens without a key frame, monotonic us; 0 = never */
+  gint number;      /* of the last picture that others refer to, -1 = not known */
+  gint untold;      /* atomic: the stream has no key frames, so that the decoder calls all frames
+                       corrupted */
+  guint group;      /* number of the group; 0 = none */
+  guint spoiled;    /* the group that a corrupted frame was of; the thread behind the decoder */
 } Gate;
 
 /* On a buffer that goes into a decoder, and on what comes out. */
@@ -165,25 +163,26 @@ close_gate (Gate *gate)
 }
 
 static void
-open_gate (Gate *gate, const GstBuffer *key)
+open_gate (Gate *gate, const SlCodedPicture *picture)
 {
-  gate->leads = !gate->open;
-  gate->from = GST_BUFFER_PTS (key);
+  gate->leads = !gate->open && picture->open;
   gate->open = gate->begun = TRUE;
   gate->recovering = 0;
   gate->until = 0;
   gate->group++;
 }
 
-/* Shown before the key frame that opened the gate, behind which it comes: it needs pictures that
- * did not go in. */
+/* It needs pictures before the key frame that opened the gate, which did not go in. The type of
+ * H.265 says so; elsewhere these are the B pictures between that key frame and the next picture of
+ * another type. Time stamps cannot tell: those of RTP waver by more than the time between two
+ * pictures. */
 static gboolean
-is_leading (const Gate *gate, const SlCodedPicture *picture, const GstBuffer *buffer)
+is_leading (Gate *gate, const SlCodedPicture *picture)
 {
-  return gate->leads
-         && (picture->kind == SL_CODED_LEADING
-             || (GST_BUFFER_PTS_IS_VALID (buffer) && GST_CLOCK_TIME_IS_VALID (gate->from)
-                 && GST_BUFFER_PTS (buffer) < gate->from));
+  if (gate->format.codec == SL_CODED_H265)
+    return gate->leads && picture->kind == SL_CODED_LEADING;
+  gate->leads &= picture->reordered;
+  return gate->leads;
 }
 
 /* Streams that refresh themselves piece by piece have no key frames, but say how many pictures that
@@ -220,7 +219,7 @@ admit (Gate *gate, const SlCodedPicture *picture, const GstBuffer *buffer)
   const gboolean key = picture->kind == SL_CODED_KEY;
   const gboolean gap = GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT),
                  fresh = gate->fresh;
-  if (!key && gap)
+  if (gap)
     close_gate (gate);
   if (picture->kind == SL_CODED_NONE)
     return (gint) gate->group;
@@ -240,14 +239,14 @@ admit (Gate *gate, const SlCodedPicture *picture, const GstBuffer *buffer)
                                                                  && gate->intras++ > FLAGGED_WRONG);
   if (key || intra || (picture->kind == SL_CODED_INTRA && g_atomic_int_get (&gate->untold))) {
     g_atomic_int_set (&gate->untold, !key);
-    open_gate (gate, buffer);
+    open_gate (gate, picture);
     return (gint) gate->group;
   }
   recover (gate, picture);
   if (gate->until > 0 && g_get_monotonic_time () > gate->until)
-    open_gate (gate, buffer);
+    open_gate (gate, picture);
   if (gate->open)
-    return is_leading (gate, picture, buffer) ? -1 : (gint) gate->group;
+    return is_leading (gate, picture) ? -1 : (gint) gate->group;
   return gate->recovering > 0 ? 0 : -1;
 }
 

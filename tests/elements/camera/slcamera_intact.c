@@ -5,9 +5,14 @@
  * description that tells another encoding's parameter sets. The source's pictures are numbered, so
  * that each frame is compared with its own.
  */
+#include <gst/app/gstappsrc.h>
+#include <gst/video/video.h>
+
+#include "plugins/camera/intact.h"
 #include "tests/elements/camera/compare.h"
 #include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
+#include "tests/support/numbered.h"
 #include "tests/support/program.h"
 
 #define SERVER "SIGHTLINE_RTSP_SERVER"
@@ -250,12 +255,164 @@ test_slow (void)
   test_server_kill (&server);
 }
 
+static GstPadProbeReturn
+keep_caps (GstPad *pad, GstPadProbeInfo *info, gpointer caps)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstCaps *now;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
+    gst_event_parse_caps (event, &now);
+    gst_caps_replace (caps, now);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* Encoded pictures in the order of decoding. */
+static void
+keep_picture (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer pictures)
+{
+  g_ptr_array_add (pictures, gst_buffer_ref (buffer));
+}
+
+static GstPadProbeReturn
+paint_frame (GstPad *pad, GstPadProbeInfo *info, gpointer number)
+{
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_DATA (info) =
+    gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  GstVideoInfo video;
+  GstVideoFrame frame;
+  NumberedPicture picture;
+  g_assert_true (gst_video_info_from_caps (&video, caps));
+  g_assert_true (gst_video_frame_map (&frame, &video, buffer, GST_MAP_WRITE));
+  compare_picture (&picture, &frame);
+  numbered_paint (&picture, (*(guint *) number)++);
+  gst_video_frame_unmap (&frame);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+run_to_end (GstElement *pipeline)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
+#define OPEN_FRAMES 120
+#define OPEN_GROUP 20
+
+/* (transfer full) (element-type GstBuffer): numbered pictures that @encoder encoded; their caps. */
+static GPtrArray *
+encode_pictures (const char *encoder, GstCaps **caps)
+{
+  GPtrArray *pictures = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
+  g_autofree char *launch =
+    g_strdup_printf ("videotestsrc name=source num-buffers=%d ! video/x-raw,format=I420,width=128,"
+                     "height=96,framerate=100/1 ! %s ! fakesink name=sink signal-handoffs=true",
+                     OPEN_FRAMES, encoder);
+  guint number = 0;
+  g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
+  g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  g_autoptr (GstPad) raw = gst_element_get_static_pad (source, "src");
+  g_autoptr (GstPad) coded = gst_element_get_static_pad (sink, "sink");
+  gst_pad_add_probe (raw, GST_PAD_PROBE_TYPE_BUFFER, paint_frame, &number, NULL);
+  g_signal_connect (sink, "handoff", G_CALLBACK (keep_picture), pictures);
+  gst_pad_add_probe (coded, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, keep_caps, caps, NULL);
+  run_to_end (pipeline);
+  g_assert_cmpuint (pictures->len, ==, OPEN_FRAMES);
+  return pictures;
+}
+
+/* Decodes @pictures but for number @lost, at times that waver by up to 11 times the time between
+ * two. */
+static void
+decode_pictures (GPtrArray *pictures, GstCaps *caps, const char *decoder, guint lost,
+                 Compare *compare)
+{
+  g_autoptr (SlIntact) intact = sl_intact_new ();
+  g_autoptr (GstElement) pipeline = gst_pipeline_new (NULL);
+  sl_intact_watch (intact, GST_BIN (pipeline));
+  g_autofree char *launch = g_strdup_printf (
+    "appsrc name=source format=time ! %s ! fakesink name=sink sync=false", decoder);
+  GstElement *bin = gst_parse_bin_from_description (launch, FALSE, NULL);
+  gst_bin_add (GST_BIN (pipeline), bin);
+  g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (bin), "source");
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (bin), "sink");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
+  compare_watch (compare, pad);
+  g_object_set (source, "caps", caps, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  for (guint i = 0; i < pictures->len; i++) {
+    GstBuffer *copy = gst_buffer_copy (pictures->pdata[i]);
+    GST_BUFFER_PTS (copy) += i % 7 % 3 * 55 * GST_MSECOND;
+    if (i == lost + 1)
+      GST_BUFFER_FLAG_SET (copy, GST_BUFFER_FLAG_DISCONT);
+    if (i == lost)
+      gst_buffer_unref (copy);
+    else
+      gst_app_src_push_buffer (GST_APP_SRC (source), copy);
+  }
+  gst_app_src_end_of_stream (GST_APP_SRC (source));
+  run_to_end (pipeline);
+}
+
+static const struct
+{
+  const char *name, *encoder, *decoder;
+} open_groups[] = {
+  { "h264",
+    "x264enc key-int-max=20 pass=quant quantizer=12 option-string=open-gop=1:scenecut=0:bframes=3:"
+    "b-adapt=0:keyint=20:threads=1 ! h264parse ! video/x-h264,stream-format=byte-stream,"
+    "alignment=au",
+    "avdec_h264" },
+  { "h265",
+    "x265enc key-int-max=20 speed-preset=ultrafast qp=24 option-string=scenecut=0:open-gop=1:"
+    "bframes=3:b-adapt=0:frame-threads=1:pools=none:rc-lookahead=5:log-level=none ! h265parse",
+    "avdec_h265" },
+};
+
+/* One picture is lost, whichever it is: what needs it does not come, and the next group does, but
+ * for pictures at its beginning that need the one before. Times do not matter. */
+static void
+test_open_groups (gconstpointer data)
+{
+  const guint g = GPOINTER_TO_UINT (data);
+  g_autofree char *name = g_strndup (open_groups[g].encoder, 7);
+  g_autoptr (GstElementFactory) encoder = gst_element_factory_find (g_strstrip (name));
+  g_autoptr (GstElementFactory) decoder = gst_element_factory_find (open_groups[g].decoder);
+  if (encoder == NULL || decoder == NULL) {
+    g_test_skip ("no encoder or decoder");
+    return;
+  }
+  g_autoptr (GstCaps) caps = NULL;
+  g_autoptr (GPtrArray) pictures = encode_pictures (open_groups[g].encoder, &caps);
+  for (guint lost = OPEN_GROUP; lost <= 2 * OPEN_GROUP; lost += 2) {
+    Compare compare;
+    decode_pictures (pictures, caps, open_groups[g].decoder, lost, &compare);
+    g_test_message ("without picture %u: %u frames, worst %.1f dB", lost, compare.frames,
+                    compare.worst);
+    g_assert_cmpuint (compare.bad, ==, 0);
+    g_assert_cmpuint (compare.frames, >=, OPEN_FRAMES - 2 * OPEN_GROUP);
+    g_assert_cmpuint (compare.frames, <, OPEN_FRAMES);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   for (guint i = 0; i < G_N_ELEMENTS (streams); i++) {
     g_autofree char *path = g_strdup_printf ("/slcamera/intact/%s", streams[i].name);
     g_test_add_data_func (path, &streams[i], test_join);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (open_groups); i++) {
+    g_autofree char *path =
+      g_strdup_printf ("/slcamera/intact/open-groups/%s", open_groups[i].name);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_open_groups);
   }
   for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
     g_autofree char *path = g_strdup_printf ("/slcamera/intact/others/%s", others[i].name);
