@@ -38,8 +38,8 @@ struct _SlFrames
   GstElement *pipeline, *decoder, *first, *sink; /* first: what the decoder's pad is linked to */
   SlPictureFile *picture;                        /* (nullable): in place of a pipeline */
   gboolean camera;
-  GstElement *given; /* (nullable): the slcamera, where somebody else made it */
-  gboolean is_mjpeg; /* the server at the address sends pictures without end, as cameras do */
+  GstElement *source; /* (nullable): the slcamera */
+  gboolean is_mjpeg;  /* the server at the address sends pictures without end, as cameras do */
   guint connect_ms;
   char *uri;
   int file;            /* of a pipe or device, else -1 */
@@ -366,10 +366,10 @@ build_decoder (SlFrames *frames, GError **error)
 static gboolean
 build_camera (SlFrames *frames, GError **error)
 {
-  GstElement *camera =
-    frames->given != NULL ? frames->given : sl_camera_new (frames->uri, frames->connect_ms);
-  gst_bin_add (GST_BIN (frames->pipeline), camera);
-  return add_sink (frames, 1, error) && gst_element_link (camera, frames->sink);
+  if (frames->source == NULL)
+    frames->source = gst_object_ref_sink (sl_camera_new (frames->uri, frames->connect_ms));
+  gst_bin_add (GST_BIN (frames->pipeline), frames->source);
+  return add_sink (frames, 1, error) && gst_element_link (frames->source, frames->sink);
 }
 
 static void
@@ -452,7 +452,7 @@ sl_frames_open_camera (GstElement *camera, const char *uri, GError **error)
   g_autoptr (SlFrames) frames = g_new0 (SlFrames, 1);
   frames->uri = g_strdup (uri);
   frames->camera = TRUE;
-  frames->given = gst_object_ref (camera);
+  frames->source = gst_object_ref (camera);
   frames->intact = sl_intact_new ();
   frames->file = -1;
   return start (frames, error) ? g_steal_pointer (&frames) : NULL;
@@ -465,7 +465,7 @@ sl_frames_close (SlFrames *frames)
     return;
   drop_pipeline (frames);
   g_clear_pointer (&frames->picture, sl_picture_file_close);
-  gst_clear_object (&frames->given);
+  gst_clear_object (&frames->source);
   if (frames->file >= 0)
     close (frames->file);
   g_free (frames->uri);
@@ -557,6 +557,15 @@ decoder_posted (gpointer data, GstMessage *message)
   }
 }
 
+/* Frames of a camera wait in the pipeline while its messages are read. */
+static gboolean
+has_begun (const SlFrames *frames)
+{
+  gint64 age = -1;
+  g_object_get (frames->source, "last-frame-age", &age, NULL);
+  return age >= 0;
+}
+
 /* slcamera tries for ever; somebody at a terminal wants to hear at once that an address is wrong.
  * So the first attempt that fails before any frame came is the end, and whatever happens later is
  * told and left to slcamera. */
@@ -564,7 +573,7 @@ static void
 camera_posted (gpointer data, GstMessage *message)
 {
   SlFrames *frames = data;
-  if (frames->delivered == 0)
+  if (!has_begun (frames))
     frames->failure = sl_camera_failed_attempt (message);
 }
 
@@ -579,7 +588,7 @@ static void
 camera_said (gpointer data, const char *element, const GError *said)
 {
   SlFrames *frames = data;
-  if (frames->delivered > 0)
+  if (has_begun (frames))
     frames->note = sl_camera_note (said, frames->uri);
 }
 
