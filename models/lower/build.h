@@ -252,8 +252,9 @@ void lower_convert (Lower *o);
  * made of others. NULL among @inputs = omitted; errors name the node being converted. */
 LowerValue *lower_call (Lower *o, const char *op, LowerValue *const *inputs, guint n,
                         const LowerAttribute *attributes, guint n_attributes);
-/** lower_row: (nullable): the row of @op among @n rows sorted by name. */
-const LowerOp *lower_row (const LowerOp *rows, gsize n, const char *op);
+/** lower_row: (nullable): the row of @op in @tables, which end in NULL, and in a row without a name
+ * each. @index, 0 at first, is theirs. */
+const LowerOp *lower_row (gsize *index, const LowerOp *const *tables, const char *op);
 /** lower_find_op: (nullable): the row of an operator of ONNX's own domain that every format may be
  * lowered to. */
 const LowerOp *lower_find_op (const char *op);

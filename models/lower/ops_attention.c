@@ -203,7 +203,7 @@ refuse_input (Lower *o, guint i, const char *what)
 }
 
 /* Opset 23: queries, keys, values, a mask, keys and values of earlier runs. */
-void
+static void
 lower_attention (Lower *o)
 {
   LowerValue *q = lower_required (o, 0), *mask = lower_input (o, 3);
@@ -480,3 +480,9 @@ lower_rotary_embedding (Lower *o)
   const gint32 y = join (o, parts, whole < depth ? 2 : 1, 3);
   lower_set (o, 0, lower_reshape (o, y, x->dims, x->rank), FALSE);
 }
+
+const LowerOp lower_ops_attention[] = {
+  { LOWER_ROW (Attention, lower_attention), 0 },
+  { LOWER_ROW (RotaryEmbedding, lower_rotary_embedding), 0 },
+  { NULL },
+};

@@ -4,7 +4,7 @@
 
 #include "models/lower/ops.h"
 
-void
+static void
 lower_concat (Lower *o)
 {
   LowerValue *values[SL_MAX_OPERANDS];
@@ -59,7 +59,7 @@ split_sizes (Lower *o, gint32 whole, gint32 *sizes, guint n)
   return o->error == NULL;
 }
 
-void
+static void
 lower_split (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -78,7 +78,7 @@ lower_split (Lower *o)
                  last);
 }
 
-void
+static void
 lower_slice (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -152,7 +152,7 @@ indexing (const Lower *o, gint32 indices)
   return lower_is_open (o, indices) ? SL_INDEX_OPEN : SL_INDEX_FROM_END;
 }
 
-void
+static void
 lower_gather (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *indices = lower_required (o, 1);
@@ -172,7 +172,7 @@ lower_gather (Lower *o)
              last);
 }
 
-void
+static void
 lower_gather_nd (Lower *o)
 {
   const gint32 x = lower_plain (o, lower_required (o, 0)),
@@ -189,7 +189,7 @@ lower_gather_nd (Lower *o)
 
 /* Slices along one dimension, of all elements where none is named, that a constant condition
  * chooses. */
-void
+static void
 lower_compress (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *condition = lower_required (o, 1);
@@ -286,7 +286,7 @@ pad_as (Lower *o, const char *mode, gint32 x, const gint32 *amounts)
   return x;
 }
 
-void
+static void
 lower_pad_op (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -323,7 +323,7 @@ lower_pad_op (Lower *o)
 
 /* Each dimension brought to a size: what is too much is cut, what lacks is 0, as evenly on both
  * sides as can be. */
-void
+static void
 lower_center_crop_pad (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -357,7 +357,7 @@ lower_center_crop_pad (Lower *o)
 
 /* Crop, of opset 6 and before: borders left, top, right, bottom; with a size, that much from the
  * left and the top on. */
-void
+static void
 lower_crop (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -426,7 +426,7 @@ reduce_as (Lower *o, gint32 x, const gint32 *axes, guint n, gboolean keep)
   return behind_sum (o, lower_reduce (o, type, before_sum (o, x), axes, n, keep));
 }
 
-void
+static void
 lower_reduce_op (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -492,7 +492,7 @@ turned (Lower *o, gint32 x, guint axis)
   return lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &params, lower_tensor_type (o, x));
 }
 
-void
+static void
 lower_arg (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -526,7 +526,7 @@ order_with_last (guint rank, guint axis, gint32 order[SL_MAX_RANK])
   order[rank - 1] = (gint32) axis;
 }
 
-void
+static void
 lower_top_k (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -596,7 +596,7 @@ softmax (Lower *o, gint32 x)
 
 /* Before opset 13 everything from the axis on is one row, and the axis is 1 where nothing states
  * it. */
-void
+static void
 lower_softmax (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -627,7 +627,7 @@ lower_softmax (Lower *o)
     FALSE);
 }
 
-void
+static void
 lower_cum_sum (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -651,7 +651,7 @@ lower_cum_sum (Lower *o)
 }
 
 /* Matrices above or below diagonal k: the rest is 0. */
-void
+static void
 lower_trilu (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -678,7 +678,7 @@ lower_trilu (Lower *o)
              FALSE);
 }
 
-void
+static void
 lower_depth_to_space (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -716,7 +716,7 @@ lower_global_pool_of (Lower *o, LowerValue *x)
 }
 
 /* The root of a sum of powers. */
-void
+static void
 lower_global_lp_pool (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -739,8 +739,44 @@ lower_global_lp_pool (Lower *o)
              TRUE);
 }
 
-void
+static void
 lower_global_pool (Lower *o)
 {
   lower_set (o, 0, lower_global_pool_of (o, lower_required (o, 0)), TRUE);
 }
+
+const LowerOp lower_ops_axis[] = {
+  { LOWER_ROW (ArgMax, lower_arg), SL_OP_ARG_MAX },
+  { LOWER_ROW (ArgMin, lower_arg), SL_OP_ARG_MIN },
+  { LOWER_ROW (CenterCropPad, lower_center_crop_pad), 0 },
+  { LOWER_ROW (Compress, lower_compress), 0 },
+  { LOWER_ROW (Concat, lower_concat), 0 },
+  { LOWER_ROW (Crop, lower_crop), 0 },
+  { LOWER_ROW (CumSum, lower_cum_sum), 0 },
+  { LOWER_ROW (DepthToSpace, lower_depth_to_space), SL_OP_DEPTH_TO_SPACE },
+  { LOWER_ROW (Gather, lower_gather), 0 },
+  { LOWER_ROW (GatherND, lower_gather_nd), 0 },
+  { LOWER_ROW (GlobalAveragePool, lower_global_pool), SL_OP_MEAN },
+  { LOWER_ROW (GlobalLpPool, lower_global_lp_pool), 0 },
+  { LOWER_ROW (GlobalMaxPool, lower_global_pool), SL_OP_REDUCE_MAX },
+  { LOWER_ROW (Hardmax, lower_softmax), 0 },
+  { LOWER_ROW (LogSoftmax, lower_softmax), SL_OP_LOG_SOFTMAX },
+  { LOWER_ROW (Pad, lower_pad_op), 0 },
+  { LOWER_ROW (ReduceL1, lower_reduce_op), SL_OP_SUM },
+  { LOWER_ROW (ReduceL2, lower_reduce_op), SL_OP_SUM },
+  { LOWER_ROW (ReduceLogSum, lower_reduce_op), SL_OP_SUM },
+  { LOWER_ROW (ReduceLogSumExp, lower_reduce_op), SL_OP_SUM },
+  { LOWER_ROW (ReduceMax, lower_reduce_op), SL_OP_REDUCE_MAX },
+  { LOWER_ROW (ReduceMean, lower_reduce_op), SL_OP_MEAN },
+  { LOWER_ROW (ReduceMin, lower_reduce_op), SL_OP_REDUCE_MIN },
+  { LOWER_ROW (ReduceProd, lower_reduce_op), SL_OP_REDUCE_PROD },
+  { LOWER_ROW (ReduceSum, lower_reduce_op), SL_OP_SUM },
+  { LOWER_ROW (ReduceSumSquare, lower_reduce_op), SL_OP_SUM },
+  { LOWER_ROW (Slice, lower_slice), 0 },
+  { LOWER_ROW (Softmax, lower_softmax), SL_OP_SOFTMAX },
+  { LOWER_ROW (SpaceToDepth, lower_depth_to_space), SL_OP_SPACE_TO_DEPTH },
+  { LOWER_ROW (Split, lower_split), 0 },
+  { LOWER_ROW (TopK, lower_top_k), 0 },
+  { LOWER_ROW (Trilu, lower_trilu), 0 },
+  { NULL },
+};

@@ -292,7 +292,7 @@ einsum (Lower *o, Term *terms, guint n, const char *result)
   return o->error == NULL ? ordered (o, &terms[0], result) : -1;
 }
 
-void
+static void
 lower_einsum (Lower *o)
 {
   const char *equation = lower_attr_text (o, "equation", "");
@@ -313,3 +313,8 @@ lower_einsum (Lower *o)
   }
   lower_set (o, 0, einsum (o, terms, n, result), FALSE);
 }
+
+const LowerOp lower_ops_einsum[] = {
+  { LOWER_ROW (Einsum, lower_einsum), 0 },
+  { NULL },
+};

@@ -3,7 +3,7 @@
  * dimensions, so all of it is in that order. */
 #include "models/lower/ops.h"
 
-void
+static void
 lower_gather_elements (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -20,7 +20,7 @@ lower_gather_elements (Lower *o)
 }
 
 /* Scatter, ScatterElements and ScatterND, which has no axis. */
-void
+static void
 lower_scatter (Lower *o)
 {
   static const char *const words[] = { "none", "add", "mul", "max", "min", NULL };
@@ -46,7 +46,7 @@ lower_scatter (Lower *o)
   lower_set (o, 0, lower_emit (o, op, inputs, 3, &params, lower_tensor_type (o, inputs[0])), FALSE);
 }
 
-void
+static void
 lower_one_hot (Lower *o)
 {
   LowerValue *indices = lower_required (o, 0), *values = lower_required (o, 2);
@@ -79,7 +79,7 @@ lower_one_hot (Lower *o)
 
 /* Of a vector, or of all elements. The number of results depends on the picture: there is a place
  * for each that can be. */
-void
+static void
 lower_unique (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -104,7 +104,7 @@ lower_unique (Lower *o)
 }
 
 /* Element t of a sequence of length n is n - 1 - t of it; what lies behind stays. */
-void
+static void
 lower_reverse_sequence (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *lengths = lower_required (o, 1);
@@ -138,3 +138,14 @@ lower_reverse_sequence (Lower *o)
                                lower_tensor_type (o, input));
   lower_set (o, 0, time == 0 ? lower_transpose (o, y, swap) : y, FALSE);
 }
+
+const LowerOp lower_ops_elements[] = {
+  { LOWER_ROW (GatherElements, lower_gather_elements), 0 },
+  { LOWER_ROW (OneHot, lower_one_hot), 0 },
+  { LOWER_ROW (ReverseSequence, lower_reverse_sequence), 0 },
+  { LOWER_ROW (Scatter, lower_scatter), SL_OP_SCATTER_ELEMENTS },
+  { LOWER_ROW (ScatterElements, lower_scatter), SL_OP_SCATTER_ELEMENTS },
+  { LOWER_ROW (ScatterND, lower_scatter), SL_OP_SCATTER_ND },
+  { LOWER_ROW (Unique, lower_unique), 0 },
+  { NULL },
+};

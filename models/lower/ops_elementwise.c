@@ -25,7 +25,7 @@ times (Lower *o, gint32 x, gfloat value)
   return value == 1 ? x : lower_binary (o, SL_OP_MUL, x, lower_float_like (o, x, value));
 }
 
-void
+static void
 lower_unary_op (Lower *o)
 {
   gboolean last = FALSE;
@@ -34,21 +34,21 @@ lower_unary_op (Lower *o)
 }
 
 /* Dropout has a mask beside it, which nothing reads in a model for inference. */
-void
+static void
 lower_identity (Lower *o)
 {
   LowerValue *value = lower_required (o, 0);
   lower_set_value (o, 0, value);
 }
 
-gint32
+static gint32
 lower_reciprocal (Lower *o, gint32 x)
 {
   return lower_binary (o, SL_OP_DIV, lower_float_like (o, x, 1), x);
 }
 
 /* log (1 + exp (x)) where neither overflows nor vanishes. */
-gint32
+static gint32
 lower_softplus (Lower *o, gint32 x)
 {
   const gint32 small =
@@ -57,19 +57,19 @@ lower_softplus (Lower *o, gint32 x)
                        lower_unary (o, SL_OP_LOG, add (o, small, 1)));
 }
 
-gint32
+static gint32
 lower_softsign (Lower *o, gint32 x)
 {
   return lower_binary (o, SL_OP_DIV, x, add (o, lower_unary (o, SL_OP_ABS, x), 1));
 }
 
-gint32
+static gint32
 lower_tan (Lower *o, gint32 x)
 {
   return lower_binary (o, SL_OP_DIV, lower_unary (o, SL_OP_SIN, x), lower_unary (o, SL_OP_COS, x));
 }
 
-gint32
+static gint32
 lower_swish (Lower *o, gint32 x)
 {
   return lower_binary (
@@ -86,7 +86,7 @@ lower_gelu (Lower *o, gint32 x)
   return lower_emit (o, SL_OP_GELU, &x, 1, &params, SL_DTYPE_F32);
 }
 
-gint32
+static gint32
 lower_leaky_relu (Lower *o, gint32 x)
 {
   const SlOpParams params = { .leaky_relu = { .alpha = lower_attr_float (o, "alpha", 0.01f) } };
@@ -104,7 +104,7 @@ elu_of (Lower *o, gint32 x, gfloat alpha, gfloat gamma, gfloat width)
   return times (o, lower_binary (o, SL_OP_ADD, lower_unary (o, SL_OP_RELU, x), curve), gamma);
 }
 
-gint32
+static gint32
 lower_elu (Lower *o, gint32 x)
 {
   const char *op = o->node->op;
@@ -115,7 +115,7 @@ lower_elu (Lower *o, gint32 x)
   return elu_of (o, x, alpha, 1, strcmp (op, "Celu") == 0 ? alpha : 1);
 }
 
-gint32
+static gint32
 lower_thresholded_relu (Lower *o, gint32 x)
 {
   const gint32 above = lower_emit (
@@ -126,7 +126,7 @@ lower_thresholded_relu (Lower *o, gint32 x)
 }
 
 /* x + bias below -lambd, x - bias above it, 0 between. */
-gint32
+static gint32
 lower_shrink (Lower *o, gint32 x)
 {
   const gfloat limit = lower_attr_float (o, "lambd", 0.5f), bias = lower_attr_float (o, "bias", 0);
@@ -145,20 +145,20 @@ lower_shrink (Lower *o, gint32 x)
 
 /* Operators of opset 6 and before that exporters went on writing: alpha x + beta, and alpha tanh
  * (beta x). */
-gint32
+static gint32
 lower_affine (Lower *o, gint32 x)
 {
   return add (o, times (o, x, lower_attr_float (o, "alpha", 1)), lower_attr_float (o, "beta", 0));
 }
 
-gint32
+static gint32
 lower_scaled_tanh (Lower *o, gint32 x)
 {
   return times (o, lower_unary (o, SL_OP_TANH, times (o, x, lower_attr_float (o, "beta", 1))),
                 lower_attr_float (o, "alpha", 1));
 }
 
-gint32
+static gint32
 lower_parametric_softplus (Lower *o, gint32 x)
 {
   return times (o, lower_softplus (o, times (o, x, lower_attr_float (o, "beta", 1))),
@@ -166,7 +166,7 @@ lower_parametric_softplus (Lower *o, gint32 x)
 }
 
 /* A picture times one scale, plus a bias for each channel. */
-void
+static void
 lower_image_scaler (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -191,7 +191,7 @@ lower_image_scaler (Lower *o)
   lower_set (o, 0, y, TRUE);
 }
 
-gint32
+static gint32
 lower_hard_sigmoid (Lower *o, gint32 x)
 {
   const gint32 line =
@@ -219,7 +219,7 @@ clip_limit (Lower *o, const char *name, guint i, gfloat fallback)
   return value;
 }
 
-gint32
+static gint32
 lower_clip (Lower *o, gint32 x)
 {
   const gfloat low = clip_limit (o, "min", 1, -INFINITY), high = clip_limit (o, "max", 2, INFINITY);
@@ -278,19 +278,19 @@ pair (Lower *o, SlOpType op, SlDtype result)
              last);
 }
 
-void
+static void
 lower_binary_op (Lower *o)
 {
   pair (o, o->row->type, SL_DTYPE_INVALID);
 }
 
-void
+static void
 lower_compare (Lower *o)
 {
   pair (o, o->row->type, SL_DTYPE_BOOL);
 }
 
-void
+static void
 lower_xor (Lower *o)
 {
   pair (o, SL_OP_NOT_EQUAL, SL_DTYPE_BOOL);
@@ -302,13 +302,13 @@ same (Lower *o, SlOpType op, gint32 a, gint32 b)
   return lower_emit (o, op, (const gint32[]){ a, b }, 2, NULL, SL_DTYPE_BOOL);
 }
 
-gint32
+static gint32
 lower_is_nan (Lower *o, gint32 x)
 {
   return same (o, SL_OP_NOT_EQUAL, x, x);
 }
 
-gint32
+static gint32
 lower_is_inf (Lower *o, gint32 x)
 {
   const gboolean below = lower_attr_int (o, "detect_negative", 1) != 0,
@@ -321,7 +321,7 @@ lower_is_inf (Lower *o, gint32 x)
 }
 
 /* The rest has the divisor's sign; with fmod the dividend's. */
-void
+static void
 lower_mod (Lower *o)
 {
   pair (o, lower_attr_int (o, "fmod", 0) != 0 ? SL_OP_FMOD : SL_OP_FLOOR_MOD, SL_DTYPE_INVALID);
@@ -329,7 +329,7 @@ lower_mod (Lower *o)
 
 /* The exponent may be of another type than the base; squares and roots have operators of their own.
  */
-void
+static void
 lower_pow (Lower *o)
 {
   LowerValue *values[2] = { lower_required (o, 0), lower_required (o, 1) };
@@ -349,7 +349,7 @@ lower_pow (Lower *o)
 }
 
 /* Max, Min, Sum and Mean of any number of inputs. */
-void
+static void
 lower_variadic (Lower *o)
 {
   const guint n = o->node->n_inputs;
@@ -370,7 +370,7 @@ lower_variadic (Lower *o)
   lower_set (o, 0, x, last);
 }
 
-void
+static void
 lower_where (Lower *o)
 {
   LowerValue *values[3] = { lower_required (o, 0), lower_required (o, 1), lower_required (o, 2) };
@@ -386,7 +386,7 @@ lower_where (Lower *o)
 }
 
 /* The slope broadcasts from the last dimension on, as everywhere in ONNX. */
-void
+static void
 lower_prelu (Lower *o)
 {
   LowerValue *values[2] = { lower_required (o, 0), lower_required (o, 1) };
@@ -404,3 +404,75 @@ lower_prelu (Lower *o)
                              lower_operand (o, values[1], rank, last) };
   lower_set (o, 0, lower_binary (o, SL_OP_PRELU, inputs[0], inputs[1]), last);
 }
+
+const LowerOp lower_ops_elementwise[] = {
+  { LOWER_ROW (Abs, lower_unary_op), SL_OP_ABS },
+  { LOWER_ROW (Acos, lower_unary_op), SL_OP_ACOS },
+  { LOWER_ROW (Acosh, lower_unary_op), SL_OP_ACOSH },
+  { LOWER_ROW (Add, lower_binary_op), SL_OP_ADD },
+  { LOWER_EACH (Affine, lower_affine) },
+  { LOWER_ROW (And, lower_compare), SL_OP_LOGICAL_AND },
+  { LOWER_ROW (Asin, lower_unary_op), SL_OP_ASIN },
+  { LOWER_ROW (Asinh, lower_unary_op), SL_OP_ASINH },
+  { LOWER_ROW (Atan, lower_unary_op), SL_OP_ATAN },
+  { LOWER_ROW (Atanh, lower_unary_op), SL_OP_ATANH },
+  { LOWER_ROW (Ceil, lower_unary_op), SL_OP_CEIL },
+  { LOWER_EACH (Celu, lower_elu) },
+  { LOWER_EACH (Clip, lower_clip) },
+  { LOWER_ROW (Cos, lower_unary_op), SL_OP_COS },
+  { LOWER_ROW (Cosh, lower_unary_op), SL_OP_COSH },
+  { LOWER_ROW (Div, lower_binary_op), SL_OP_DIV },
+  { LOWER_ROW (Dropout, lower_identity), 0 },
+  { LOWER_EACH (Elu, lower_elu) },
+  { LOWER_ROW (Equal, lower_compare), SL_OP_EQUAL },
+  { LOWER_ROW (Erf, lower_unary_op), SL_OP_ERF },
+  { LOWER_ROW (Exp, lower_unary_op), SL_OP_EXP },
+  { LOWER_ROW (Floor, lower_unary_op), SL_OP_FLOOR },
+  { LOWER_EACH (Gelu, lower_gelu) },
+  { LOWER_ROW (Greater, lower_compare), SL_OP_GREATER },
+  { LOWER_ROW (GreaterOrEqual, lower_compare), SL_OP_GREATER_EQUAL },
+  { LOWER_EACH (HardSigmoid, lower_hard_sigmoid) },
+  { LOWER_ROW (HardSwish, lower_unary_op), SL_OP_HARD_SWISH },
+  { LOWER_ROW (Identity, lower_identity), 0 },
+  { LOWER_ROW (ImageScaler, lower_image_scaler), 0 },
+  { LOWER_EACH (IsInf, lower_is_inf) },
+  { LOWER_EACH (IsNaN, lower_is_nan) },
+  { LOWER_EACH (LeakyRelu, lower_leaky_relu) },
+  { LOWER_ROW (Less, lower_compare), SL_OP_LESS },
+  { LOWER_ROW (LessOrEqual, lower_compare), SL_OP_LESS_EQUAL },
+  { LOWER_ROW (Log, lower_unary_op), SL_OP_LOG },
+  { LOWER_ROW (Max, lower_variadic), SL_OP_MAXIMUM },
+  { LOWER_ROW (Mean, lower_variadic), SL_OP_ADD },
+  { LOWER_ROW (Min, lower_variadic), SL_OP_MINIMUM },
+  { LOWER_ROW (Mish, lower_unary_op), SL_OP_MISH },
+  { LOWER_ROW (Mod, lower_mod), 0 },
+  { LOWER_ROW (Mul, lower_binary_op), SL_OP_MUL },
+  { LOWER_ROW (Neg, lower_unary_op), SL_OP_NEG },
+  { LOWER_ROW (Not, lower_unary_op), SL_OP_LOGICAL_NOT },
+  { LOWER_ROW (Or, lower_compare), SL_OP_LOGICAL_OR },
+  { LOWER_ROW (PRelu, lower_prelu), 0 },
+  { LOWER_EACH (ParametricSoftplus, lower_parametric_softplus) },
+  { LOWER_ROW (Pow, lower_pow), 0 },
+  { LOWER_EACH (Reciprocal, lower_reciprocal) },
+  { LOWER_ROW (Relu, lower_unary_op), SL_OP_RELU },
+  { LOWER_ROW (Round, lower_unary_op), SL_OP_ROUND },
+  { LOWER_EACH (ScaledTanh, lower_scaled_tanh) },
+  { LOWER_EACH (Selu, lower_elu) },
+  { LOWER_EACH (Shrink, lower_shrink) },
+  { LOWER_ROW (Sigmoid, lower_unary_op), SL_OP_LOGISTIC },
+  { LOWER_ROW (Sign, lower_unary_op), SL_OP_SIGN },
+  { LOWER_ROW (Sin, lower_unary_op), SL_OP_SIN },
+  { LOWER_ROW (Sinh, lower_unary_op), SL_OP_SINH },
+  { LOWER_EACH (Softplus, lower_softplus) },
+  { LOWER_EACH (Softsign, lower_softsign) },
+  { LOWER_ROW (Sqrt, lower_unary_op), SL_OP_SQRT },
+  { LOWER_ROW (Sub, lower_binary_op), SL_OP_SUB },
+  { LOWER_ROW (Sum, lower_variadic), SL_OP_ADD },
+  { LOWER_EACH (Swish, lower_swish) },
+  { LOWER_EACH (Tan, lower_tan) },
+  { LOWER_ROW (Tanh, lower_unary_op), SL_OP_TANH },
+  { LOWER_EACH (ThresholdedRelu, lower_thresholded_relu) },
+  { LOWER_ROW (Where, lower_where), 0 },
+  { LOWER_ROW (Xor, lower_xor), 0 },
+  { NULL },
+};

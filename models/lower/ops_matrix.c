@@ -46,7 +46,7 @@ lower_layer (Lower *o, gint32 x, gint32 weights, gint32 bias)
   return bias >= 0 ? lower_binary (o, SL_OP_ADD, y, bias) : y;
 }
 
-void
+static void
 lower_gemm (Lower *o)
 {
   LowerValue *second = lower_required (o, 1);
@@ -96,7 +96,7 @@ lower_product (Lower *o, gint32 a, gint32 b)
 }
 
 /* Vectors are matrices of one row or column, which the result loses again. */
-void
+static void
 lower_mat_mul (Lower *o)
 {
   LowerValue *values[2] = { lower_required (o, 0), lower_required (o, 1) };
@@ -210,7 +210,7 @@ is_first (const Lower *o, gint32 input, gint32 scale, gint32 bias)
          && by->rank == 1 && plus->rank == 1 && by->bytes == plus->bytes;
 }
 
-void
+static void
 lower_batch_norm (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -239,7 +239,7 @@ lower_batch_norm (Lower *o)
              TRUE);
 }
 
-void
+static void
 lower_instance_norm (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -256,7 +256,7 @@ lower_instance_norm (Lower *o)
 }
 
 /* Over batch, height and width, unless axes say otherwise. */
-void
+static void
 lower_mean_variance_norm (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -281,7 +281,7 @@ lower_mean_variance_norm (Lower *o)
 }
 
 /* Groups of channels: scale and bias were one a group up to opset 20, one a channel since. */
-void
+static void
 lower_group_norm (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *scale = lower_required (o, 1),
@@ -355,7 +355,7 @@ lower_rms_norm (Lower *o)
   lower_set (o, 1, inverse, FALSE);
 }
 
-void
+static void
 lower_lp_norm (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -374,7 +374,7 @@ lower_lp_norm (Lower *o)
   lower_set (o, 0, lower_binary (o, SL_OP_DIV, input, norm), last);
 }
 
-void
+static void
 lower_lrn (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -400,9 +400,25 @@ lower_lrn (Lower *o)
              TRUE);
 }
 
-void
+static void
 lower_det (Lower *o)
 {
   lower_set (o, 0, lower_unary (o, SL_OP_DETERMINANT, lower_plain (o, lower_required (o, 0))),
              FALSE);
 }
+
+const LowerOp lower_ops_matrix[] = {
+  { LOWER_ROW (BatchNormalization, lower_batch_norm), 0 },
+  { LOWER_ROW (Det, lower_det), 0 },
+  { LOWER_ROW (Gemm, lower_gemm), 0 },
+  { LOWER_ROW (GroupNormalization, lower_group_norm), 0 },
+  { LOWER_ROW (InstanceNormalization, lower_instance_norm), 0 },
+  { LOWER_ROW (LRN, lower_lrn), 0 },
+  { LOWER_ROW (LayerNormalization, lower_layer_norm), 0 },
+  { LOWER_ROW (LpNormalization, lower_lp_norm), 0 },
+  { LOWER_ROW (MatMul, lower_mat_mul), 0 },
+  { LOWER_ROW (MeanVarianceNormalization, lower_mean_variance_norm), 0 },
+  { LOWER_ROW (RMSNormalization, lower_rms_norm), 0 },
+  { LOWER_ROW (SimplifiedLayerNormalization, lower_rms_norm), 0 },
+  { NULL },
+};

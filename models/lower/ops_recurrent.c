@@ -232,7 +232,7 @@ side_by_side (Lower *o, const gint32 *parts, guint n, guint axis)
 
 /* Y is [time,directions,batch,cells] or [batch,time,directions,cells], a state at the end
  * [directions,batch,cells] or with batch first. */
-void
+static void
 lower_recurrent (Lower *o)
 {
   static const char *const words[] = { "forward", "reverse", "bidirectional", NULL };
@@ -257,3 +257,10 @@ lower_recurrent (Lower *o)
     lower_set (o, i, y, FALSE);
   }
 }
+
+const LowerOp lower_ops_recurrent[] = {
+  { LOWER_ROW (GRU, lower_recurrent), SL_OP_RECURRENT },
+  { LOWER_ROW (LSTM, lower_recurrent), SL_OP_RECURRENT },
+  { LOWER_ROW (RNN, lower_recurrent), SL_OP_RECURRENT },
+  { NULL },
+};

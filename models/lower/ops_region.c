@@ -53,7 +53,7 @@ pixel_places (Lower *o, gint32 size, gboolean align, guint axis, guint rank)
 
 /* Each pixel's place, of two or three coordinates, through its batch's matrix: the grid of
  * GridSample. */
-void
+static void
 lower_affine_grid (Lower *o)
 {
   LowerValue *theta = lower_required (o, 0);
@@ -110,7 +110,7 @@ small (Lower *o, const char *name, gint64 fallback, gint64 least)
 }
 
 /* Before opset 16 places were whole pixels' middles. */
-void
+static void
 lower_roi_align (Lower *o)
 {
   static const char *const modes[] = { "avg", "max", NULL };
@@ -130,7 +130,7 @@ lower_roi_align (Lower *o)
   lower_set (o, 0, lower_emit (o, SL_OP_ROI_ALIGN, inputs, 3, &params, SL_DTYPE_F32), TRUE);
 }
 
-void
+static void
 lower_max_roi_pool (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -161,7 +161,7 @@ lower_heat_map_peaks (Lower *o, LowerValue *maps, LowerValue *regions)
 
 /* The number of results depends on the picture: there is a row for each that can be, and those
  * behind the last are -1. */
-void
+static void
 lower_non_max_suppression (Lower *o)
 {
   const gint32 inputs[2] = { lower_plain (o, lower_required (o, 0)),
@@ -179,3 +179,12 @@ lower_non_max_suppression (Lower *o)
                lower_emit (o, SL_OP_NON_MAX_SUPPRESSION_BATCH, inputs, 2, &params, SL_DTYPE_I32),
                FALSE);
 }
+
+const LowerOp lower_ops_region[] = {
+  { LOWER_ROW (AffineGrid, lower_affine_grid), 0 },
+  { LOWER_ROW (GridSample, lower_grid_sample), 0 },
+  { LOWER_ROW (MaxRoiPool, lower_max_roi_pool), 0 },
+  { LOWER_ROW (NonMaxSuppression, lower_non_max_suppression), 0 },
+  { LOWER_ROW (RoiAlign, lower_roi_align), 0 },
+  { NULL },
+};

@@ -348,7 +348,7 @@ spread_region (Lower *o, Resize *r, guint n, guint rank, const gint32 *axes, gui
   }
 }
 
-void
+static void
 lower_resize (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -394,3 +394,9 @@ lower_resize (Lower *o)
   if (o->error == NULL)
     run_resize (o, x, &r);
 }
+
+const LowerOp lower_ops_resize[] = {
+  { LOWER_ROW (Resize, lower_resize), 0 },
+  { LOWER_ROW (Upsample, lower_resize), 0 },
+  { NULL },
+};

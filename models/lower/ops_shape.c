@@ -4,7 +4,7 @@
 
 #include "models/lower/ops.h"
 
-void
+static void
 lower_shape (Lower *o)
 {
   const LowerValue *x = lower_required (o, 0);
@@ -20,7 +20,7 @@ lower_shape (Lower *o)
     lower_set_value (o, 0, lower_value_empty (o, 1, (const gint32[]){ 0 }));
 }
 
-void
+static void
 lower_size (Lower *o)
 {
   const LowerValue *x = lower_required (o, 0);
@@ -113,7 +113,7 @@ fill_open (Lower *o, const LowerValue *x, gint32 *dims, guint rank)
     dims[open] = (gint32) (elements / known);
 }
 
-void
+static void
 lower_reshape_op (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -137,7 +137,7 @@ lower_reshape_op (Lower *o)
   set_reshaped (o, x, dims, rank);
 }
 
-void
+static void
 lower_flatten (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -151,7 +151,7 @@ lower_flatten (Lower *o)
   set_reshaped (o, x, dims, 2);
 }
 
-void
+static void
 lower_squeeze (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -172,7 +172,7 @@ lower_squeeze (Lower *o)
   set_reshaped (o, x, dims, rank);
 }
 
-void
+static void
 lower_unsqueeze (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -215,7 +215,7 @@ exchanges_parts (const gint32 *perm, guint n)
   return n > 2;
 }
 
-void
+static void
 lower_transpose_op (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -260,7 +260,7 @@ lower_transpose_op (Lower *o)
   lower_set_value (o, 0, value);
 }
 
-void
+static void
 lower_expand (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -285,7 +285,7 @@ lower_expand (Lower *o)
              FALSE);
 }
 
-void
+static void
 lower_tile (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -297,7 +297,7 @@ lower_tile (Lower *o)
   lower_set (o, 0, lower_binary (o, SL_OP_TILE, input, lower_ints_constant (o, repeats, n)), FALSE);
 }
 
-void
+static void
 lower_range (Lower *o)
 {
   gint32 inputs[3];
@@ -315,7 +315,7 @@ lower_range (Lower *o)
 
 /* Which elements are not zero, as a matrix of coordinates: of a constant exactly, else with open
  * columns behind the last. */
-void
+static void
 lower_non_zero (Lower *o)
 {
   const gint32 input = lower_plain (o, lower_required (o, 0)), order[2] = { 1, 0 };
@@ -331,3 +331,12 @@ lower_non_zero (Lower *o)
   const gint32 places = lower_emit (o, SL_OP_WHERE, &set, 1, NULL, SL_DTYPE_I64);
   lower_set (o, 0, lower_transpose (o, lower_cast (o, places, SL_DTYPE_I32), order), FALSE);
 }
+
+const LowerOp lower_ops_shape[] = {
+  { LOWER_ROW (Expand, lower_expand), 0 },       { LOWER_ROW (Flatten, lower_flatten), 0 },
+  { LOWER_ROW (NonZero, lower_non_zero), 0 },    { LOWER_ROW (Range, lower_range), 0 },
+  { LOWER_ROW (Reshape, lower_reshape_op), 0 },  { LOWER_ROW (Shape, lower_shape), 0 },
+  { LOWER_ROW (Size, lower_size), 0 },           { LOWER_ROW (Squeeze, lower_squeeze), 0 },
+  { LOWER_ROW (Tile, lower_tile), 0 },           { LOWER_ROW (Transpose, lower_transpose_op), 0 },
+  { LOWER_ROW (Unsqueeze, lower_unsqueeze), 0 }, { NULL },
+};

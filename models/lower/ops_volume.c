@@ -168,8 +168,8 @@ lower_conv_volume (Lower *o, LowerValue *x, LowerValue *weights, LowerValue *bia
 }
 
 /* Maxima, means with as many neighbours, and norms are those across planes of those within. */
-void
-lower_pool_volume (Lower *o, LowerValue *x)
+static void
+pool_volume (Lower *o, LowerValue *x)
 {
   static const Split every = { .stride = 1 };
   Split s;
@@ -199,3 +199,22 @@ lower_pool_volume (Lower *o, LowerValue *x)
         o, z, (const gint32[]){ x->dims[0], result.dims[1], t.dims[1], t.dims[2], t.dims[3] }, 5),
       TRUE);
 }
+
+static void
+lower_pool (Lower *o)
+{
+  LowerValue *x = lower_required (o, 0);
+  if (o->error == NULL && x->rank == 5) {
+    pool_volume (o, x);
+    return;
+  }
+  const gint32 y = lower_pool_of (o, x);
+  lower_conv_set (o, x, y);
+}
+
+const LowerOp lower_ops_volume[] = {
+  { LOWER_ROW (AveragePool, lower_pool), SL_OP_AVERAGE_POOL_2D },
+  { LOWER_ROW (LpPool, lower_pool), SL_OP_L2_POOL_2D },
+  { LOWER_ROW (MaxPool, lower_pool), SL_OP_MAX_POOL_2D },
+  { NULL },
+};

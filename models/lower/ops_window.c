@@ -328,7 +328,7 @@ conv_computed (Lower *o, LowerValue *x, LowerValue *value, LowerValue *bias)
   lower_conv_set (o, x, add_bias (o, sum, bias));
 }
 
-void
+static void
 lower_conv (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *weights = lower_required (o, 1),
@@ -390,7 +390,7 @@ check_deformed (Lower *o, const Window *w, const LowerValue *x, const LowerValue
 
 /* The core gathers the pixels that the moved windows read; what is left is a convolution of one
  * pixel. */
-void
+static void
 lower_deform_conv (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *weights = lower_required (o, 1),
@@ -491,7 +491,7 @@ transposed_group (Lower *o, gint32 x, gint32 weights, const Window *w, const gin
                      SL_DTYPE_F32);
 }
 
-void
+static void
 lower_conv_transpose (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *weights = lower_required (o, 1),
@@ -787,14 +787,9 @@ lower_pool_of (Lower *o, LowerValue *x)
   return y;
 }
 
-void
-lower_pool (Lower *o)
-{
-  LowerValue *x = lower_required (o, 0);
-  if (o->error == NULL && x->rank == 5) {
-    lower_pool_volume (o, x);
-    return;
-  }
-  const gint32 y = lower_pool_of (o, x);
-  lower_conv_set (o, x, y);
-}
+const LowerOp lower_ops_window[] = {
+  { LOWER_ROW (Conv, lower_conv), 0 },
+  { LOWER_ROW (ConvTranspose, lower_conv_transpose), 0 },
+  { LOWER_ROW (DeformConv, lower_deform_conv), 0 },
+  { NULL },
+};

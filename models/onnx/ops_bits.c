@@ -26,7 +26,7 @@ operands (Lower *o, gint32 inputs[2], gboolean *last, SlDtype *dtype)
   return o->error == NULL;
 }
 
-void
+static void
 onnx_bitwise (Lower *o)
 {
   gboolean last = FALSE;
@@ -37,7 +37,7 @@ onnx_bitwise (Lower *o)
                last);
 }
 
-void
+static void
 onnx_bitwise_not (Lower *o)
 {
   gboolean last = FALSE;
@@ -55,7 +55,7 @@ onnx_bitwise_not (Lower *o)
 }
 
 /* By n to the left is times 2^n, to the right divided by it: the numbers are unsigned. */
-void
+static void
 onnx_bit_shift (Lower *o)
 {
   const char *direction = lower_attr_text (o, "direction", "");
@@ -74,3 +74,12 @@ onnx_bit_shift (Lower *o)
     y = lower_binary (o, SL_OP_BITWISE_AND, y, lower_int_scalar (o, 255));
   lower_set (o, 0, lower_cast (o, y, dtype), last);
 }
+
+const LowerOp onnx_ops_bits[] = {
+  { LOWER_ROW (BitShift, onnx_bit_shift), 0 },
+  { LOWER_ROW (BitwiseAnd, onnx_bitwise), SL_OP_BITWISE_AND },
+  { LOWER_ROW (BitwiseNot, onnx_bitwise_not), 0 },
+  { LOWER_ROW (BitwiseOr, onnx_bitwise), SL_OP_BITWISE_OR },
+  { LOWER_ROW (BitwiseXor, onnx_bitwise), SL_OP_BITWISE_XOR },
+  { NULL },
+};

@@ -71,7 +71,7 @@ choose_branch (Lower *o, LowerValue *condition)
     lower_set_value (o, i, chosen (o, condition, yes[i], no[i], i));
 }
 
-void
+static void
 onnx_if (Lower *o)
 {
   LowerValue *outputs[MAX_OUTPUTS];
@@ -231,7 +231,7 @@ trip_count (Lower *o, gboolean *counted)
   return trips;
 }
 
-void
+static void
 onnx_loop (Lower *o)
 {
   const LowerAttribute *body = lower_attribute (o, "body");
@@ -374,7 +374,7 @@ set_written (Lower *o, const Scan *s, guint i, GArray *parts)
   lower_set (o, s->states + i, lower_transpose (o, lower_plain (o, all), order), FALSE);
 }
 
-void
+static void
 onnx_scan (Lower *o)
 {
   const LowerAttribute *body = lower_attribute (o, "body");
@@ -407,7 +407,7 @@ onnx_scan (Lower *o)
 
 /* Each item of the first sequence, with those of other sequences in the same place, and tensors as
  * they are. */
-void
+static void
 onnx_sequence_map (Lower *o)
 {
   const LowerAttribute *body = lower_attribute (o, "body");
@@ -437,7 +437,7 @@ onnx_sequence_map (Lower *o)
 }
 
 /* A value that may be there, which is known while loading. */
-void
+static void
 onnx_optional_of (Lower *o)
 {
   LowerValue *value = lower_has_input (o, 0) ? lower_input (o, 0) : lower_value_empty (o, 0, NULL);
@@ -446,7 +446,7 @@ onnx_optional_of (Lower *o)
   lower_set_value (o, 0, value);
 }
 
-void
+static void
 onnx_optional_has (Lower *o)
 {
   const LowerValue *value = lower_input (o, 0);
@@ -454,7 +454,7 @@ onnx_optional_has (Lower *o)
     lower_set_value (o, 0, truth (o, value != NULL && !value->is_missing));
 }
 
-void
+static void
 onnx_optional_get (Lower *o)
 {
   LowerValue *value = lower_required (o, 0);
@@ -462,3 +462,14 @@ onnx_optional_get (Lower *o)
     lower_fail (o, SL_ERROR_FORMAT, "its optional value is not there");
   lower_set_value (o, 0, value);
 }
+
+const LowerOp onnx_ops_control[] = {
+  { LOWER_ROW (If, onnx_if), 0 },
+  { LOWER_ROW (Loop, onnx_loop), 0 },
+  { LOWER_ROW (Optional, onnx_optional_of), 0 },
+  { LOWER_ROW (OptionalGetElement, onnx_optional_get), 0 },
+  { LOWER_ROW (OptionalHasElement, onnx_optional_has), 0 },
+  { LOWER_ROW (Scan, onnx_scan), 0 },
+  { LOWER_ROW (SequenceMap, onnx_sequence_map), 0 },
+  { NULL },
+};

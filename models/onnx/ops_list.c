@@ -57,7 +57,7 @@ place_input (Lower *o, guint i, guint n, guint last)
   return o->error == NULL ? (guint) at : 0;
 }
 
-void
+static void
 onnx_sequence_construct (Lower *o)
 {
   LowerValue *list = onnx_list_new (o, o->node->n_inputs);
@@ -66,13 +66,13 @@ onnx_sequence_construct (Lower *o)
   lower_set_value (o, 0, list);
 }
 
-void
+static void
 onnx_sequence_empty (Lower *o)
 {
   lower_set_value (o, 0, onnx_list_new (o, 0));
 }
 
-void
+static void
 onnx_sequence_insert (Lower *o)
 {
   const LowerValue *from = first_list (o);
@@ -98,7 +98,7 @@ list_and_place (Lower *o, guint *at)
   return o->error == NULL ? list : NULL;
 }
 
-void
+static void
 onnx_sequence_erase (Lower *o)
 {
   guint at = 0;
@@ -111,7 +111,7 @@ onnx_sequence_erase (Lower *o)
   lower_set_value (o, 0, list);
 }
 
-void
+static void
 onnx_sequence_at (Lower *o)
 {
   guint at = 0;
@@ -121,7 +121,7 @@ onnx_sequence_at (Lower *o)
     lower_set_value (o, 0, list->items[at]);
 }
 
-void
+static void
 onnx_sequence_length (Lower *o)
 {
   const LowerValue *list = first_list (o);
@@ -130,7 +130,7 @@ onnx_sequence_length (Lower *o)
 }
 
 /* Along a dimension, or a new one. */
-void
+static void
 onnx_concat_from_sequence (Lower *o)
 {
   const LowerValue *list = first_list (o);
@@ -157,7 +157,7 @@ onnx_concat_from_sequence (Lower *o)
 
 /* Parts of one size, the last with the remainder, or of stated sizes; of one element, whose
  * dimension may go, where nothing is stated. */
-void
+static void
 onnx_split_to_sequence (Lower *o)
 {
   LowerValue *x = item_input (o, 0), *split = lower_input (o, 1);
@@ -197,3 +197,15 @@ onnx_split_to_sequence (Lower *o)
     lower_fail (o, SL_ERROR_SHAPE, "its parts have %d elements of a dimension of %d", at, dim);
   lower_set_value (o, 0, list);
 }
+
+const LowerOp onnx_ops_list[] = {
+  { LOWER_ROW (ConcatFromSequence, onnx_concat_from_sequence), 0 },
+  { LOWER_ROW (SequenceAt, onnx_sequence_at), 0 },
+  { LOWER_ROW (SequenceConstruct, onnx_sequence_construct), 0 },
+  { LOWER_ROW (SequenceEmpty, onnx_sequence_empty), 0 },
+  { LOWER_ROW (SequenceErase, onnx_sequence_erase), 0 },
+  { LOWER_ROW (SequenceInsert, onnx_sequence_insert), 0 },
+  { LOWER_ROW (SequenceLength, onnx_sequence_length), 0 },
+  { LOWER_ROW (SplitToSequence, onnx_split_to_sequence), 0 },
+  { NULL },
+};

@@ -279,7 +279,7 @@ quantised_output (Lower *o, guint i, SlTensor *like)
   return TRUE;
 }
 
-void
+static void
 onnx_qlinear_conv (Lower *o)
 {
   LowerValue *x, *w = lower_required (o, 3), *bias = lower_input (o, 8);
@@ -298,7 +298,7 @@ onnx_qlinear_conv (Lower *o)
 }
 
 /* A row of the left matrix against columns of the right one, which is constant weights. */
-void
+static void
 onnx_qlinear_mat_mul (Lower *o)
 {
   LowerValue *a, *b = lower_required (o, 3);
@@ -426,7 +426,7 @@ onnx_qlinear_pool (Lower *o)
 
 /* Codes less their zero point, as real numbers: convolutions and products of them are exact up to
  * 24 bits. */
-void
+static void
 onnx_dynamic_quantize (Lower *o)
 {
   static const SlDtype types[3] = { SL_DTYPE_F32, SL_DTYPE_F32, SL_DTYPE_F32 };
@@ -492,7 +492,7 @@ check_float (Lower *o, const LowerValue *x)
   return o->error == NULL;
 }
 
-void
+static void
 onnx_conv_integer (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *w = lower_required (o, 1);
@@ -519,7 +519,7 @@ product_of_codes (Lower *o, gint32 x, gint32 weights)
                      2, &params, SL_DTYPE_F32);
 }
 
-void
+static void
 onnx_mat_mul_integer (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *w = lower_required (o, 1);
@@ -580,3 +580,14 @@ onnx_dynamic_quantize_mat_mul (Lower *o)
   lower_set (o, 0, sums_as_reals (o, sums, codes[1], lower_plain (o, lower_required (o, 2)), 4),
              FALSE);
 }
+
+const LowerOp onnx_ops_quant[] = {
+  { LOWER_ROW (ConvInteger, onnx_conv_integer), 0 },
+  { LOWER_ROW (DequantizeLinear, onnx_dequantize_linear), 0 },
+  { LOWER_ROW (DynamicQuantizeLinear, onnx_dynamic_quantize), 0 },
+  { LOWER_ROW (MatMulInteger, onnx_mat_mul_integer), 0 },
+  { LOWER_ROW (QLinearConv, onnx_qlinear_conv), 0 },
+  { LOWER_ROW (QLinearMatMul, onnx_qlinear_mat_mul), 0 },
+  { LOWER_ROW (QuantizeLinear, onnx_quantize_linear), 0 },
+  { NULL },
+};

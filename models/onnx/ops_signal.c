@@ -94,7 +94,7 @@ fit_samples (Lower *o, gint32 x, guint axis, gint32 length)
 
 /* The axis is an attribute before opset 20 and counts from 1 there unless stated; an input since.
  */
-void
+static void
 onnx_dft (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -149,7 +149,7 @@ frame_places (Lower *o, gint32 frames, gint32 length, gint32 step)
 }
 
 /* [batch,samples,1 or 2], a step, a window, a length: [batch,frames,bins,2]. */
-void
+static void
 onnx_stft (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *window = lower_input (o, 2);
@@ -193,7 +193,7 @@ onnx_stft (Lower *o)
 }
 
 /* HannWindow, HammingWindow and BlackmanWindow: sums of cosines. */
-void
+static void
 onnx_window (Lower *o)
 {
   static const struct
@@ -256,7 +256,7 @@ fill_bank (gfloat *bank, gint32 bins, gint32 bands, gdouble low, gdouble high, g
 }
 
 /* Bands, length of the transform, samples a second, lowest and highest frequency. */
-void
+static void
 onnx_mel_weights (Lower *o)
 {
   gint32 numbers[3] = { 0 };
@@ -287,3 +287,13 @@ onnx_mel_weights (Lower *o)
   lower_set (o, 0, lower_constant (o, SL_DTYPE_F32, 2, (const gint32[]){ bins, bands }, bank),
              FALSE);
 }
+
+const LowerOp onnx_ops_signal[] = {
+  { LOWER_ROW (BlackmanWindow, onnx_window), 0 },
+  { LOWER_ROW (DFT, onnx_dft), 0 },
+  { LOWER_ROW (HammingWindow, onnx_window), 0 },
+  { LOWER_ROW (HannWindow, onnx_window), 0 },
+  { LOWER_ROW (MelWeightMatrix, onnx_mel_weights), 0 },
+  { LOWER_ROW (STFT, onnx_stft), 0 },
+  { NULL },
+};

@@ -4,7 +4,7 @@
 
 /* float64 and float16 are float32 here, and whole numbers int32; what a file stores at its edges is
  * another matter. */
-void
+static void
 onnx_cast_op (Lower *o)
 {
   const gint64 to = lower_attr_int (o, "to", 0);
@@ -32,7 +32,7 @@ onnx_cast_op (Lower *o)
 }
 
 /* The type alone of the second input counts. */
-void
+static void
 onnx_cast_like (Lower *o)
 {
   const SlDtype dtype = lower_dtype (o, lower_required (o, 1));
@@ -46,7 +46,7 @@ onnx_cast_like (Lower *o)
   lower_set (o, 0, lower_cast (o, x, dtype), last);
 }
 
-void
+static void
 onnx_constant_op (Lower *o)
 {
   const LowerAttribute *a = NULL;
@@ -76,7 +76,7 @@ onnx_constant_op (Lower *o)
   }
 }
 
-void
+static void
 onnx_constant_of_shape (Lower *o)
 {
   const LowerAttribute *attribute = lower_attribute (o, "value");
@@ -104,7 +104,7 @@ onnx_constant_of_shape (Lower *o)
 }
 
 /* Ones on a diagonal, in the shape of the input. */
-void
+static void
 onnx_eye_like (Lower *o)
 {
   const LowerValue *x = lower_required (o, 0);
@@ -128,3 +128,12 @@ onnx_eye_like (Lower *o)
                          dtype),
              FALSE);
 }
+
+const LowerOp onnx_ops_types[] = {
+  { LOWER_ROW (Cast, onnx_cast_op), 0 },
+  { LOWER_ROW (CastLike, onnx_cast_like), 0 },
+  { LOWER_ROW (Constant, onnx_constant_op), 0 },
+  { LOWER_ROW (ConstantOfShape, onnx_constant_of_shape), 0 },
+  { LOWER_ROW (EyeLike, onnx_eye_like), 0 },
+  { NULL },
+};

@@ -60,7 +60,7 @@ zeros (Lower *o, const gint32 *dims, guint rank)
 }
 
 /* What MaxPool took, at the places that its Indices name. */
-void
+static void
 onnx_max_unpool (Lower *o)
 {
   LowerValue *x = lower_required (o, 0), *indices = lower_required (o, 1);
@@ -170,7 +170,7 @@ count_windows (const Spatial *s, const LowerValue *x, const gint32 *image, gint3
 }
 
 /* [batch, channels * places, windows] back to pictures: what overlaps is added up. */
-void
+static void
 onnx_col_to_image (Lower *o)
 {
   LowerValue *x = lower_required (o, 0);
@@ -211,3 +211,9 @@ onnx_col_to_image (Lower *o)
     y = lower_cut (o, y, 2 + i, s.begin[i], s.begin[i] + image[i]);
   lower_set (o, 0, y, FALSE);
 }
+
+const LowerOp onnx_ops_unpool[] = {
+  { LOWER_ROW (Col2Im, onnx_col_to_image), 0 },
+  { LOWER_ROW (MaxUnpool, onnx_max_unpool), 0 },
+  { NULL },
+};

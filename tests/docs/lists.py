@@ -32,7 +32,8 @@ def main():
             set(re.findall(r"\bX \((\w+), \w+\)", read("core", "graph", "op.h").split("SL_TFLITE_OPERATORS(X)")[1].split("\n\n")[0])),
             operators_below("## TensorFlow Lite", r"[A-Z][A-Z0-9_]+")),
         "ONNX operators in docs/operators.md": (
-            {name for room in ("lower", "onnx") for name in re.findall(r"\{ LOWER_(?:ROW|EACH) \((\w+)", read("models", room, "table.c"))}, operators_below("## ONNX")),
+            {name for room in ("lower", "onnx") for path in glob.glob(os.path.join(ROOT, "models", room, "*.c"))
+             for name in re.findall(r"\{ LOWER_(?:ROW|EACH) \((\w+)", read(path))}, operators_below("## ONNX")),
         "TorchScript operators in docs/operators.md": (
             {name.replace("aten::", "") for path in glob.glob(os.path.join(ROOT, "models", "aten", "ops_*.c"))
              for name in re.findall(r'(?m)^  \{ "(\w+::\w+)"', read(path))},
