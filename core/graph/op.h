@@ -14,116 +14,118 @@
 #include "core/graph/arena.h"
 #include "core/graph/tensor.h"
 
-/* Operators of TensorFlow Lite's files: SL_OP_NAME, and sl_op_name, its row in core/ops/. */
-#define SL_TFLITE_OPERATORS(X)                                   \
-  X (ADD, add)                                                   \
-  X (SUB, sub)                                                   \
-  X (MUL, mul)                                                   \
-  X (DIV, div)                                                   \
-  X (MAXIMUM, maximum)                                           \
-  X (MINIMUM, minimum)                                           \
-  X (SQUARED_DIFFERENCE, squared_difference)                     \
-  X (POW, pow)                                                   \
-  X (FLOOR_DIV, floor_div)                                       \
-  X (FLOOR_MOD, floor_mod)                                       \
-  X (ATAN2, atan2)                                               \
-  X (EQUAL, equal)                                               \
-  X (NOT_EQUAL, not_equal)                                       \
-  X (LESS, less)                                                 \
-  X (LESS_EQUAL, less_equal)                                     \
-  X (GREATER, greater)                                           \
-  X (GREATER_EQUAL, greater_equal)                               \
-  X (LOGICAL_AND, logical_and)                                   \
-  X (LOGICAL_OR, logical_or)                                     \
-  X (LOGICAL_NOT, logical_not)                                   \
-  X (SELECT, select)                                             \
-  X (WHERE, where)                                               \
-  X (AVERAGE_POOL_2D, average_pool_2d)                           \
-  X (MAX_POOL_2D, max_pool_2d)                                   \
-  X (L2_POOL_2D, l2_pool_2d)                                     \
-  X (CONCATENATION, concatenation)                               \
-  X (CONV_2D, conv_2d)                                           \
-  X (DEPTHWISE_CONV_2D, depthwise_conv_2d)                       \
-  X (TRANSPOSE_CONV, transpose_conv)                             \
-  X (FULLY_CONNECTED, fully_connected)                           \
-  X (BATCH_MATMUL, batch_matmul)                                 \
-  X (DEQUANTIZE, dequantize)                                     \
-  X (QUANTIZE, quantize)                                         \
-  X (CAST, cast)                                                 \
-  X (LOGISTIC, logistic)                                         \
-  X (RELU, relu)                                                 \
-  X (RELU6, relu6)                                               \
-  X (RELU_N1_TO_1, relu_n1_to_1)                                 \
-  X (RELU_0_TO_1, relu_0_to_1)                                   \
-  X (LEAKY_RELU, leaky_relu)                                     \
-  X (PRELU, prelu)                                               \
-  X (ELU, elu)                                                   \
-  X (GELU, gelu)                                                 \
-  X (HARD_SWISH, hard_swish)                                     \
-  X (TANH, tanh)                                                 \
-  X (ABS, abs)                                                   \
-  X (NEG, neg)                                                   \
-  X (SIGN, sign)                                                 \
-  X (FLOOR, floor)                                               \
-  X (CEIL, ceil)                                                 \
-  X (ROUND, round)                                               \
-  X (EXP, exp)                                                   \
-  X (LOG, log)                                                   \
-  X (SQRT, sqrt)                                                 \
-  X (RSQRT, rsqrt)                                               \
-  X (SQUARE, square)                                             \
-  X (SIN, sin)                                                   \
-  X (COS, cos)                                                   \
-  X (MEAN, mean)                                                 \
-  X (SUM, sum)                                                   \
-  X (REDUCE_MAX, reduce_max)                                     \
-  X (REDUCE_MIN, reduce_min)                                     \
-  X (REDUCE_PROD, reduce_prod)                                   \
-  X (ARG_MAX, arg_max)                                           \
-  X (ARG_MIN, arg_min)                                           \
-  X (TOPK_V2, topk_v2)                                           \
-  X (CUMSUM, cumsum)                                             \
-  X (PAD, pad)                                                   \
-  X (PADV2, padv2)                                               \
-  X (MIRROR_PAD, mirror_pad)                                     \
-  X (RESHAPE, reshape)                                           \
-  X (SQUEEZE, squeeze)                                           \
-  X (EXPAND_DIMS, expand_dims)                                   \
-  X (SHAPE, shape)                                               \
-  X (RANK, rank)                                                 \
-  X (FILL, fill)                                                 \
-  X (RANGE, range)                                               \
-  X (ZEROS_LIKE, zeros_like)                                     \
-  X (SLICE, slice)                                               \
-  X (STRIDED_SLICE, strided_slice)                               \
-  X (SPLIT, split)                                               \
-  X (SPLIT_V, split_v)                                           \
-  X (PACK, pack)                                                 \
-  X (UNPACK, unpack)                                             \
-  X (TRANSPOSE, transpose)                                       \
-  X (REVERSE_V2, reverse_v2)                                     \
-  X (TILE, tile)                                                 \
-  X (BROADCAST_TO, broadcast_to)                                 \
-  X (GATHER, gather)                                             \
-  X (GATHER_ND, gather_nd)                                       \
-  X (ONE_HOT, one_hot)                                           \
-  X (RESIZE_BILINEAR, resize_bilinear)                           \
-  X (RESIZE_NEAREST_NEIGHBOR, resize_nearest_neighbor)           \
-  X (SPACE_TO_DEPTH, space_to_depth)                             \
-  X (DEPTH_TO_SPACE, depth_to_space)                             \
-  X (SPACE_TO_BATCH_ND, space_to_batch_nd)                       \
-  X (BATCH_TO_SPACE_ND, batch_to_space_nd)                       \
-  X (SOFTMAX, softmax)                                           \
-  X (LOG_SOFTMAX, log_softmax)                                   \
-  X (L2_NORMALIZATION, l2_normalization)                         \
-  X (LOCAL_RESPONSE_NORMALIZATION, local_response_normalization) \
-  X (UNIDIRECTIONAL_SEQUENCE_LSTM, unidirectional_sequence_lstm) \
-  X (NON_MAX_SUPPRESSION_V4, non_max_suppression_v4)             \
-  X (NON_MAX_SUPPRESSION_V5, non_max_suppression_v5)             \
-  X (MAX_POOL_WITH_ARGMAX, max_pool_with_argmax)                 \
-  X (MAX_UNPOOL, max_unpool)                                     \
-  X (POSENET_DECODER, posenet_decoder)                           \
-  X (DETECTION_POSTPROCESS, detection_postprocess)
+/* Operators of TensorFlow Lite's files: SL_OP_NAME; sl_op_name, its row in core/ops/; its number in
+ * the schema, -1 for a custom operator; the union member of its options, 0 = nobody needs them. */
+#define SL_TFLITE_OPERATORS(X)                                           \
+  X (ADD, add, 0, 11)                                                    \
+  X (SUB, sub, 41, 28)                                                   \
+  X (MUL, mul, 18, 21)                                                   \
+  X (DIV, div, 42, 29)                                                   \
+  X (MAXIMUM, maximum, 55, 0)                                            \
+  X (MINIMUM, minimum, 57, 0)                                            \
+  X (SQUARED_DIFFERENCE, squared_difference, 99, 0)                      \
+  X (POW, pow, 78, 0)                                                    \
+  X (FLOOR_DIV, floor_div, 90, 0)                                        \
+  X (FLOOR_MOD, floor_mod, 95, 0)                                        \
+  X (ATAN2, atan2, 156, 0)                                               \
+  X (EQUAL, equal, 71, 0)                                                \
+  X (NOT_EQUAL, not_equal, 72, 0)                                        \
+  X (LESS, less, 58, 0)                                                  \
+  X (LESS_EQUAL, less_equal, 63, 0)                                      \
+  X (GREATER, greater, 61, 0)                                            \
+  X (GREATER_EQUAL, greater_equal, 62, 0)                                \
+  X (LOGICAL_AND, logical_and, 86, 0)                                    \
+  X (LOGICAL_OR, logical_or, 84, 0)                                      \
+  X (LOGICAL_NOT, logical_not, 87, 0)                                    \
+  X (BITWISE_XOR, bitwise_xor, 160, 0)                                   \
+  X (SELECT, select, 64, 0)                                              \
+  X (WHERE, where, 109, 0)                                               \
+  X (AVERAGE_POOL_2D, average_pool_2d, 1, 5)                             \
+  X (MAX_POOL_2D, max_pool_2d, 17, 5)                                    \
+  X (L2_POOL_2D, l2_pool_2d, 12, 5)                                      \
+  X (CONCATENATION, concatenation, 2, 10)                                \
+  X (CONV_2D, conv_2d, 3, 1)                                             \
+  X (DEPTHWISE_CONV_2D, depthwise_conv_2d, 4, 2)                         \
+  X (TRANSPOSE_CONV, transpose_conv, 67, 49)                             \
+  X (FULLY_CONNECTED, fully_connected, 9, 8)                             \
+  X (BATCH_MATMUL, batch_matmul, 126, 101)                               \
+  X (DEQUANTIZE, dequantize, 6, 0)                                       \
+  X (QUANTIZE, quantize, 114, 0)                                         \
+  X (CAST, cast, 53, 37)                                                 \
+  X (LOGISTIC, logistic, 14, 0)                                          \
+  X (RELU, relu, 19, 0)                                                  \
+  X (RELU6, relu6, 21, 0)                                                \
+  X (RELU_N1_TO_1, relu_n1_to_1, 20, 0)                                  \
+  X (RELU_0_TO_1, relu_0_to_1, 152, 0)                                   \
+  X (LEAKY_RELU, leaky_relu, 98, 75)                                     \
+  X (PRELU, prelu, 54, 0)                                                \
+  X (ELU, elu, 111, 0)                                                   \
+  X (GELU, gelu, 150, 120)                                               \
+  X (HARD_SWISH, hard_swish, 117, 0)                                     \
+  X (TANH, tanh, 28, 0)                                                  \
+  X (ABS, abs, 101, 0)                                                   \
+  X (NEG, neg, 59, 0)                                                    \
+  X (SIGN, sign, 158, 0)                                                 \
+  X (FLOOR, floor, 8, 0)                                                 \
+  X (CEIL, ceil, 104, 0)                                                 \
+  X (ROUND, round, 116, 0)                                               \
+  X (EXP, exp, 47, 0)                                                    \
+  X (LOG, log, 73, 0)                                                    \
+  X (SQRT, sqrt, 75, 0)                                                  \
+  X (RSQRT, rsqrt, 76, 0)                                                \
+  X (SQUARE, square, 92, 0)                                              \
+  X (SIN, sin, 66, 0)                                                    \
+  X (COS, cos, 108, 0)                                                   \
+  X (MEAN, mean, 40, 27)                                                 \
+  X (SUM, sum, 74, 27)                                                   \
+  X (REDUCE_MAX, reduce_max, 82, 27)                                     \
+  X (REDUCE_MIN, reduce_min, 89, 27)                                     \
+  X (REDUCE_PROD, reduce_prod, 81, 27)                                   \
+  X (ARG_MAX, arg_max, 56, 40)                                           \
+  X (ARG_MIN, arg_min, 79, 57)                                           \
+  X (TOPK_V2, topk_v2, 48, 0)                                            \
+  X (CUMSUM, cumsum, 128, 102)                                           \
+  X (PAD, pad, 34, 0)                                                    \
+  X (PADV2, padv2, 60, 0)                                                \
+  X (MIRROR_PAD, mirror_pad, 100, 77)                                    \
+  X (RESHAPE, reshape, 22, 17)                                           \
+  X (SQUEEZE, squeeze, 43, 30)                                           \
+  X (EXPAND_DIMS, expand_dims, 70, 0)                                    \
+  X (SHAPE, shape, 77, 55)                                               \
+  X (RANK, rank, 110, 0)                                                 \
+  X (FILL, fill, 94, 0)                                                  \
+  X (RANGE, range, 96, 0)                                                \
+  X (ZEROS_LIKE, zeros_like, 93, 0)                                      \
+  X (SLICE, slice, 65, 0)                                                \
+  X (STRIDED_SLICE, strided_slice, 45, 32)                               \
+  X (SPLIT, split, 49, 35)                                               \
+  X (SPLIT_V, split_v, 102, 79)                                          \
+  X (PACK, pack, 83, 59)                                                 \
+  X (UNPACK, unpack, 88, 64)                                             \
+  X (TRANSPOSE, transpose, 39, 0)                                        \
+  X (REVERSE_V2, reverse_v2, 105, 0)                                     \
+  X (TILE, tile, 69, 0)                                                  \
+  X (BROADCAST_TO, broadcast_to, 130, 0)                                 \
+  X (GATHER, gather, 36, 23)                                             \
+  X (GATHER_ND, gather_nd, 107, 0)                                       \
+  X (ONE_HOT, one_hot, 85, 61)                                           \
+  X (RESIZE_BILINEAR, resize_bilinear, 23, 15)                           \
+  X (RESIZE_NEAREST_NEIGHBOR, resize_nearest_neighbor, 97, 74)           \
+  X (SPACE_TO_DEPTH, space_to_depth, 26, 19)                             \
+  X (DEPTH_TO_SPACE, depth_to_space, 5, 94)                              \
+  X (SPACE_TO_BATCH_ND, space_to_batch_nd, 38, 0)                        \
+  X (BATCH_TO_SPACE_ND, batch_to_space_nd, 37, 0)                        \
+  X (SOFTMAX, softmax, 25, 9)                                            \
+  X (LOG_SOFTMAX, log_softmax, 50, 0)                                    \
+  X (L2_NORMALIZATION, l2_normalization, 11, 0)                          \
+  X (LOCAL_RESPONSE_NORMALIZATION, local_response_normalization, 13, 13) \
+  X (UNIDIRECTIONAL_SEQUENCE_LSTM, unidirectional_sequence_lstm, 44, 71) \
+  X (NON_MAX_SUPPRESSION_V4, non_max_suppression_v4, 120, 0)             \
+  X (NON_MAX_SUPPRESSION_V5, non_max_suppression_v5, 121, 0)             \
+  X (MAX_POOL_WITH_ARGMAX, max_pool_with_argmax, -1, 0)                  \
+  X (MAX_UNPOOL, max_unpool, -1, 0)                                      \
+  X (POSENET_DECODER, posenet_decoder, -1, 0)                            \
+  X (DETECTION_POSTPROCESS, detection_postprocess, -1, 0)
 
 /*
  * Operators that only readers of other formats and passes make:
@@ -131,7 +133,7 @@
  * MISH: x times the hyperbolic tangent of log (1 + exp x)
  * ASIN to ATANH: the C library's functions
  * FMOD: the rest of a division towards zero
- * BITWISE_AND, BITWISE_OR, BITWISE_XOR: of whole numbers
+ * BITWISE_AND, BITWISE_OR: of whole numbers
  * RECURRENT: a layer of cells with a state, LSTM, GRU or plain, over what its inputs add to the
  * gates RESAMPLE: along one dimension, each element a weighted sum of stated ones DYNAMIC_QUANTIZE:
  * float to quantised values by the tensor's own range: values less their zero point, scale, zero
@@ -168,7 +170,6 @@
   X (FMOD, fmod)                         \
   X (BITWISE_AND, bitwise_and)           \
   X (BITWISE_OR, bitwise_or)             \
-  X (BITWISE_XOR, bitwise_xor)           \
   X (RECURRENT, recurrent)               \
   X (RESAMPLE, resample)                 \
   X (DYNAMIC_QUANTIZE, dynamic_quantize) \
@@ -191,7 +192,7 @@
   X (NON_MAX_SUPPRESSION_BATCH, non_max_suppression_batch)
 
 #define SL_OPERATORS(X) SL_TFLITE_OPERATORS (X) SL_MADE_OPERATORS (X)
-#define SL_OPERATOR_TYPE(type, row) SL_OP_##type,
+#define SL_OPERATOR_TYPE(type, ...) SL_OP_##type,
 
 typedef enum
 {
@@ -499,6 +500,77 @@ typedef union
   SlDetectionParams detection;
   SlPosenetParams posenet;
 } SlOpParams;
+
+/* Options of TensorFlow Lite's files that are numbers: the union member; the field in its table,
+ * ABSENT = not in the file; what it is (models/tflite/options.c); its place in SlOpParams; its name
+ * for messages; its value where the file does not say. In the order of the schema. */
+#define SL_TFLITE_OPTIONS(X)                                    \
+  X (1, 0, PADDING, window.padding, NULL, 0)                    \
+  X (1, 1, POSITIVE, window.stride_w, "stride_w", 0)            \
+  X (1, 2, POSITIVE, window.stride_h, "stride_h", 0)            \
+  X (1, 3, ACTIVATION, window.activation, NULL, 0)              \
+  X (1, 4, POSITIVE, window.dilation_w, "dilation_w_factor", 1) \
+  X (1, 5, POSITIVE, window.dilation_h, "dilation_h_factor", 1) \
+  X (2, 0, PADDING, window.padding, NULL, 0)                    \
+  X (2, 1, POSITIVE, window.stride_w, "stride_w", 0)            \
+  X (2, 2, POSITIVE, window.stride_h, "stride_h", 0)            \
+  X (2, 3, INTEGER, window.depth_multiplier, NULL, 0)           \
+  X (2, 4, ACTIVATION, window.activation, NULL, 0)              \
+  X (2, 5, POSITIVE, window.dilation_w, "dilation_w_factor", 1) \
+  X (2, 6, POSITIVE, window.dilation_h, "dilation_h_factor", 1) \
+  X (5, 0, PADDING, window.padding, NULL, 0)                    \
+  X (5, 1, POSITIVE, window.stride_w, "stride_w", 0)            \
+  X (5, 2, POSITIVE, window.stride_h, "stride_h", 0)            \
+  X (5, 3, POSITIVE, window.filter_w, "filter_width", 0)        \
+  X (5, 4, POSITIVE, window.filter_h, "filter_height", 0)       \
+  X (5, 5, ACTIVATION, window.activation, NULL, 0)              \
+  X (5, ABSENT, INTEGER, window.dilation_w, NULL, 1)            \
+  X (5, ABSENT, INTEGER, window.dilation_h, NULL, 1)            \
+  X (8, 0, ACTIVATION, fully_connected.activation, NULL, 0)     \
+  X (8, 2, FLAG, fully_connected.keep_dims, NULL, 0)            \
+  X (8, 3, FLAG, fully_connected.dynamic, NULL, 0)              \
+  X (9, 0, REAL, softmax.beta, NULL, 0)                         \
+  X (10, 0, INTEGER, concat.axis, NULL, 0)                      \
+  X (10, 1, ACTIVATION, concat.activation, NULL, 0)             \
+  X (11, 0, ACTIVATION, binary.activation, NULL, 0)             \
+  X (13, 0, INTEGER, local_response.before, NULL, 0)            \
+  X (13, 1, REAL, local_response.bias, NULL, 0)                 \
+  X (13, 2, REAL, local_response.alpha, NULL, 0)                \
+  X (13, 3, REAL, local_response.beta, NULL, 0)                 \
+  X (15, 2, FLAG, resize.align_corners, NULL, 0)                \
+  X (15, 3, FLAG, resize.half_pixel_centers, NULL, 0)           \
+  X (19, 0, POSITIVE, block.size, "block_size", 0)              \
+  X (21, 0, ACTIVATION, binary.activation, NULL, 0)             \
+  X (23, 0, INTEGER, axis.axis, NULL, 0)                        \
+  X (23, 1, INTEGER, axis.batch_dims, NULL, 0)                  \
+  X (27, 0, FLAG, reduce.keep_dims, NULL, 0)                    \
+  X (28, 0, ACTIVATION, binary.activation, NULL, 0)             \
+  X (29, 0, ACTIVATION, binary.activation, NULL, 0)             \
+  X (32, 0, INTEGER, slice.begin_mask, NULL, 0)                 \
+  X (32, 1, INTEGER, slice.end_mask, NULL, 0)                   \
+  X (32, 2, INTEGER, slice.ellipsis_mask, NULL, 0)              \
+  X (32, 3, INTEGER, slice.new_axis_mask, NULL, 0)              \
+  X (32, 4, INTEGER, slice.shrink_axis_mask, NULL, 0)           \
+  X (32, 5, FLAG, slice.end_is_size, NULL, 0)                   \
+  X (49, 0, PADDING, window.padding, NULL, 0)                   \
+  X (49, 1, POSITIVE, window.stride_w, "stride_w", 0)           \
+  X (49, 2, POSITIVE, window.stride_h, "stride_h", 0)           \
+  X (49, 3, ACTIVATION, window.activation, NULL, 0)             \
+  X (49, ABSENT, INTEGER, window.dilation_w, NULL, 1)           \
+  X (49, ABSENT, INTEGER, window.dilation_h, NULL, 1)           \
+  X (59, 1, INTEGER, axis.axis, NULL, 0)                        \
+  X (61, 0, INTEGER, one_hot.axis, NULL, 0)                     \
+  X (64, 1, INTEGER, axis.axis, NULL, 0)                        \
+  X (74, 0, FLAG, resize.align_corners, NULL, 0)                \
+  X (74, 1, FLAG, resize.half_pixel_centers, NULL, 0)           \
+  X (75, 0, REAL, leaky_relu.alpha, NULL, 0)                    \
+  X (77, 0, FLAG, mirror.symmetric, NULL, 0)                    \
+  X (94, 0, POSITIVE, block.size, "block_size", 0)              \
+  X (101, 0, FLAG, matmul.transpose_a, NULL, 0)                 \
+  X (101, 1, FLAG, matmul.transpose_b, NULL, 0)                 \
+  X (102, 0, FLAG, cumsum.exclusive, NULL, 0)                   \
+  X (102, 1, FLAG, cumsum.reverse, NULL, 0)                     \
+  X (120, 0, FLAG, gelu.approximate, NULL, 0)
 
 typedef struct _SlGraph SlGraph;
 typedef struct _SlNode SlNode;

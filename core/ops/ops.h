@@ -23,7 +23,7 @@ struct _SlKernelCall
   SlPool *pool; /* (nullable): see sl_parallel() */
 };
 
-#define SL_OPERATOR_ROW(type, row) extern const SlOp sl_op_##row;
+#define SL_OPERATOR_ROW(type, row, ...) extern const SlOp sl_op_##row;
 SL_OPERATORS (SL_OPERATOR_ROW)
 #undef SL_OPERATOR_ROW
 

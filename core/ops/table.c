@@ -6,10 +6,10 @@
 
 #include "core/base/build_selection.h"
 
-#define SL_OPERATOR_ENTRY(type, row) \
+#define SL_OPERATOR_ENTRY(type, row, ...) \
   [SL_OP_##type] = SL_KEEPS (operator, type) ? &sl_op_##row : NULL,
-#define SL_OPERATOR_NAME(type, row) [SL_OP_##type] = #type,
-#define SL_OPERATOR_NUMBER(type, row) SL_OP_##type,
+#define SL_OPERATOR_NAME(type, ...) [SL_OP_##type] = #type,
+#define SL_OPERATOR_NUMBER(type, ...) SL_OP_##type,
 
 /* NULL: left out of this build. */
 static const SlOp *const rows[SL_OP_COUNT] = { SL_OPERATORS (SL_OPERATOR_ENTRY) };

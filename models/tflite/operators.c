@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The operator table of the TFLite reader and the writer: a new operator is one row. Its options
- * are rows of options.c; a parser reads what these cannot say. Parsers refuse values outside the
- * schema; what fits an operator's tensors is checked later, by its row in core/ops.
+ * The operator table of the TFLite reader and the writer, made of SL_TFLITE_OPERATORS. Options are
+ * rows of SL_TFLITE_OPTIONS; a parser reads what these cannot say. Parsers refuse values outside
+ * the schema; what fits an operator's tensors is checked later, by its row in core/ops.
  */
 #include "models/tflite/operators.h"
 
@@ -248,116 +248,16 @@ parse_local_response (const TflOptions *o, SlOpParams *params, GError **error)
   return TRUE;
 }
 
-static const TflOp table[] = {
-  { 0, NULL, SL_OP_ADD, 11, NULL },
-  { 1, NULL, SL_OP_AVERAGE_POOL_2D, 5, NULL },
-  { 2, NULL, SL_OP_CONCATENATION, 10, NULL },
-  { 3, NULL, SL_OP_CONV_2D, 1, NULL },
-  { 4, NULL, SL_OP_DEPTHWISE_CONV_2D, 2, NULL },
-  { 5, NULL, SL_OP_DEPTH_TO_SPACE, 94, NULL },
-  { 6, NULL, SL_OP_DEQUANTIZE, 0, NULL },
-  { 8, NULL, SL_OP_FLOOR, 0, NULL },
-  { 9, NULL, SL_OP_FULLY_CONNECTED, 8, parse_fully_connected },
-  { 11, NULL, SL_OP_L2_NORMALIZATION, 0, NULL },
-  { 12, NULL, SL_OP_L2_POOL_2D, 5, NULL },
-  { 13, NULL, SL_OP_LOCAL_RESPONSE_NORMALIZATION, 13, parse_local_response },
-  { 14, NULL, SL_OP_LOGISTIC, 0, NULL },
-  { 17, NULL, SL_OP_MAX_POOL_2D, 5, NULL },
-  { 18, NULL, SL_OP_MUL, 21, NULL },
-  { 19, NULL, SL_OP_RELU, 0, NULL },
-  { 20, NULL, SL_OP_RELU_N1_TO_1, 0, NULL },
-  { 21, NULL, SL_OP_RELU6, 0, NULL },
-  { 22, NULL, SL_OP_RESHAPE, 17, parse_reshape },
-  { 23, NULL, SL_OP_RESIZE_BILINEAR, 15, NULL },
-  { 25, NULL, SL_OP_SOFTMAX, 9, parse_softmax },
-  { 26, NULL, SL_OP_SPACE_TO_DEPTH, 19, NULL },
-  { 28, NULL, SL_OP_TANH, 0, NULL },
-  { 34, NULL, SL_OP_PAD, 0, NULL },
-  { 36, NULL, SL_OP_GATHER, 23, NULL },
-  { 37, NULL, SL_OP_BATCH_TO_SPACE_ND, 0, NULL },
-  { 38, NULL, SL_OP_SPACE_TO_BATCH_ND, 0, NULL },
-  { 39, NULL, SL_OP_TRANSPOSE, 0, NULL },
-  { 40, NULL, SL_OP_MEAN, 27, NULL },
-  { 41, NULL, SL_OP_SUB, 28, NULL },
-  { 42, NULL, SL_OP_DIV, 29, NULL },
-  { 43, NULL, SL_OP_SQUEEZE, 30, parse_squeeze },
-  { 44, NULL, SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM, 71, parse_lstm, 18, 2 },
-  { 45, NULL, SL_OP_STRIDED_SLICE, 32, NULL },
-  { 47, NULL, SL_OP_EXP, 0, NULL },
-  { 48, NULL, SL_OP_TOPK_V2, 0, NULL },
-  { 49, NULL, SL_OP_SPLIT, 35, NULL },
-  { 50, NULL, SL_OP_LOG_SOFTMAX, 0, NULL },
-  { 53, NULL, SL_OP_CAST, 37, NULL },
-  { 54, NULL, SL_OP_PRELU, 0, NULL },
-  { 55, NULL, SL_OP_MAXIMUM, 0, NULL },
-  { 56, NULL, SL_OP_ARG_MAX, 40, NULL },
-  { 57, NULL, SL_OP_MINIMUM, 0, NULL },
-  { 58, NULL, SL_OP_LESS, 0, NULL },
-  { 59, NULL, SL_OP_NEG, 0, NULL },
-  { 60, NULL, SL_OP_PADV2, 0, NULL },
-  { 61, NULL, SL_OP_GREATER, 0, NULL },
-  { 62, NULL, SL_OP_GREATER_EQUAL, 0, NULL },
-  { 63, NULL, SL_OP_LESS_EQUAL, 0, NULL },
-  { 64, NULL, SL_OP_SELECT, 0, NULL },
-  { 65, NULL, SL_OP_SLICE, 0, NULL },
-  { 66, NULL, SL_OP_SIN, 0, NULL },
-  { 67, NULL, SL_OP_TRANSPOSE_CONV, 49, NULL },
-  { 69, NULL, SL_OP_TILE, 0, NULL },
-  { 70, NULL, SL_OP_EXPAND_DIMS, 0, NULL },
-  { 71, NULL, SL_OP_EQUAL, 0, NULL },
-  { 72, NULL, SL_OP_NOT_EQUAL, 0, NULL },
-  { 73, NULL, SL_OP_LOG, 0, NULL },
-  { 74, NULL, SL_OP_SUM, 27, NULL },
-  { 75, NULL, SL_OP_SQRT, 0, NULL },
-  { 76, NULL, SL_OP_RSQRT, 0, NULL },
-  { 77, NULL, SL_OP_SHAPE, 55, NULL },
-  { 78, NULL, SL_OP_POW, 0, NULL },
-  { 79, NULL, SL_OP_ARG_MIN, 57, NULL },
-  { 81, NULL, SL_OP_REDUCE_PROD, 27, NULL },
-  { 82, NULL, SL_OP_REDUCE_MAX, 27, NULL },
-  { 83, NULL, SL_OP_PACK, 59, NULL },
-  { 84, NULL, SL_OP_LOGICAL_OR, 0, NULL },
-  { 85, NULL, SL_OP_ONE_HOT, 61, NULL },
-  { 86, NULL, SL_OP_LOGICAL_AND, 0, NULL },
-  { 87, NULL, SL_OP_LOGICAL_NOT, 0, NULL },
-  { 88, NULL, SL_OP_UNPACK, 64, NULL },
-  { 89, NULL, SL_OP_REDUCE_MIN, 27, NULL },
-  { 90, NULL, SL_OP_FLOOR_DIV, 0, NULL },
+#define BUILTIN(type, row, number, options) { number, NULL, SL_OP_##type, options, NULL },
+
+static const TflOp builtins[] = { SL_TFLITE_OPERATORS (BUILTIN) };
+
+/* Further names of operators, and custom operators. */
+static const TflOp others[] = {
   { 91, NULL, SL_OP_REDUCE_MAX, 27, NULL }, /* REDUCE_ANY */
-  { 92, NULL, SL_OP_SQUARE, 0, NULL },
-  { 93, NULL, SL_OP_ZEROS_LIKE, 0, NULL },
-  { 94, NULL, SL_OP_FILL, 0, NULL },
-  { 95, NULL, SL_OP_FLOOR_MOD, 0, NULL },
-  { 96, NULL, SL_OP_RANGE, 0, NULL },
-  { 97, NULL, SL_OP_RESIZE_NEAREST_NEIGHBOR, 74, NULL },
-  { 98, NULL, SL_OP_LEAKY_RELU, 75, NULL },
-  { 99, NULL, SL_OP_SQUARED_DIFFERENCE, 0, NULL },
-  { 100, NULL, SL_OP_MIRROR_PAD, 77, parse_mirror },
-  { 101, NULL, SL_OP_ABS, 0, NULL },
-  { 102, NULL, SL_OP_SPLIT_V, 79, NULL },
-  { 104, NULL, SL_OP_CEIL, 0, NULL },
-  { 105, NULL, SL_OP_REVERSE_V2, 0, NULL },
-  { 107, NULL, SL_OP_GATHER_ND, 0, NULL },
-  { 108, NULL, SL_OP_COS, 0, NULL },
-  { 109, NULL, SL_OP_WHERE, 0, NULL },
-  { 110, NULL, SL_OP_RANK, 0, NULL },
-  { 111, NULL, SL_OP_ELU, 0, NULL },
-  { 114, NULL, SL_OP_QUANTIZE, 0, NULL },
-  { 116, NULL, SL_OP_ROUND, 0, NULL },
-  { 117, NULL, SL_OP_HARD_SWISH, 0, NULL },
-  { 120, NULL, SL_OP_NON_MAX_SUPPRESSION_V4, 0, NULL },
-  { 121, NULL, SL_OP_NON_MAX_SUPPRESSION_V5, 0, NULL },
-  { 123, NULL, SL_OP_SELECT, 0, NULL },
+  { 123, NULL, SL_OP_SELECT, 0, NULL },     /* SELECT_V2 */
   { TFL_BUILTIN_DENSIFY, NULL, SL_OP_RESHAPE, 0, NULL },
-  { 126, NULL, SL_OP_BATCH_MATMUL, 101, NULL },
-  { 128, NULL, SL_OP_CUMSUM, 102, NULL },
-  { 130, NULL, SL_OP_BROADCAST_TO, 0, NULL },
   { 140, NULL, SL_OP_REDUCE_MIN, 27, NULL }, /* REDUCE_ALL */
-  { 150, NULL, SL_OP_GELU, 120, NULL },
-  { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
-  { 156, NULL, SL_OP_ATAN2, 0, NULL },
-  { 158, NULL, SL_OP_SIGN, 0, NULL },
-  { 160, NULL, SL_OP_BITWISE_XOR, 0, NULL },
   { TFL_BUILTIN_CUSTOM, "Convolution2DTransposeBias", SL_OP_TRANSPOSE_CONV, 0,
     parse_transpose_bias },
   { TFL_BUILTIN_CUSTOM, "MaxPoolingWithArgmax2D", SL_OP_MAX_POOL_WITH_ARGMAX, 0,
@@ -368,28 +268,55 @@ static const TflOp table[] = {
     parse_detection },
 };
 
+/* What fields alone do not say of builtin options. */
+static const struct
+{
+  guint8 options;
+  TflParse parse;
+} parsers[] = {
+  { 8, parse_fully_connected }, { 9, parse_softmax },  { 13, parse_local_response },
+  { 17, parse_reshape },        { 30, parse_squeeze }, { 71, parse_lstm },
+  { 77, parse_mirror },
+};
+
 gboolean
 tfl_op_is_state (const TflOp *op, guint i)
 {
-  return op != NULL && i >= op->first_state && i - op->first_state < op->n_states;
+  return op != NULL && op->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM
+         && (i == TFL_LSTM_OUTPUT_STATE || i == TFL_LSTM_CELL_STATE);
 }
 
 const TflOp *
 tfl_op_find (gint32 builtin, const char *custom)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
-    if (table[i].builtin == builtin && g_strcmp0 (table[i].custom, custom) == 0)
-      return &table[i];
+  for (guint i = 0; i < G_N_ELEMENTS (builtins) && builtin >= 0 && custom == NULL; i++)
+    if (builtins[i].builtin == builtin)
+      return &builtins[i];
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (others[i].builtin == builtin && g_strcmp0 (others[i].custom, custom) == 0)
+      return &others[i];
   return NULL;
 }
 
 const TflOp *
 tfl_op_row (SlOpType op)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
-    if (table[i].op == op)
-      return &table[i];
+  for (guint i = 0; i < G_N_ELEMENTS (builtins); i++)
+    if (builtins[i].op == op && builtins[i].builtin >= 0)
+      return &builtins[i];
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (others[i].op == op)
+      return &others[i];
   return NULL;
+}
+
+TflParse
+tfl_op_parse (const TflOp *op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (parsers); i++)
+    if (parsers[i].options == op->options_type)
+      return parsers[i].parse;
+  return op->parse;
 }
 
 gint

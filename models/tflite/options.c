@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Builtin options, field by field: a new one is one row. What no row can say is said by the
- * operator's parser (operators.c) and by a function of the writer below.
+ * Builtin options, field by field: a new one is a row of SL_TFLITE_OPTIONS. What no row can say is
+ * said by the operator's parser (operators.c) and by a function of the writer below.
  */
 #include "models/tflite/options.h"
 
@@ -9,7 +9,8 @@
 
 /* Not in the file: @initial always. */
 #define ABSENT G_MAXUINT8
-#define AT(member) G_STRUCT_OFFSET (SlOpParams, member)
+#define FIELD(type, field, kind, member, name, initial) \
+  { type, field, kind, G_STRUCT_OFFSET (SlOpParams, member), name, initial },
 
 typedef enum
 {
@@ -21,7 +22,8 @@ typedef enum
   PADDING
 } FieldKind;
 
-/* Those of a type in the order of the schema. */
+/* How many tensors PACK and UNPACK have is counted, not believed. The multiplier of depthwise
+ * layers follows from the shapes, so files may carry any number. */
 static const struct
 {
   guint8 type, field; /* union member; number in the table */
@@ -29,76 +31,7 @@ static const struct
   gsize offset;     /* in SlOpParams */
   const char *name; /* (nullable): for messages */
   gint32 initial;   /* where the file does not say */
-} fields[] = {
-  { 1, 0, PADDING, AT (window.padding) },
-  { 1, 1, POSITIVE, AT (window.stride_w), "stride_w" },
-  { 1, 2, POSITIVE, AT (window.stride_h), "stride_h" },
-  { 1, 3, ACTIVATION, AT (window.activation) },
-  { 1, 4, POSITIVE, AT (window.dilation_w), "dilation_w_factor", 1 },
-  { 1, 5, POSITIVE, AT (window.dilation_h), "dilation_h_factor", 1 },
-  { 2, 0, PADDING, AT (window.padding) },
-  { 2, 1, POSITIVE, AT (window.stride_w), "stride_w" },
-  { 2, 2, POSITIVE, AT (window.stride_h), "stride_h" },
-  /* TFLite derives it from the shapes, so files may carry any number. */
-  { 2, 3, INTEGER, AT (window.depth_multiplier) },
-  { 2, 4, ACTIVATION, AT (window.activation) },
-  { 2, 5, POSITIVE, AT (window.dilation_w), "dilation_w_factor", 1 },
-  { 2, 6, POSITIVE, AT (window.dilation_h), "dilation_h_factor", 1 },
-  { 5, 0, PADDING, AT (window.padding) },
-  { 5, 1, POSITIVE, AT (window.stride_w), "stride_w" },
-  { 5, 2, POSITIVE, AT (window.stride_h), "stride_h" },
-  { 5, 3, POSITIVE, AT (window.filter_w), "filter_width" },
-  { 5, 4, POSITIVE, AT (window.filter_h), "filter_height" },
-  { 5, 5, ACTIVATION, AT (window.activation) },
-  { 5, ABSENT, INTEGER, AT (window.dilation_w), NULL, 1 },
-  { 5, ABSENT, INTEGER, AT (window.dilation_h), NULL, 1 },
-  { 8, 0, ACTIVATION, AT (fully_connected.activation) },
-  { 8, 2, FLAG, AT (fully_connected.keep_dims) },
-  { 8, 3, FLAG, AT (fully_connected.dynamic) }, /* asymmetric_quantize_inputs */
-  { 9, 0, REAL, AT (softmax.beta) },
-  { 10, 0, INTEGER, AT (concat.axis) },
-  { 10, 1, ACTIVATION, AT (concat.activation) },
-  { 11, 0, ACTIVATION, AT (binary.activation) },
-  { 13, 0, INTEGER, AT (local_response.before) },
-  { 13, 1, REAL, AT (local_response.bias) },
-  { 13, 2, REAL, AT (local_response.alpha) },
-  { 13, 3, REAL, AT (local_response.beta) },
-  { 15, 2, FLAG, AT (resize.align_corners) },
-  { 15, 3, FLAG, AT (resize.half_pixel_centers) },
-  { 19, 0, POSITIVE, AT (block.size), "block_size" },
-  { 21, 0, ACTIVATION, AT (binary.activation) },
-  { 23, 0, INTEGER, AT (axis.axis) },
-  { 23, 1, INTEGER, AT (axis.batch_dims) },
-  { 27, 0, FLAG, AT (reduce.keep_dims) },
-  { 28, 0, ACTIVATION, AT (binary.activation) },
-  { 29, 0, ACTIVATION, AT (binary.activation) },
-  { 32, 0, INTEGER, AT (slice.begin_mask) },
-  { 32, 1, INTEGER, AT (slice.end_mask) },
-  { 32, 2, INTEGER, AT (slice.ellipsis_mask) },
-  { 32, 3, INTEGER, AT (slice.new_axis_mask) },
-  { 32, 4, INTEGER, AT (slice.shrink_axis_mask) },
-  { 32, 5, FLAG, AT (slice.end_is_size) },
-  { 49, 0, PADDING, AT (window.padding) },
-  { 49, 1, POSITIVE, AT (window.stride_w), "stride_w" },
-  { 49, 2, POSITIVE, AT (window.stride_h), "stride_h" },
-  { 49, 3, ACTIVATION, AT (window.activation) },
-  { 49, ABSENT, INTEGER, AT (window.dilation_w), NULL, 1 },
-  { 49, ABSENT, INTEGER, AT (window.dilation_h), NULL, 1 },
-  /* PACK and UNPACK: how many there are, field 0, is counted, not believed. */
-  { 59, 1, INTEGER, AT (axis.axis) },
-  { 61, 0, INTEGER, AT (one_hot.axis) },
-  { 64, 1, INTEGER, AT (axis.axis) },
-  { 74, 0, FLAG, AT (resize.align_corners) },
-  { 74, 1, FLAG, AT (resize.half_pixel_centers) },
-  { 75, 0, REAL, AT (leaky_relu.alpha) },
-  { 77, 0, FLAG, AT (mirror.symmetric) },
-  { 94, 0, POSITIVE, AT (block.size), "block_size" },
-  { 101, 0, FLAG, AT (matmul.transpose_a) },
-  { 101, 1, FLAG, AT (matmul.transpose_b) },
-  { 102, 0, FLAG, AT (cumsum.exclusive) },
-  { 102, 1, FLAG, AT (cumsum.reverse) },
-  { 120, 0, FLAG, AT (gelu.approximate) },
-};
+} fields[] = { SL_TFLITE_OPTIONS (FIELD) };
 
 static gboolean
 read_field (guint i, const SlFbTable *options, SlOpParams *params, GError **error)
@@ -133,7 +66,8 @@ tfl_read_options (const TflOp *op, const TflOptions *options, SlOpParams *params
   for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
     if (fields[i].type == op->options_type && !read_field (i, &options->options, params, error))
       return FALSE;
-  return op->parse == NULL || op->parse (options, params, error);
+  const TflParse parse = tfl_op_parse (op);
+  return parse == NULL || parse (options, params, error);
 }
 
 static void

@@ -669,7 +669,7 @@ read_operator (Reader *reader, guint index, GError **error)
   }
   if (code->op->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM) /* states are no operands here, but the
                                                              cell's scale is said there */
-    params.lstm.cell_scale = scale_of (reader, &in, code->op->first_state + 1);
+    params.lstm.cell_scale = scale_of (reader, &in, TFL_LSTM_CELL_STATE);
   if (code->op->op == SL_OP_FULLY_CONNECTED)
     params.fully_connected.dynamic = params.fully_connected.dynamic && !reader->keep_activations
                                      && tfl_rounds_rows (reader->graph, inputs, n_inputs);
