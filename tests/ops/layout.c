@@ -515,36 +515,6 @@ test_gather_limits (void)
   om_clear (&m);
 }
 
-/* Indices from -1 to 4 among four places: two of the six have none. */
-static void
-test_one_hot (void)
-{
-  static const gint32 shapes[3][3] = { { 4, 3, 2 }, { 3, 4, 2 }, { 3, 2, 4 } };
-  for (gint32 axis = -1; axis < 3; axis++) {
-    const guint d = axis < 0 ? 2 : (guint) axis;
-    OpModel m;
-    om_init (&m, SL_OP_ONE_HOT, &(SlOpParams){ .one_hot = { .axis = axis } }, 3);
-    add_input (&m, SL_DTYPE_I32, 2, DIMS (3, 2));
-    om_ints (&m, 1, DIMS (4));
-    add_input (&m, SL_DTYPE_F32, 0, NULL);
-    add_input (&m, SL_DTYPE_F32, 1, DIMS (1));
-    add_output (&m, SL_DTYPE_F32, 3, shapes[d]);
-    double expected[24];
-    for (gint32 i = 0; i < 6; i++)
-      ((gint32 *) m.data[0])[i] = i - 1;
-    for (gsize i = 0; i < 24; i++) {
-      gint32 p[3];
-      om_place (&m.out[0], i, p);
-      const gint32 index = d == 0   ? p[1] * 2 + p[2] - 1
-                           : d == 1 ? p[0] * 2 + p[2] - 1
-                                    : p[0] * 2 + p[1] - 1;
-      expected[i] = om_real (&m, index == p[d] ? 1 : 2, 0);
-    }
-    om_expect (&m, 0, expected, 0);
-    om_clear (&m);
-  }
-}
-
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -559,6 +529,5 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/ops/space", test_space);
   g_test_add_func ("/ops/gather", test_gather);
   g_test_add_func ("/ops/gather/limits", test_gather_limits);
-  g_test_add_func ("/ops/one-hot", test_one_hot);
   return g_test_run ();
 }

@@ -21,6 +21,18 @@ om_init (OpModel *m, SlOpType op, const SlOpParams *params, guint32 seed)
     m->op.params = *params;
 }
 
+void
+om_init_builtin (OpModel *m, gint32 builtin, guint8 options, guint n, const gint32 *fields,
+                 guint32 seed)
+{
+  om_init (m, SL_OP_INVALID, NULL, seed);
+  m->op.builtin = builtin;
+  m->op.options = options;
+  m->op.n_fields = n;
+  if (n > 0)
+    memcpy (m->op.fields, fields, n * sizeof fields[0]);
+}
+
 static void
 drop_results (OpModel *m)
 {
@@ -170,10 +182,10 @@ static SlGraph *
 load (OpModel *m, GError **error)
 {
   SlModelMetadata metadata = { 0 };
-  if (m->op.op != SL_OP_INVALID) {
+  if (!m->is_written) {
     sl_tflite_writer_op (m->writer, &m->op);
     sl_tflite_writer_io (m->writer, m->n_inputs, m->inputs, m->n_outputs, m->outputs);
-    m->op.op = SL_OP_INVALID;
+    m->is_written = TRUE;
   }
   g_autoptr (GBytes) bytes = sl_tflite_writer_finish (m->writer);
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);

@@ -16,6 +16,7 @@ typedef struct
 {
   SlTfliteWriter *writer;
   SlTfliteOp op;
+  gboolean is_written;
   GRand *rand;
   guint n_inputs, n_outputs; /* of the model: variable operands */
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
@@ -29,6 +30,10 @@ typedef struct
 #define RANK(...) (sizeof (DIMS (__VA_ARGS__)) / sizeof (gint32))
 
 void om_init (OpModel *m, SlOpType op, const SlOpParams *params, guint32 seed);
+/** om_init_builtin: of the operator that has that number in the schema; @options of its union
+ * member, 0 = none, with @n numbers of 32 bits as its first fields. */
+void om_init_builtin (OpModel *m, gint32 builtin, guint8 options, guint n, const gint32 *fields,
+                      guint32 seed);
 void om_clear (OpModel *m);
 /** om_input: a variable operand with random contents; @scale 0 = not quantised. Returns its number
  * among the inputs. */

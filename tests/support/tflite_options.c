@@ -42,9 +42,6 @@ build_more_options (FbNode *table, const SlTfliteOp *op)
       fb_i32 (table, 0, p->axis.axis);
       fb_i32 (table, 1, p->axis.batch_dims);
       break;
-    case SL_OP_ONE_HOT:
-      fb_i32 (table, 0, p->one_hot.axis);
-      break;
     case SL_OP_PACK:
     case SL_OP_UNPACK:
       fb_i32 (table, 0, p->axis.count);

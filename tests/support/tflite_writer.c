@@ -149,7 +149,6 @@ static const struct
   [SL_OP_BROADCAST_TO] = { 130, 0 },
   [SL_OP_GATHER] = { 36, 23 },
   [SL_OP_GATHER_ND] = { 107, 83 },
-  [SL_OP_ONE_HOT] = { 85, 61 },
   [SL_OP_RESIZE_BILINEAR] = { 23, 15 },
   [SL_OP_RESIZE_NEAREST_NEIGHBOR] = { 97, 74 },
   [SL_OP_SPACE_TO_DEPTH] = { 26, 19 },
@@ -265,6 +264,13 @@ build_op (FbWriter *fb, const Op *op)
   if (codes[info->op].options != 0 && !info->no_options) {
     fb_u8 (table, 3, codes[info->op].options);
     fb_ref (table, 4, sl_tflite_options_build (fb, info));
+  }
+  if (info->op == SL_OP_INVALID && info->options != 0) {
+    FbNode *options = fb_table (fb);
+    for (guint i = 0; i < info->n_fields; i++)
+      fb_i32 (options, i, info->fields[i]);
+    fb_u8 (table, 3, info->options);
+    fb_ref (table, 4, options);
   }
   if (info->variable != NULL || info->subgraph > 0) { /* VarHandleOptions, CallOnceOptions */
     FbNode *options = fb_table (fb);

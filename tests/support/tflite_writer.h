@@ -29,6 +29,9 @@
 /** Most operands of one operator that the writer takes. */
 #define SL_TFLITE_OPERANDS 256
 
+/** Most numbers among the options of an operator that is stated by its number. */
+#define SL_TFLITE_FIELDS 4
+
 /** Numbers of TFLite's tensor types that SlDtype lacks, for @raw_type. */
 #define SL_TFLITE_TYPE_STRING 5
 #define SL_TFLITE_TYPE_COMPLEX64 8
@@ -72,7 +75,9 @@ typedef struct
  * @op: what to write, with its options from @params (see core/graph/op.h;
  * SL_OP_DETECTION_POSTPROCESS becomes the custom
  *   operator with a FlexBuffer map); SL_OP_INVALID = use @builtin or @custom
- * @builtin: builtin operator number, written without options
+ * @builtin: builtin operator number
+ * @options: with @builtin: the union member of its options, 0 = none; @n_fields of them are in
+ * @fields, numbers of 32 bits
  * @custom: (nullable): name of a custom operator; wins over @builtin
  * @custom_options: (nullable): its options, replacing those made from @params
  * @no_options: leave the options table away
@@ -83,6 +88,9 @@ typedef struct
   SlOpType op;
   SlOpParams params;
   gint32 builtin;
+  guint8 options;
+  guint n_fields;
+  gint32 fields[SL_TFLITE_FIELDS];
   const char *custom;
   GBytes *custom_options;
   const char *variable;
