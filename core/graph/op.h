@@ -109,6 +109,7 @@
   X (GATHER, gather, 36, 23)                                             \
   X (GATHER_ND, gather_nd, 107, 0)                                       \
   X (ONE_HOT, one_hot, 85, 61)                                           \
+  X (DYNAMIC_UPDATE_SLICE, dynamic_update_slice, 151, 0)                 \
   X (RESIZE_BILINEAR, resize_bilinear, 23, 15)                           \
   X (RESIZE_NEAREST_NEIGHBOR, resize_nearest_neighbor, 97, 74)           \
   X (SPACE_TO_DEPTH, space_to_depth, 26, 19)                             \

@@ -139,6 +139,75 @@ lower_reverse_sequence (Lower *o)
   lower_set (o, 0, time == 0 ? lower_transpose (o, y, swap) : y, FALSE);
 }
 
+/* Places that are computed: each place of the cache takes the update's element that is written to
+ * it, where there is one. */
+static gint32
+scattered_update (Lower *o, const LowerValue *cache, const LowerValue *update, gint32 axis,
+                  const gint32 inputs[3], gboolean circular)
+{
+  const gint32 batch = cache->dims[0], n = cache->dims[axis];
+  gint32 dims[SL_MAX_RANK];
+  for (guint i = 0; i < cache->rank; i++)
+    dims[i] = i == 0 ? batch : i == (guint) axis ? n : 1;
+  const gint32 place = lower_reshape (o, lower_count (o, 0, n), (const gint32[]){ 1, n }, 2),
+               first = lower_reshape (o, inputs[2], (const gint32[]){ batch, 1 }, 2),
+               zero = lower_int_scalar (o, 0);
+  gint32 at = lower_binary (o, SL_OP_SUB, place, first);
+  if (circular)
+    at = lower_binary (o, SL_OP_FLOOR_MOD, at, lower_int_scalar (o, n));
+  const gint32 ends[2][2] = { { zero, at }, { at, lower_int_scalar (o, update->dims[axis] - 1) } };
+  gint32 inside[2];
+  for (guint i = 0; i < 2; i++)
+    inside[i] = lower_emit (o, SL_OP_LESS_EQUAL, ends[i], 2, NULL, SL_DTYPE_BOOL);
+  const gint32 written = lower_reshape (
+    o, lower_emit (o, SL_OP_LOGICAL_AND, inside, 2, NULL, SL_DTYPE_BOOL), dims, cache->rank);
+  const SlOpParams params = { .axis = { .axis = axis, .batch_dims = 1 } };
+  const SlDtype type = lower_tensor_type (o, inputs[0]);
+  const gint32 moved =
+    lower_emit (o, SL_OP_GATHER, (const gint32[]){ inputs[1], at }, 2, &params, type);
+  return lower_emit (o, SL_OP_SELECT, (const gint32[]){ written, moved, inputs[0] }, 3, NULL, type);
+}
+
+/* A cache of keys or values with an update from the place of each sample on. */
+static void
+lower_tensor_scatter (Lower *o)
+{
+  static const char *const words[] = { "linear", "circular", NULL };
+  LowerValue *cache = lower_required (o, 0), *update = lower_required (o, 1),
+             *places = lower_input (o, 2);
+  const gboolean circular = lower_attr_choice (o, "mode", words) == 1;
+  if (o->error != NULL)
+    return;
+  const gint32 axis = (gint32) lower_norm_axis (o, lower_attr_int (o, "axis", -2), cache->rank);
+  gboolean fits = o->error == NULL && axis > 0 && update->rank == cache->rank;
+  for (guint i = 0; fits && i < cache->rank; i++)
+    fits =
+      i == (guint) axis ? update->dims[i] <= cache->dims[i] : update->dims[i] == cache->dims[i];
+  if (lower_fail_if (
+        o, !fits || (places != NULL && (places->rank != 1 || places->dims[0] != cache->dims[0])),
+        SL_ERROR_SHAPE,
+        "an update of %u dimensions at axis %d of a cache of %u; expected equal "
+        "dimensions but for that axis, which is not 0, and a place for each sample",
+        update->rank, axis, cache->rank))
+    return;
+  gint32 inputs[3] = { lower_plain (o, cache), lower_plain (o, update),
+                       places != NULL ? lower_cast (o, lower_plain (o, places), SL_DTYPE_I32)
+                                      : -1 };
+  if (places != NULL && (circular || cache->dims[0] != 1)) {
+    lower_set (o, 0, scattered_update (o, cache, update, axis, inputs, circular), FALSE);
+    return;
+  }
+  const gint32 zeros[SL_MAX_RANK] = { 0 };
+  inputs[2] =
+    places == NULL
+      ? lower_ints_constant (o, zeros, cache->rank)
+      : lower_pad (o, inputs[2], (const gint32[]){ axis, (gint32) cache->rank - axis - 1 }, 0);
+  lower_set (
+    o, 0,
+    lower_emit (o, SL_OP_DYNAMIC_UPDATE_SLICE, inputs, 3, NULL, lower_tensor_type (o, inputs[0])),
+    FALSE);
+}
+
 const LowerOp lower_ops_elements[] = {
   { LOWER_ROW (GatherElements, lower_gather_elements), 0 },
   { LOWER_ROW (OneHot, lower_one_hot), 0 },
@@ -146,6 +215,7 @@ const LowerOp lower_ops_elements[] = {
   { LOWER_ROW (Scatter, lower_scatter), SL_OP_SCATTER_ELEMENTS },
   { LOWER_ROW (ScatterElements, lower_scatter), SL_OP_SCATTER_ELEMENTS },
   { LOWER_ROW (ScatterND, lower_scatter), SL_OP_SCATTER_ND },
+  { LOWER_ROW (TensorScatter, lower_tensor_scatter), 0 },
   { LOWER_ROW (Unique, lower_unique), 0 },
   { NULL },
 };

@@ -65,7 +65,7 @@ test_operators (void)
       "'sightline inspect --operators' lists what runs" },
     { { .builtin = 9999 },
       "op 9999 UNKNOWN at node 12 'y': not supported; convert the model without it" },
-    { { .builtin = 151 }, "op 151 DYNAMIC_UPDATE_SLICE at node 12 'y': not supported; " },
+    { { .builtin = 131 }, "op 131 RFFT2D at node 12 'y': not supported; " },
     { { .custom = "FlexErf" },
       "custom op 'FlexErf' at node 12 'y': it is TensorFlow's own operator Erf (SELECT_TF_OPS), "
       "which needs TensorFlow to run; convert the model with TFLITE_BUILTINS alone, and replace in "
