@@ -144,22 +144,15 @@ reverse (TsProgram *program, const TsCall *call)
 }
 
 static TsValue
-index_of (TsProgram *program, const TsCall *call)
+count (TsProgram *program, const TsCall *call)
 {
   if (!is_list (program, call->args[0]))
     return ts_none ();
   const TsList *list = call->args[0].list;
   guint found = 0;
-  for (guint i = 0; i < list->n; i++) {
-    if (!ts_equal (list->items[i], call->args[1]))
-      continue;
-    if (strcmp (call->op->name, "aten::index") == 0)
-      return ts_int (i);
-    found++;
-  }
-  return strcmp (call->op->name, "aten::count") == 0
-           ? ts_int (found)
-           : ts_refuse (program, SL_ERROR_FORMAT, "the list has no such element");
+  for (guint i = 0; i < list->n; i++)
+    found += ts_equal (list->items[i], call->args[1]) ? 1 : 0;
+  return ts_int (found);
 }
 
 static TsValue
@@ -318,7 +311,7 @@ const TsOp ts_ops_list[] = {
   { "aten::pop", "a,b=None", pop },
   { "aten::clear", "a", clear },
   { "aten::reverse", "a", reverse },
-  { "aten::count", "a,b", index_of },
+  { "aten::count", "a,b", count },
   { "aten::__contains__", "a,b", contains },
   { "aten::list", "a", to_list },
   { "aten::copy", "self,src=None,non_blocking=False", to_list },

@@ -229,6 +229,7 @@ test_session (gconstpointer path)
     return;
   g_assert_null (sl_batch_session_new (fixture.model, fixture.single, 1, &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_ARGUMENT);
+  g_assert_nonnull (strstr (error->message, "a batch of 1; expected 2.."));
   g_clear_error (&error);
   g_autoptr (SlBatchSession) batch =
     sl_batch_session_new (fixture.model, fixture.single, 4, &error);

@@ -7,7 +7,8 @@ typedef enum
 {
   END,
   VARIABLE,
-  INTS /* a constant int32 of rank 1: @rank values in @dims */
+  FLOAT, /* a constant float32 without dimensions, @scale */
+  INTS   /* a constant int32 of rank 1: @rank values in @dims */
 } Kind;
 
 typedef struct
@@ -43,6 +44,10 @@ typedef struct
 #define BYTES(...)                                                \
   {                                                               \
     VARIABLE, SL_DTYPE_U8, RANK (__VA_ARGS__), { __VA_ARGS__ }, 0 \
+  }
+#define NUMBER(number)                    \
+  {                                       \
+    FLOAT, SL_DTYPE_F32, 0, { 0 }, number \
   }
 #define CONSTANT(...)                                          \
   {                                                            \
@@ -491,6 +496,20 @@ static const Row rows[] = {
     2,
     "input 3 is variable float32[1]; expected a constant of one float32",
     { { 0 } } },
+  { SL_OP_SPACE_TO_BATCH_ND,
+    { F32 (1, 100, 100, 1), CONSTANT (100, 100), CONSTANT (0, 0, 0, 0) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "a block has more than 4096 elements",
+    { { 0 } } },
+  { SL_OP_NON_MAX_SUPPRESSION_V4,
+    { F32 (5, 3), F32 (4), CONSTANT (3), NUMBER (0.5f), NUMBER (0.5f) },
+    SL_DTYPE_I32,
+    0,
+    2,
+    "boxes float32[5,3] and scores float32[4]; expected [N,4] and [N]",
+    { { 0 } } },
   { SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM,
     { F32 (1, 2, 3) },
     SL_DTYPE_F32,
@@ -527,7 +546,9 @@ test_refused (void)
     om_init (&m, row->op, &row->params, r);
     g_test_message ("%s: %s", sl_op_name (row->op), row->text);
     for (guint i = 0; i < G_N_ELEMENTS (row->in) && row->in[i].kind != END; i++) {
-      if (row->in[i].kind == INTS)
+      if (row->in[i].kind == FLOAT)
+        om_constant (&m, SL_DTYPE_F32, 0, NULL, 0, 0, &row->in[i].scale);
+      else if (row->in[i].kind == INTS)
         om_ints (&m, row->in[i].rank, row->in[i].dims);
       else
         om_input (&m, row->in[i].dtype, row->in[i].rank, row->in[i].dims, row->in[i].scale, 0);

@@ -23,6 +23,8 @@ test_names (void)
   g_assert_nonnull (strstr (names, "ssd"));
   g_autoptr (SlDecoding) decoding = sl_decoding_new ("Labels", &config, NULL);
   g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "labels");
+  assert_open_fails ("labels", &(SlDecoderConfig){ .threshold = 0.5f, .max_results = 1 },
+                     SL_ERROR_ARGUMENT, "decoder: expected 1..");
   assert_open_fails ("yolo9000", &config, SL_ERROR_ARGUMENT, ", yolo, none, got 'yolo9000'");
   sl_decoding_free (NULL);
 }
