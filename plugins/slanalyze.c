@@ -497,14 +497,13 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
   object_class->set_property = sl_analyze_set_property;
   g_object_class_install_property (
     object_class, PROP_COUNTS,
-    g_param_spec_boxed (
+    sl_property_figures (
       "counts", "Counts",
       "Current counts: a structure with since (int64, microseconds since 1970, 0 before the first "
       "frame) and the list regions. It has a structure zone or line for each region, with name "
       "(string), inside (uint), entered, left (uint64, for a line the crossings to its right and "
       "to its left), longest, mean-dwell, empty (double, seconds) and the list classes of "
-      "structures class with label, inside, entered, left",
-      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      "structures class with label, inside, entered, left"));
   g_object_class_install_property (
     object_class, PROP_KEPT,
     g_param_spec_string (

@@ -398,21 +398,19 @@ sl_camera_class_init (SlCameraClass *klass)
                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (
     object_class, PROP_DAMAGED,
-    g_param_spec_uint64 (
+    sl_property_count (
       "damaged", "Damaged frames",
       "Frames since the start that were left out: before the first key frame, with missing data, "
-      "or after such a frame up to the next key frame",
-      0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      "or after such a frame up to the next key frame"));
   g_object_class_install_property (
     object_class, PROP_QUIET_STATS,
-    g_param_spec_boxed (
+    sl_property_figures (
       "quiet-stats", "Quiet statistics",
       "quiet=keyframes, since the start, as a structure: quiet (boolean), and as uint64: keys (key "
       "frames without motion), skipped (frames left out since nothing moved), held (frames that "
       "waited and were decoded then), by-picture, by-size, by-limit (ends of quiet times: a key "
       "frame with motion, large encoded frames, no key frame for too long), false-alarms (by-size "
-      "without motion)",
-      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      "without motion)"));
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_static_pad_template (element_class, &encoded_template);
   sl_element_class_describe (

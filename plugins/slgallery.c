@@ -478,12 +478,11 @@ sl_gallery_element_class_init (SlGalleryClass *klass)
   object_class->get_property = sl_gallery_element_get_property;
   g_object_class_install_property (
     object_class, PROP_STATS,
-    g_param_spec_boxed (
+    sl_property_figures (
       "stats", "Statistics",
       "Of the gallery, as a structure: people, views (embeddings), written (changes), lost "
       "(changes for which the disk was too slow), failed (attempts to write); and messages to and "
-      "from other machines: sent, received and refused (uint64)",
-      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      "from other machines: sent, received and refused (uint64)"));
   predictions_signal = sl_prediction_signal_add (object_class);
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (

@@ -246,12 +246,11 @@ sl_motion_class_init (SlMotionClass *klass)
   object_class->get_property = sl_motion_get_property;
   g_object_class_install_property (
     object_class, PROP_STATS,
-    g_param_spec_boxed (
+    sl_property_figures (
       "stats", "Statistics",
       "Since the start, as a structure: frames, moving (frames with a region) and "
       "relearnt (frames of another light, after which the background began anew) "
-      "(uint64)",
-      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      "(uint64)"));
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline motion detector", "Filter/Analyzer/Video",

@@ -744,9 +744,8 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   object_class->get_property = sl_normalize_get_property;
   g_object_class_install_property (
     object_class, PROP_DAMAGED,
-    g_param_spec_uint64 ("damaged", "Damaged frames",
-                         "Frames since the start that corrupted=drop left out", 0, G_MAXUINT64, 0,
-                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+    sl_property_count ("damaged", "Damaged frames",
+                       "Frames since the start that corrupted=drop left out"));
   g_autoptr (GstCaps) frames = frame_caps ();
   gst_element_class_add_pad_template (
     element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, frames));

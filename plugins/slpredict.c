@@ -605,16 +605,14 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
       FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROPPED,
-    g_param_spec_uint64 (
+    sl_property_count (
       "dropped", "Dropped frames",
       "Frames since the start that newer ones replaced before the model ran on them; a QoS message "
-      "reports each of them",
-      0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      "reports each of them"));
   g_object_class_install_property (
     object_class, PROP_DAMAGED,
-    g_param_spec_uint64 ("damaged", "Damaged frames",
-                         "Frames since the start that corrupted=drop left out", 0, G_MAXUINT64, 0,
-                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+    sl_property_count ("damaged", "Damaged frames",
+                       "Frames since the start that corrupted=drop left out"));
   sl_infer_turn_install (object_class, PROP_BUDGET);
   gst_type_mark_as_plugin_api (drop_get_type (), 0);
 }

@@ -708,11 +708,10 @@ sl_record_class_init (SlRecordClass *klass)
   object_class->get_property = sl_record_get_property;
   g_object_class_install_property (
     object_class, PROP_STATS,
-    g_param_spec_boxed (
+    sl_property_figures (
       "stats", "Counts",
       "A structure with clips (complete ones), bytes (of their videos), dropped (frames that were "
-      "not encoded or not written) and failed (clips that could not be saved), all uint64",
-      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      "not encoded or not written) and failed (clips that could not be saved), all uint64"));
   g_signal_new_class_handler ("record", G_TYPE_FROM_CLASS (klass),
                               G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (ask), NULL, NULL,
                               NULL, G_TYPE_NONE, 1, G_TYPE_STRING);

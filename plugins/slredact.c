@@ -674,10 +674,9 @@ sl_redact_class_init (SlRedactClass *klass)
   object_class->get_property = sl_redact_get_property;
   g_object_class_install_property (
     object_class, PROP_STATS,
-    g_param_spec_boxed ("stats", "Statistics",
-                        "Frames since the start, as a structure: frames, and of them unchanged, "
-                        "redacted (regions hidden), whole (hidden whole) and dropped (uint64)",
-                        GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+    sl_property_figures ("stats", "Statistics",
+                         "Frames since the start, as a structure: frames, and of them unchanged, "
+                         "redacted (regions hidden), whole (hidden whole) and dropped (uint64)"));
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline redactor", "Filter/Effect/Video",

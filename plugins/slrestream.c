@@ -485,11 +485,10 @@ sl_restream_class_init (SlRestreamClass *klass)
   object_class->get_property = sl_restream_get_property;
   g_object_class_install_property (
     object_class, PROP_STATS,
-    g_param_spec_boxed (
+    sl_property_figures (
       "stats", "Counts",
       "A structure with port and clients (uint: connections to it), frames (uint64: encoded here) "
-      "and dropped (uint64: left out as the encoder was busy)",
-      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      "and dropped (uint64: left out as the encoder was busy)"));
   sl_encoded_pad_class (klass);
   sl_element_class_describe (
     klass, "Sightline restreamer", "Filter/Network/Video",

@@ -444,3 +444,17 @@ sl_choice_nick (GType type, gint value)
   g_type_class_unref (klass);
   return nick;
 }
+
+GParamSpec *
+sl_property_count (const char *name, const char *nick, const char *help)
+{
+  return g_param_spec_uint64 (name, nick, help, 0, G_MAXUINT64, 0,
+                              G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+}
+
+GParamSpec *
+sl_property_figures (const char *name, const char *nick, const char *help)
+{
+  return g_param_spec_boxed (name, nick, help, GST_TYPE_STRUCTURE,
+                             G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+}

@@ -49,6 +49,11 @@ void sl_properties_clear (gpointer instance, const SlProperty *table, guint n);
 void sl_property_set (gpointer instance, const SlProperty *property, const GValue *value);
 void sl_property_get (gpointer instance, const SlProperty *property, GValue *value);
 
+/** sl_property_count, sl_property_figures: (transfer floating): what an element counts, which only
+ * it sets: a number that grows, and a structure of several. Their texts are static. */
+GParamSpec *sl_property_count (const char *name, const char *nick, const char *help);
+GParamSpec *sl_property_figures (const char *name, const char *nick, const char *help);
+
 /** Value of every "auto" choice; the others are 1 + the library's enumerator. */
 #define SL_CHOICE_AUTO 0
 /** Enumerations "auto" and SlColour, SlLayout, SlFit, SlOutType. */

@@ -2,6 +2,8 @@
 /* What is said of lost lines. */
 #include "plugins/publish/losses.h"
 
+#include "plugins/base/properties.h"
+
 gboolean
 sl_losses_are_news (const SlLosses *self, const SlPublishCounts *before, const SlPublishCounts *now)
 {
@@ -48,16 +50,14 @@ void
 sl_losses_install (GObjectClass *klass, guint first)
 {
   const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-  g_object_class_install_property (klass, first,
-                                   g_param_spec_uint64 ("published", "Published",
-                                                        "Published lines since the last start", 0,
-                                                        G_MAXUINT64, 0, flags));
+  g_object_class_install_property (
+    klass, first,
+    sl_property_count ("published", "Published", "Published lines since the last start"));
   g_object_class_install_property (
     klass, first + 1,
-    g_param_spec_uint64 (
+    sl_property_count (
       "dropped", "Dropped",
-      "Lines lost since the last start, because the queue was full or the stream ended", 0,
-      G_MAXUINT64, 0, flags));
+      "Lines lost since the last start, because the queue was full or the stream ended"));
   g_object_class_install_property (klass, first + 2,
                                    g_param_spec_boolean ("connected", "Connected",
                                                          "Whether lines can be sent right now",

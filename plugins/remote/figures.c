@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "plugins/base/properties.h"
 #include "plugins/base/report.h"
 
 /* In the order of their ids: counts, then what is not counted. */
@@ -60,10 +61,8 @@ sl_remote_figures_install (GObjectClass *klass, guint first)
 {
   const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
-    g_object_class_install_property (klass, first + i,
-                                     g_param_spec_uint64 (counts[i].name, counts[i].nick,
-                                                          counts[i].help, 0, G_MAXUINT64, 0,
-                                                          flags));
+    g_object_class_install_property (
+      klass, first + i, sl_property_count (counts[i].name, counts[i].nick, counts[i].help));
   g_object_class_install_property (klass, first + WORKERS,
                                    g_param_spec_uint ("workers", "Workers",
                                                       "Workers that report to the broker", 0,
@@ -78,11 +77,10 @@ sl_remote_figures_install (GObjectClass *klass, guint first)
                          NULL, flags));
   g_object_class_install_property (
     klass, first + SILENCE,
-    g_param_spec_uint64 (
+    sl_property_count (
       "silence", "Silence",
       "Milliseconds since the oldest frame without a result, if no later frame had one; 0 if the "
-      "last frame had a result",
-      0, G_MAXUINT64, 0, flags));
+      "last frame had a result"));
 }
 
 void

@@ -4,6 +4,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <string.h>
 
+#include "plugins/base/properties.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/motion_meta.h"
 #include "plugins/meta/seen_event.h"
@@ -197,12 +198,11 @@ sl_infer_turn_install (GObjectClass *klass, guint id)
 {
   g_object_class_install_property (
     klass, id,
-    g_param_spec_boxed (
+    sl_property_figures (
       "budget", "Budget",
       "The element's part in the budget, NULL without promised-rate: promised, offered and "
       "delivered frames a second (the latter two over the last 10 seconds); frames; skipped "
       "frames; whether the stream has a need at its newest frame (need); microseconds of a run "
       "(cost), and those that "
-      "frames waited for their turn (waited-p50, waited-p99)",
-      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      "frames waited for their turn (waited-p50, waited-p99)"));
 }
