@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the reader of JSON says of texts that are none, and where. */
+/* What the reader of JSON says of wrong texts. */
 #include <string.h>
 
 #include "core/base/json_reader.h"

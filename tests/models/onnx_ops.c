@@ -627,7 +627,8 @@ static const Row rows[] = {
     1,
     { 0 },
     SL_ERROR_UNSUPPORTED,
-    "it has no value that is supported; expected value, value_float, value_int, value_floats or value_ints" },
+    "it has no value that is supported; expected value, value_float, value_int, value_floats or "
+    "value_ints" },
 };
 
 static void

@@ -66,9 +66,9 @@ refuse (SlDtype type, gint32 dim, gint32 n, const char *text)
 static void
 test_refused (void)
 {
-  refuse (
-    SL_DTYPE_F32, 6, 2,
-    "update float32[2,6] at int32[2] of float32[4,5]; expected an update of as many dimensions, none larger, and a place along each");
+  refuse (SL_DTYPE_F32, 6, 2,
+          "update float32[2,6] at int32[2] of float32[4,5]; expected an update of as many "
+          "dimensions, none larger, and a place along each");
   refuse (SL_DTYPE_F32, 5, 1, "expected an update of as many dimensions");
   refuse (SL_DTYPE_I32, 5, 2, "int32");
 }
