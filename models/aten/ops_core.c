@@ -173,6 +173,8 @@ const TsOp ts_ops_core[] = {
     ts_composite, LEGIT_NORM },
   { "aten::native_layer_norm", "input,normalized_shape,weight,bias,eps", ts_composite,
     "return (torch.layer_norm(input, normalized_shape, weight, bias, eps), None, None)" },
+  { "aten::_fused_rms_norm", "input,normalized_shape,weight,eps", ts_composite,
+    "return (torch.rms_norm(input, normalized_shape, weight, eps), None)" },
   { "aten::native_group_norm", "input,weight,bias,N,C,HxW,group,eps", ts_composite,
     "return (torch.group_norm(input, group, weight, bias, eps), None, None)" },
   { "aten::native_dropout", "input,p,train", ts_composite,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Normalisations with learnt or measured statistics. Without weights they count as one, without
  * biases as zero. */
+#include <float.h>
 #include <math.h>
 
 #include "models/aten/ops.h"
@@ -66,8 +67,11 @@ instance_norm (TsProgram *program, const TsCall *call)
                  TS_FLOAT32);
 }
 
+/* ONNX's @op over the last dimensions, of which there are as many as the second argument has; the
+ * third argument is the scale. */
 static TsValue
-layer_norm (TsProgram *program, const TsCall *call)
+normalize_last (TsProgram *program, const TsCall *call, const char *op, TsValue bias,
+                gdouble epsilon)
 {
   gint64 shape[SL_MAX_RANK], count = 1;
   guint n = 0;
@@ -76,16 +80,29 @@ layer_norm (TsProgram *program, const TsCall *call)
     return ts_none ();
   for (guint i = 0; i < n; i++)
     count *= CLAMP (shape[i], 1, G_MAXINT16);
-  const LowerAttribute attributes[2] = { ts_attr_float ("epsilon",
-                                                        ts_to_float (program, call->args[4])),
+  const LowerAttribute attributes[2] = { ts_attr_float ("epsilon", epsilon),
                                          ts_attr_int ("axis", -(gint64) n) };
   LowerValue *scale =
     or_constant (program, call->args[2], (gint32) CLAMP (count, 1, G_MAXINT32), 1);
   LowerValue *const inputs[3] = { x, ts_reshaped (program, scale, shape, n),
-                                  call->args[3].kind != TS_NONE ? ts_read (program, call->args[3])
-                                                                : NULL };
-  return ts_new (program, ts_onnx (program, "LayerNormalization", inputs, 3, attributes, 2),
-                 TS_FLOAT32);
+                                  bias.kind != TS_NONE ? ts_read (program, bias) : NULL };
+  return ts_new (program, ts_onnx (program, op, inputs, 3, attributes, 2), TS_FLOAT32);
+}
+
+static TsValue
+layer_norm (TsProgram *program, const TsCall *call)
+{
+  return normalize_last (program, call, "LayerNormalization", call->args[3],
+                         ts_to_float (program, call->args[4]));
+}
+
+/* Torch's default is the step of floats at 1. */
+static TsValue
+rms_norm (TsProgram *program, const TsCall *call)
+{
+  return normalize_last (program, call, "RMSNormalization", ts_none (),
+                         call->args[3].kind != TS_NONE ? ts_to_float (program, call->args[3])
+                                                       : (gdouble) FLT_EPSILON);
 }
 
 /* As torch's exporter has it: instance normalisation of the groups, then scale and bias of the
@@ -128,6 +145,7 @@ const TsOp ts_ops_norm[] = {
     instance_norm },
   { "aten::layer_norm", "input,normalized_shape,weight=None,bias=None,eps=1e-05,cudnn_enable=None",
     layer_norm },
+  { "aten::rms_norm", "input,normalized_shape,weight=None,eps=None", rms_norm },
   { "aten::group_norm", "input,num_groups,weight=None,bias=None,eps=1e-05,cudnn_enabled=None",
     group_norm },
   { NULL },
