@@ -197,6 +197,7 @@ def test_hostile_files():
             (changed("images", 1, file_name="../b.png"), "'../b.png' has a name of its own place"),
             (changed("images", 1, file_name="/etc/passwd"), "has a name of its own place"),
             (changed("images", 1, file_name="none.png"), "'none.png' is not there"),
+            (dict(coco, categories=[{"id": 1}]), "a category without id or name"),
             (changed("categories", 0, name="gren"), "did you mean 'green'?"),
             (changed("annotations", 2, image_id=5), "annotation 3: ", "image_id 5 is not in the file"),
             (changed("annotations", 2, category_id=5), "category_id 5 is not in the file"),
@@ -326,6 +327,9 @@ def test_hostile_maps():
                          (content[:60] + b"\xff" * 800 + content[860:], "damaged")):
         put(path, bad)
         refused(message)
+    interlaced = content[12:28] + b"\1"
+    put(path, content[:12] + interlaced + struct.pack(">I", zlib.crc32(interlaced)) + content[33:])
+    refused("is interlaced; expected rows in their order")
     for arguments, message in (({"side": (16, 16)}, "damaged"), ({"side": (0, 8)}, "0x8 pixels"), ({"side": (60000, 8)}, "60000x8 pixels"),
                                ({"side": (16000, 16000)}, "at most"), ({"colour": 2}, "colours of type 2")):
         class_map(path, [[1] * 8] * 8, **arguments)

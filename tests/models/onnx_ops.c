@@ -666,9 +666,41 @@ test_row (gconstpointer data)
   sl_tflite_remove_temp (path);
 }
 
+static void
+refuse_file (const SlOnnxWriter *writer, SlError code, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  g_autofree char *path =
+    write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  g_assert_null (sl_model_load (path, NULL, &error));
+  expect_error (&error, code, text, NULL);
+  sl_tflite_remove_temp (path);
+}
+
+/* What is said of a file as a whole. The version that comes last counts. */
+static void
+test_file (void)
+{
+  static const gint64 dims[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+  for (guint rank = 8; rank <= 9; rank++) {
+    g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (20);
+    sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, rank, dims);
+    sl_onnx_writer_node (writer, "Relu", "x", "y", NULL);
+    sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+    if (rank == 8) {
+      sl_onnx_varint (writer->more, 1, 2);
+      refuse_file (writer, SL_ERROR_UNSUPPORTED, "ONNX IR version 2; expected 3 or newer");
+    } else {
+      refuse_file (writer, SL_ERROR_LIMIT, "'x' has more than 8 dimensions");
+    }
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/onnx-ops/file", test_file);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *path = g_strdup_printf ("/onnx-ops/%s/%u", rows[i].op, i);
     g_test_add_data_func (path, &rows[i], test_row);

@@ -65,6 +65,17 @@ bound_program (const char *body)
 }
 
 static void
+test_no_forward (void)
+{
+  static const char text[] = "class Net(Module):\n"
+                             "  __parameters__ = []\n"
+                             "  forward : int\n";
+  SlTorchscriptWriter *writer = sl_torchscript_writer_new ();
+  sl_torchscript_writer_add (writer, "code/__torch__.py", text, strlen (text));
+  refuse_archive (writer, SL_ERROR_FORMAT, "an object of __torch__.Net has no attribute 'forward'");
+}
+
+static void
 test_loops (void)
 {
   refuse_program ("", "    a = True\n    while a:\n      b = 1\n    return x\n", SL_ERROR_LIMIT,
@@ -282,6 +293,7 @@ test_pickles (void)
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/models/torchscript-hostile/no-forward", test_no_forward);
   g_test_add_func ("/torchscript-hostile/loops", test_loops);
   g_test_add_func ("/torchscript-hostile/growth", test_growth);
   g_test_add_func ("/torchscript-hostile/stepped-writes", test_stepped_writes);

@@ -115,6 +115,27 @@ test_refused (void)
   expect_refused ("def f():\n  return 1j\n", "a number of a kind");
 }
 
+/* @part many times behind "return @first". */
+static void
+expect_repeated_refused (const char *first, const char *part, guint n, const char *message)
+{
+  g_autoptr (GString) text = g_string_new ("def f():\n  return ");
+  g_string_append (text, first);
+  for (guint i = 0; i < n; i++)
+    g_string_append (text, part);
+  g_string_append_c (text, '\n');
+  expect_refused (text->str, message);
+}
+
+static void
+test_limits (void)
+{
+  expect_repeated_refused ("x", ".a", 300,
+                           "more than 200 calls, attributes and indices in one chain");
+  expect_repeated_refused ("[", "1,", (1 << 20) + 1,
+                           "more than 1048576 expressions and statements");
+}
+
 /* Every beginning of the sample, and every byte of it replaced: parsed or refused, nothing else. */
 static void
 test_damaged (void)
@@ -134,6 +155,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/torchscript-parser/sample", test_sample);
   g_test_add_func ("/models/torchscript-parser/numbers", test_numbers);
   g_test_add_func ("/models/torchscript-parser/refused", test_refused);
+  g_test_add_func ("/models/torchscript-parser/limits", test_limits);
   g_test_add_func ("/models/torchscript-parser/damaged", test_damaged);
   return g_test_run ();
 }

@@ -680,6 +680,12 @@ static const Refusal refusals[] = {
   { "if True:\n    y = x\n  z = x\nreturn x", SL_ERROR_FORMAT, "its indentation fits no block" },
   { "return ops.torchvision._onnx_paste_masks_in_image_loop(torch.select(x, 0, 0), x, 3, 4)",
     SL_ERROR_SHAPE, "masks without a ring of a pixel" },
+  { "for i in range():\n  y = x\nreturn x", SL_ERROR_FORMAT, "range() with 0 arguments" },
+  { "return torch.upsample_nearest2d(x, [3])", SL_ERROR_FORMAT,
+    "aten::upsample_nearest2d: 1 sizes for 2 dimensions" },
+  { "return torch.pad(x, [1, 1, 1])", SL_ERROR_FORMAT, "aten::pad: 3 amounts for 4 dimensions" },
+  { "return torch.movedim(x, [0, 1], [2])", SL_ERROR_FORMAT,
+    "aten::movedim: 2 dimensions to 1 places" },
 };
 
 static void

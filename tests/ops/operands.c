@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is refused of operands: weights with zero points, outputs that the file holds, and
- * sizes that contradict each other. */
+/* What is refused of operands: weights with zero points, outputs that the file holds, sizes that
+ * contradict each other or are too large, and options that the schema lacks. */
 #include "tests/ops/opmodel.h"
 #include "tests/support/program.h"
 
@@ -65,11 +65,44 @@ test_sizes (void)
   om_clear (&m);
 }
 
+static void
+test_range (void)
+{
+  OpModel m;
+  om_init (&m, SL_OP_RANGE, NULL, 1);
+  om_scalar (&m, G_MININT32);
+  om_scalar (&m, G_MAXINT32);
+  om_scalar (&m, 1);
+  om_output (&m, SL_DTYPE_I32, 1, DIMS (1), 0, 0);
+  m.inputs[m.n_inputs] =
+    sl_tflite_writer_tensor (m.writer, &(SlTfliteTensor){ .name = "x", .rank = 1, .dims = { 1 } });
+  m.data[m.n_inputs++] = sl_tensor_buffer_new (4);
+  om_refuse (&m, "the range has 4.29497e+09 elements");
+  om_clear (&m);
+}
+
+/* ADD is number 0, its options number 11, and the activation their first field. */
+static void
+test_activation (void)
+{
+  OpModel m;
+  om_init_builtin (&m, 0, 11, 1, DIMS (4), 1);
+  om_input (&m, SL_DTYPE_F32, 1, DIMS (2), 0, 0);
+  om_input (&m, SL_DTYPE_F32, 1, DIMS (2), 0, 0);
+  om_output (&m, SL_DTYPE_F32, 1, DIMS (2), 0, 0);
+  om_refuse (&m,
+             "option fused_activation_function is 4; expected 0 NONE, 1 RELU, 2 RELU_N1_TO_1 or "
+             "3 RELU6");
+  om_clear (&m);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ops/operands/weights", test_weights);
   g_test_add_func ("/ops/operands/constant-output", test_constant_output);
   g_test_add_func ("/ops/operands/sizes", test_sizes);
+  g_test_add_func ("/ops/operands/range", test_range);
+  g_test_add_func ("/ops/operands/activation", test_activation);
   return g_test_run ();
 }
