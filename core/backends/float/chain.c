@@ -15,8 +15,6 @@
  * chain worth it; smaller ones do, and only lengthen it. */
 #define LARGE_BYTES 524288
 #define LEAST_BYTES 262144
-/* Weights that are read again for each row of pixels. */
-#define MOST_WEIGHTS 262144
 /* Rows that stay for a window, for each thread; a dilation may reach over more. */
 #define KEPT_BYTES 4194304
 /* Fewer rows are not worth it, and rows of fewer pixels leave tiles empty. */
@@ -126,7 +124,7 @@ may_be_stage (const SlGraph *graph, const SlNode *node, gint32 before)
     return before >= 0 && (node->inputs[0] == before) != (node->inputs[1] == before);
   if (has_strips (node))
     return before < 0 || node->inputs[0] == before;
-  if (sl_node_input (graph, node, 1)->bytes > MOST_WEIGHTS)
+  if (sl_node_input (graph, node, 1)->bytes > SL_FLOAT_CHAIN_WEIGHTS)
     return FALSE;
   const SlWindowShape w = sl_window_shape (graph, node);
   const gboolean grouped = sl_node_input (graph, node, 1)->dims[3] != w.channels;

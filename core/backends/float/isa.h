@@ -163,6 +163,11 @@ typedef void (*SlFloatGemmFunc) (const SlFloatGemm *gemm, gint32 first, gint32 e
 typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                                   const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
                                   guint16 *scratch);
+/** SL_FLOAT_STRASSEN_ROW: floats from one row of sums of half the depth to the next; not a power of
+ * two, whose rows would share places in a cache. SL_FLOAT_STRASSEN_SCRATCH: bytes of the sums. */
+#define SL_FLOAT_STRASSEN_ROW(depth) ((gsize) (depth) / 2 + 16)
+#define SL_FLOAT_STRASSEN_SCRATCH(rows, depth) \
+  (5 * (gsize) (rows) *SL_FLOAT_STRASSEN_ROW (depth) * sizeof (gfloat))
 /** SL_FLOAT_PAIRS_SCRATCH: room for @rows rows of @depth, and of SL_FLOAT_HALF. */
 #define SL_FLOAT_PAIRS_SCRATCH(rows, depth) \
   (((gsize) (rows) * ((gsize) (depth) + 16) + 32) * sizeof (guint16))
@@ -188,6 +193,10 @@ typedef struct
  * @faster: whether these loops beat XNNPACK's
  * @gemm: no more than @max_rows rows
  * @gemm_half, @gemm_bfloat, @gemm_bytes: (nullable): the same of such weights
+ * @strassen_sums: (nullable): the sums for @strassen of twice @max_rows rows of @depth activations,
+ * which is twice whole registers; FALSE: rounding errors would be too large
+ * @strassen: (nullable): such rows times pairs of panels from @first to before @end, each of
+ * @max_groups registers
  * @widen: the floats of a panel, whole registers of them; with 4 bits those of an even depth
  * @gemm_deep: the same of panels whose registers lie along the depth; reads up to a register past a
  * run's last whole one
@@ -222,6 +231,9 @@ typedef struct
   gint32 lanes, max_rows, max_groups, odd_groups, sparse_rows;
   gboolean faster;
   SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_bytes, gemm_deep;
+  gboolean (*strassen_sums) (const gfloat *rows, gint32 depth, gfloat *sums);
+  void (*strassen) (const SlFloatGemm *gemm, gint32 first, gint32 end, const gfloat *rows,
+                    gint32 depth, const gfloat *sums, gfloat *c, gsize c_stride);
   void (*widen) (const SlFloatFewBits *panel, gfloat *to);
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
                      gfloat *const out[2]);

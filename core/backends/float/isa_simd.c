@@ -159,6 +159,10 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .gemm_bfloat = SL_SIMD (sl_float_gemm_bfloat),
   .gemm_bytes = SL_SIMD (sl_float_gemm_bytes),
 #endif
+#ifdef SL_STRASSEN
+  .strassen_sums = SL_SIMD (sl_float_strassen_sums),
+  .strassen = SL_SIMD (sl_float_strassen),
+#endif
   .widen = SL_SIMD (sl_float_widen),
   .gemm_deep = SL_SIMD (sl_float_gemm_deep),
   .depthwise = SL_SIMD (sl_float_depthwise),

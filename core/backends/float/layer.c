@@ -251,14 +251,15 @@ set_tiles (SlFloatLayer *layer, guint threads)
   const gsize panel_bytes =
     (gsize) layer->depth * (gsize) width * sl_float_weight_size (layer->tiles.weights);
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
-  gint32 rows = 8 * isa->max_rows;
+  const gint32 unit = layer->tiles.paired > 0 ? 2 : 1, tile = unit * isa->max_rows;
+  gint32 rows = unit > 1 ? layer->tiles.blocks * tile : 8 * tile;
   layer->n_panels =
     (layer->tiles.deep ? (channels + width - 1) / width : sl_float_panels (isa, channels))
     * layer->groups;
-  gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
+  gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, (gsize) unit, (gsize) layer->n_panels);
   if (layer->rows >= MIN_TILES * isa->max_rows * (gint32) threads)
-    rows = CLAMP (layer->rows / pieces / isa->max_rows * isa->max_rows, isa->max_rows, rows);
-  while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
+    rows = CLAMP (layer->rows / pieces / tile * tile, tile, rows);
+  while (panels > unit && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
     panels = (panels + 1) / 2;
   layer->threads = (gint32) threads;
   layer->tile_rows = rows;
@@ -266,7 +267,7 @@ set_tiles (SlFloatLayer *layer, guint threads)
   if (layer->chunks > 1 && layer->rows <= rows)
     layer->chunks =
       MIN ((layer->chunks + (gint32) threads - 1) / (gint32) threads * (gint32) threads,
-           layer->n_panels);
+           layer->n_panels / unit);
 }
 
 static void
@@ -393,26 +394,13 @@ choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
   return least;
 }
 
-/* Whether activations are rounded to 8 bits somewhere, where a small error may become a step. The
- * whole numbers of DYNAMIC_QUANTIZE have exact sums besides, also in tiles of four by four. */
-static gboolean
-has_steps (const SlGraph *graph)
-{
-  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
-    const SlOpType op = sl_graph_node (graph, i)->op;
-    if (op == SL_OP_FAKE_QUANTIZE || op == SL_OP_DYNAMIC_QUANTIZE)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 /* Whether tiles are less than the @work of windows, with any of the instruction sets. Those of six
  * by six have four times the file's weights, which precisions of 16 bits are to make fewer. */
 static void
 choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work, const SlGraph *graph)
 {
   const gboolean large = layer->precision == SL_PRECISION_FLOAT && sl_float_winograd_fits (layer, 4)
-                         && !has_steps (graph);
+                         && !sl_float_rounds (graph);
   gdouble least = work, handicap = 1;
   const SlFloatIsa *chosen = NULL;
   for (const SlFloatIsa *with = isa; with != NULL;
@@ -507,9 +495,9 @@ set_multiply (SlFloatLayer *layer, SlHost *host)
                           : layer->tiles.weights == SL_FLOAT_BFLOAT ? isa->gemm_bfloat
                           : layer->tiles.weights == SL_FLOAT_BYTES  ? isa->gemm_bytes
                                                                     : isa->gemm;
-  if (layer->tiles.pairs == NULL)
-    return;
-  sl_float_need_scratch (layer, host, SL_FLOAT_PAIRS_SCRATCH (isa->max_rows, layer->depth));
+  if (layer->tiles.pairs != NULL)
+    sl_float_need_scratch (layer, host, SL_FLOAT_PAIRS_SCRATCH (isa->max_rows, layer->depth));
+  sl_float_strassen_tiles (layer, host);
 }
 
 /* Tiles of rows, and where threads outnumber them, of channels. */
@@ -693,6 +681,7 @@ choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlGraph *graph,
   choose_winograd (layer, isa, row * layer->rows, graph);
   choose_weights (layer, weights, bias);
   sl_float_halves_depthwise (layer, weights, bias);
+  sl_float_strassen_choose (layer, graph);
 }
 
 /* Tiles of floats and of binary16 are packed from either direction. */

@@ -52,12 +52,14 @@ typedef enum
  * @taps_apart: each pixel of a window is a run of its own
  * @weights: of its panels; @multiply: a tile by panels of such weights; @pairs: (nullable): instead
  * of it
+ * @paired: so many panels, the first ones, are pairs for blocks of two tiles: strassen.c; @blocks:
+ * of a work item; @step: panels at a time
  * @gemm: the panels, which lie in the weight cache
  */
 typedef struct
 {
   gboolean deep, taps_apart;
-  gint32 run_length;
+  gint32 run_length, paired, blocks, step;
   SlFloatWeights weights;
   SlFloatGemmFunc multiply;
   SlFloatPairsFunc pairs;
@@ -195,11 +197,17 @@ sl_float_has_strips (const SlFloatLayer *layer)
   return layer->mode == SL_FLOAT_DEPTHWISE || layer->mode == SL_FLOAT_POOL;
 }
 
-/** sl_float_first_panel: of @chunk. */
+/** Most blocks of a work item. */
+#define SL_FLOAT_MAX_BLOCKS 4
+/** Most bytes of weights of a layer in a chain, which are read again for each row of pixels. */
+#define SL_FLOAT_CHAIN_WEIGHTS 262144
+
+/** sl_float_first_panel: of @chunk, which has whole pairs. */
 static inline gint32
 sl_float_first_panel (const SlFloatLayer *layer, gint32 chunk)
 {
-  return (gint32) ((gint64) layer->n_panels * chunk / layer->chunks);
+  const gint32 first = (gint32) ((gint64) layer->n_panels * chunk / layer->chunks);
+  return layer->tiles.paired > 0 && chunk < layer->chunks ? first / 2 * 2 : first;
 }
 
 /** sl_float_need_scratch: @layer needs @bytes of scratch memory for each thread, in all. */
@@ -223,6 +231,23 @@ void sl_float_layer_rows (const SlFloatLayer *layer, const SlFloatLines *in, con
                           gint32 y, gint32 n, gfloat *const out[2], guint thread);
 /** sl_float_activate_rows: the curve, where there is one, of whole rows of the output, in place. */
 void sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n);
+/** sl_float_rounds: whether activations of @graph are rounded to 8 bits somewhere, where a small
+ * error may become a step. The whole numbers of DYNAMIC_QUANTIZE have exact sums besides, also in
+ * tiles of four by four. */
+gboolean sl_float_rounds (const SlGraph *graph);
+/** sl_float_strassen_choose: which panels of @layer, whose loops and weights are chosen, are pairs.
+ */
+void sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph);
+/** sl_float_strassen_tiles: cuts the work items of @layer, where it has pairs, into blocks. */
+void sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host);
+/** sl_float_strassen_begin: the sums of @rows, block @i of a work item. Returns FALSE if they would
+ * not be accurate. */
+gboolean sl_float_strassen_begin (const SlFloatLayer *layer, const gfloat *rows, gint32 i,
+                                  guint thread);
+/** sl_float_strassen_run: the block by the pairs among the panels from @panel to before @end, into
+ * rows at @c. Returns the first panel that is not computed. */
+gint32 sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 panel,
+                              gint32 end, gfloat *c, guint thread);
 /** sl_float_winograd_fits: whether tiles of @tile by @tile output pixels can stand for the windows
  * of @layer, whose geometry is set. */
 gboolean sl_float_winograd_fits (const SlFloatLayer *layer, gint32 tile);

@@ -153,6 +153,14 @@ pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *r
 }
 
 /* Channels of a group are shared out to panels of about as many registers each. */
+/* Of panel @p of so many of a group. Pairs are of the widest panels, others as wide as possible. */
+static gint32
+first_register (const SlFloatLayer *layer, gint32 p, gint32 panels, gint32 registers)
+{
+  return layer->tiles.paired > 0 && p < panels ? p * layer->isa->max_groups
+                                               : (gint32) ((gint64) registers * p / panels);
+}
+
 void
 sl_float_plan_panels (const SlFloatLayer *layer, SlFloatPanel *packed)
 {
@@ -162,8 +170,8 @@ sl_float_plan_panels (const SlFloatLayer *layer, SlFloatPanel *packed)
   const gint32 panels = layer->n_panels / layer->groups,
                inputs = layer->window.channels / layer->groups;
   for (gint32 p = 0; p < layer->n_panels; p++) {
-    const gint32 group = p / panels, first = (gint32) ((gint64) registers * (p % panels) / panels);
-    const gint32 end = (gint32) ((gint64) registers * (p % panels + 1) / panels);
+    const gint32 group = p / panels, first = first_register (layer, p % panels, panels, registers),
+                 end = first_register (layer, p % panels + 1, panels, registers);
     packed[p] = (SlFloatPanel){
       .channel = group * channels + first * lanes,
       .channels = MIN (end * lanes, channels) - first * lanes,

@@ -213,6 +213,49 @@ run_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 left,
   }
 }
 
+/* Block @i of two tiles of @piece, whose sums are made. */
+static void
+run_block (const SlFloatRun *run, const Piece *piece, gint32 i, guint thread)
+{
+  const SlFloatLayer *layer = run->layer;
+  const gint32 rows = layer->isa->max_rows, first = piece->first + 2 * rows * i;
+  const gfloat *runs[SL_FLOAT_MAX_ROWS];
+  gfloat *c = results_at (run, first, thread);
+  const gint32 panel = sl_float_strassen_run (layer, rows_of (run, first, 2 * rows, thread), i,
+                                              piece->panel, piece->end, c, thread);
+  for (gint32 r = first; panel < piece->end && r < first + 2 * rows; r += rows) {
+    const SlFloatRows found = direct_runs (run, r, rows, runs, thread);
+    multiply (layer, panel, piece->end, &found, results_at (run, r, thread),
+              (gsize) layer->channels, thread);
+  }
+  finish_tiles (run, piece, first, 2 * rows, c);
+}
+
+/* A piece of a layer with pairs: blocks of rows, and the rows behind them, by a few panels at a
+ * time. */
+static void
+run_blocks (const SlFloatRun *run, const Piece *piece, guint thread)
+{
+  const SlFloatLayer *layer = run->layer;
+  const gint32 rows = 2 * layer->isa->max_rows,
+               blocks = MIN (piece->rows / rows, layer->tiles.blocks),
+               behind = piece->rows - blocks * rows;
+  gboolean good[SL_FLOAT_MAX_BLOCKS];
+  for (gint32 i = 0; i < blocks; i++)
+    good[i] = sl_float_strassen_begin (layer, rows_of (run, piece->first + i * rows, rows, thread),
+                                       i, thread);
+  for (Piece part = *piece; part.panel < piece->end; part.panel = part.end) {
+    part.end = MIN (part.panel + layer->tiles.step, piece->end);
+    for (gint32 i = 0; i < blocks; i++)
+      if (good[i])
+        run_block (run, &part, i, thread);
+      else
+        run_tiles (run, &part, piece->first + i * rows, rows, thread);
+    if (behind > 0)
+      run_tiles (run, &part, piece->first + blocks * rows, behind, thread);
+  }
+}
+
 /* The rows of @piece times a panel whose weights are widened first. */
 static void
 multiply_widened (const SlFloatRun *run, const Piece *piece, gint32 p, gfloat *widened)
@@ -271,6 +314,8 @@ run_pieces (const SlFloatRun *run, const Piece *piece, guint thread)
 {
   if (run->layer->mode == SL_FLOAT_WINDOW && run->layer->narrow.x)
     run_lines (run, piece, thread);
+  else if (run->layer->tiles.paired > 0)
+    run_blocks (run, piece, thread);
   else
     run_tiles (run, piece, piece->first, piece->rows, thread);
 }

@@ -39,6 +39,8 @@ typedef __m256 Vec;
 typedef __m256i Mask;
 #endif
 #define IS_FASTER TRUE
+/* There are loops of Strassen's algorithm. */
+#define SL_STRASSEN
 
 static inline Vec
 load (const gfloat *at)

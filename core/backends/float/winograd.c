@@ -59,6 +59,17 @@ bytes_more (const SlFloatLayer *layer, gint32 tile)
 }
 
 gboolean
+sl_float_rounds (const SlGraph *graph)
+{
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlOpType op = sl_graph_node (graph, i)->op;
+    if (op == SL_OP_FAKE_QUANTIZE || op == SL_OP_DYNAMIC_QUANTIZE)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
 sl_float_winograd_fits (const SlFloatLayer *layer, gint32 tile)
 {
   const SlWindowShape *w = &layer->window;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which layers multiply blocks of two tiles by pairs of panels with Strassen's algorithm. Blocks
+ * and pairs depend on the layer's shape alone, so results are the same for any number of threads.
+ */
+#include "core/backends/float/layer.h"
+
+/* Halves of less depth take longer to combine than a product saves. */
+#define MIN_HALF 64
+/* Bytes of sums of a work item, and of weights that stay in the second cache while its blocks pass;
+ * and the results of these in a row, which stay in the first. */
+#define SUMS_BYTES 524288
+#define STEP_BYTES 262144
+#define MAX_WIDTH 256
+
+void
+sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph)
+{
+  const SlFloatIsa *isa = layer->isa;
+  const gint32 registers = (layer->channels + isa->lanes - 1) / isa->lanes,
+               whole = layer->channels / isa->lanes / isa->max_groups;
+  if (layer->mode != SL_FLOAT_DIRECT || layer->tiles.deep || isa->strassen == NULL
+      || layer->tiles.weights != SL_FLOAT_SINGLE || layer->precision != SL_PRECISION_FLOAT
+      || layer->narrow.x || layer->narrow.y || layer->rows < 2 * isa->max_rows
+      || layer->depth < 2 * MIN_HALF || layer->depth % (2 * isa->lanes) != 0
+      || (gint64) layer->depth * layer->channels * (gint64) sizeof (gfloat)
+           <= SL_FLOAT_CHAIN_WEIGHTS
+      || sl_float_rounds (graph))
+    return;
+  /* The last panel may have a register more. */
+  layer->tiles.paired = MIN (whole, sl_float_panels (isa, registers * isa->lanes)
+                                      - (isa->odd_groups > isa->max_groups && registers % 2))
+                        / 2 * 2;
+}
+
+void
+sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host)
+{
+  const SlFloatIsa *isa = layer->isa;
+  const gint32 width = isa->lanes * isa->max_groups;
+  const gsize block = SL_FLOAT_STRASSEN_SCRATCH (isa->max_rows, layer->depth),
+              panel = (gsize) layer->depth * (gsize) width * sizeof (gfloat);
+  if (layer->tiles.paired == 0)
+    return;
+  layer->tiles.blocks = (gint32) CLAMP (SUMS_BYTES / block, 1, SL_FLOAT_MAX_BLOCKS);
+  layer->tiles.step = (gint32) CLAMP (STEP_BYTES / panel, 1, (gsize) (MAX_WIDTH / width)) / 2 * 2;
+  layer->tiles.step = MAX (layer->tiles.step, 2);
+  sl_float_need_scratch (layer, host, block * (gsize) layer->tiles.blocks);
+}
+
+/* Of block @i of a work item. */
+static gfloat *
+sums_of (const SlFloatLayer *layer, gint32 i, guint thread)
+{
+  guint8 *scratch = layer->scratch->memory + layer->scratch->bytes * thread;
+  return (
+    gfloat *) (gpointer) (scratch
+                          + (gsize) i
+                              * SL_FLOAT_STRASSEN_SCRATCH (layer->isa->max_rows, layer->depth));
+}
+
+gboolean
+sl_float_strassen_begin (const SlFloatLayer *layer, const gfloat *rows, gint32 i, guint thread)
+{
+  return layer->isa->strassen_sums (rows, layer->depth, sums_of (layer, i, thread));
+}
+
+gint32
+sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 panel,
+                       gint32 end, gfloat *c, guint thread)
+{
+  end = MAX (panel, MIN (end, layer->tiles.paired));
+  layer->isa->strassen (&layer->tiles.gemm, panel, end, rows, layer->depth,
+                        sums_of (layer, i, thread), c, (gsize) layer->channels);
+  return end;
+}

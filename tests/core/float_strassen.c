@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fully connected layers of many rows, of which blocks take Strassen's algorithm: every instruction
+ * set of this machine against sums in double precision written here. The error is at most three
+ * times that of a plain sum of floats. Large, infinite and missing numbers of one row do not reach
+ * the others.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/backends/float/float_layers.h"
+#include "tests/core/opcheck.h"
+#include "tests/support/program.h"
+
+/* Of the root of the mean square, and the largest of all. */
+#define MOST_ERROR 3
+/* Of the sum of a value's products' magnitudes. */
+#define TOLERANCE 1e-5
+
+typedef struct
+{
+  gint32 rows, depth, channels;
+} Case;
+
+/* @plain: the sum of floats in order; @magnitude: the sum of the magnitudes
+ * of its bias and its products */
+typedef struct
+{
+  double exact, magnitude;
+  gfloat plain;
+} Sum;
+
+/** Layer: one that is built, with what it computes. */
+typedef struct
+{
+  Case c;
+  Check check;
+  gfloat *x, *weights, *bias;
+  Sum *sums;
+} Layer;
+
+static void
+build (Layer *layer, guint32 seed, const Case *c, SlActivation activation)
+{
+  const gint32 x_dims[] = { c->rows, c->depth }, w_dims[] = { c->channels, c->depth };
+  const SlOpParams params = { .fully_connected = { .activation = activation } };
+  Check *check = &layer->check;
+  layer->c = *c;
+  layer->weights = g_new (gfloat, c->channels * c->depth);
+  layer->bias = g_new (gfloat, c->channels);
+  layer->sums = g_new (Sum, c->rows * c->channels);
+  check_init (check, seed);
+  check_random (check, SL_DTYPE_F32, (gsize) (c->channels * c->depth), layer->weights);
+  check_random (check, SL_DTYPE_F32, (gsize) c->channels, layer->bias);
+  const gint32 inputs[] = {
+    check_input (check, SL_DTYPE_F32, 2, x_dims, 0, 0),
+    check_constant (check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, layer->weights),
+    check_constant (check, SL_DTYPE_F32, 1, &c->channels, NULL, 0, 0, 0, layer->bias),
+  };
+  check_node (check, SL_OP_FULLY_CONNECTED, inputs, 3, check_output (check, SL_DTYPE_F32, 0, 0),
+              &params);
+  check_prepare (check);
+  layer->x = check->input_data[0];
+}
+
+static void
+clear (Layer *layer)
+{
+  check_clear (&layer->check);
+  g_free (layer->weights);
+  g_free (layer->bias);
+  g_free (layer->sums);
+}
+
+static void
+sum_up (Layer *layer)
+{
+  const Case *c = &layer->c;
+  for (gint32 i = 0; i < c->rows * c->channels; i++) {
+    const gfloat *x = layer->x + i / c->channels * c->depth,
+                 *w = layer->weights + i % c->channels * c->depth;
+    const gfloat bias = layer->bias[i % c->channels];
+    Sum sum = { bias, fabs ((double) bias), bias };
+    for (gint32 k = 0; k < c->depth; k++) {
+      const double product = (double) x[k] * (double) w[k];
+      sum.exact += product;
+      sum.magnitude += fabs (product);
+      sum.plain = fmaf (x[k], w[k], sum.plain);
+    }
+    layer->sums[i] = sum;
+  }
+}
+
+/* Errors by that of the plain sum. */
+static void
+compare (const Layer *layer, const SlFloatIsa *isa, const gfloat *got)
+{
+  const gint32 n = layer->c.rows * layer->c.channels;
+  double square = 0, plain_square = 0, most = 0, plain_most = 0;
+  for (gint32 i = 0; i < n; i++) {
+    const Sum *sum = &layer->sums[i];
+    const double error = fabs ((double) got[i] - sum->exact),
+                 plain = fabs ((double) sum->plain - sum->exact);
+    if (!(error <= TOLERANCE * sum->magnitude))
+      g_error ("%s: value %d is %g, expected %g", isa->name, i, (double) got[i], sum->exact);
+    square += error * error;
+    plain_square += plain * plain;
+    most = MAX (most, error);
+    plain_most = MAX (plain_most, plain);
+  }
+  g_test_message ("%s, %d x %d x %d: %.2f, %.2f", isa->name, layer->c.rows, layer->c.depth,
+                  layer->c.channels, sqrt (square / plain_square), most / plain_most);
+  if (!(sqrt (square) <= MOST_ERROR * sqrt (plain_square)) || !(most <= MOST_ERROR * plain_most))
+    g_error ("%s, %d x %d x %d: error %.3g, largest %.3g; of the plain sum %.3g, %.3g", isa->name,
+             layer->c.rows, layer->c.depth, layer->c.channels, sqrt (square / n), most,
+             sqrt (plain_square / n), plain_most);
+}
+
+static gfloat *
+run (Layer *layer, const SlFloatIsa *isa, guint threads)
+{
+  sl_float_isa_force (isa);
+  gfloat *got = check_run (&layer->check, FALSE, threads);
+  sl_float_isa_force (NULL);
+  return got;
+}
+
+/* Rows and channels that fill blocks and pairs, and that do not. Results are the same for any
+ * number of threads. */
+static void
+test_error (void)
+{
+  static const Case cases[] = {
+    { 32, 256, 384 }, { 53, 384, 200 }, { 16, 768, 100 }, { 49, 512, 152 }, { 67, 160, 512 },
+  };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Layer layer;
+    build (&layer, i + 1, &cases[i], SL_ACTIVATION_NONE);
+    sum_up (&layer);
+    for (guint k = 0; k < n_isas; k++) {
+      gfloat *alone = run (&layer, isas[k], 1), *shared = run (&layer, isas[k], 2);
+      compare (&layer, isas[k], alone);
+      g_assert_cmpmem (alone, sizeof (gfloat) * (gsize) (cases[i].rows * cases[i].channels), shared,
+                       sizeof (gfloat) * (gsize) (cases[i].rows * cases[i].channels));
+      sl_tensor_buffer_free (alone);
+      sl_tensor_buffer_free (shared);
+    }
+    clear (&layer);
+  }
+}
+
+/* Limits are those of the results, not of what is added up. */
+static void
+test_limits (void)
+{
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  Layer layer;
+  build (&layer, 3, &(Case){ 16, 256, 384 }, SL_ACTIVATION_RELU6);
+  sum_up (&layer);
+  for (guint k = 0; k < n_isas; k++) {
+    gfloat *got = run (&layer, isas[k], 1);
+    for (gint32 i = 0; i < layer.c.rows * layer.c.channels; i++)
+      g_assert_cmpfloat_with_epsilon ((double) got[i], CLAMP (layer.sums[i].exact, 0, 6),
+                                      TOLERANCE * layer.sums[i].magnitude);
+    sl_tensor_buffer_free (got);
+  }
+  clear (&layer);
+}
+
+/* One row of numbers of another magnitude, or of none at all. */
+static void
+test_rows (void)
+{
+  static const gfloat factors[] = { 1e6f, 1e-6f, 0, INFINITY, NAN };
+  enum
+  {
+    ROW = 5
+  };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  for (guint f = 0; f < G_N_ELEMENTS (factors); f++) {
+    Layer layer;
+    build (&layer, 4, &(Case){ 32, 256, 384 }, SL_ACTIVATION_NONE);
+    for (gint32 k = 0; k < layer.c.depth; k++)
+      layer.x[ROW * layer.c.depth + k] *= factors[f];
+    sum_up (&layer);
+    for (guint k = 0; k < n_isas; k++) {
+      gfloat *got = run (&layer, isas[k], 1);
+      for (gint32 i = 0; i < layer.c.rows * layer.c.channels; i++) {
+        const Sum *sum = &layer.sums[i];
+        if (i / layer.c.channels == ROW && !isfinite (factors[f])) {
+          g_assert_false (isfinite (got[i]));
+          continue;
+        }
+        g_assert_cmpfloat_with_epsilon ((double) got[i], sum->exact, TOLERANCE * sum->magnitude);
+      }
+      sl_tensor_buffer_free (got);
+    }
+    clear (&layer);
+  }
+}
+
+TEST_MAIN (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
+  g_test_add_func ("/float_strassen/error", test_error);
+  g_test_add_func ("/float_strassen/limits", test_limits);
+  g_test_add_func ("/float_strassen/rows", test_rows);
+  return g_test_run ();
+}
