@@ -256,7 +256,8 @@ set_tiles (SlFloatLayer *layer, guint threads)
   layer->n_panels =
     (layer->tiles.deep ? (channels + width - 1) / width : sl_float_panels (isa, channels))
     * layer->groups;
-  gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, (gsize) unit, (gsize) layer->n_panels);
+  gint32 panels = unit > 1 ? layer->n_panels
+                           : (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
   if (layer->rows >= MIN_TILES * isa->max_rows * (gint32) threads)
     rows = CLAMP (layer->rows / pieces / tile * tile, tile, rows);
   while (panels > unit && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)

@@ -32,6 +32,11 @@
 /* The rounding errors of a row are up to those of another one's magnitude. */
 #define MOST_APART 64
 
+/* Into which cache the prefetched weights go: those of this product into the first, those of the
+ * next pair, which may come from memory, into the second. */
+#define NEAR 3
+#define FAR 2
+
 typedef enum
 {
   ALONE,
@@ -82,10 +87,10 @@ SL_SIMD (sl_float_strassen_sums) (const gfloat *rows, gint32 depth, gfloat *sums
 }
 
 /* Adds to the sums a tile of rows, @stride floats apart, times weights, or times their sum with or
- * difference from @second. @ahead: they come from the second cache or from farther. */
+ * difference from @second. Weights at @next are prefetched. */
 static inline __attribute__ ((always_inline)) void
 multiply (Vec *sums, const gfloat *x, gsize stride, const gfloat *weights, const gfloat *second,
-          const Sign sign, const gboolean ahead, gint32 half)
+          const Sign sign, const gfloat *next, const gint cache, gint32 half)
 {
   const gfloat *rows[MAX_ROWS];
   SL_UNROLL
@@ -95,8 +100,8 @@ multiply (Vec *sums, const gfloat *x, gsize stride, const gfloat *weights, const
     Vec w[MAX_GROUPS];
     SL_UNROLL
     for (gint g = 0; g < MAX_GROUPS; g++) {
-      if (ahead && g * LANES % LINE == 0)
-        __builtin_prefetch (weights + PREFETCH + g * LANES);
+      if (g * LANES % LINE == 0)
+        __builtin_prefetch (next + (gsize) k * STEP + g * LANES, 0, cache);
       w[g] = load (weights + g * LANES);
       if (sign == PLUS)
         w[g] = w[g] + load (second + g * LANES);
@@ -162,32 +167,34 @@ multiply_pair (const SlFloatGemm *gemm, const SlFloatPanel *pair, const gfloat *
   gfloat *below = c + (gsize) MAX_ROWS * c_stride;
   gfloat y11[TILE] ALIGNED, y12[TILE] ALIGNED, y21[TILE] ALIGNED, y22[TILE] ALIGNED;
   Vec sums[REGISTERS], all[REGISTERS];
+  const gfloat *n11 = w12 + (gsize) depth * STEP, *n21 = n11 + (gsize) half * STEP,
+               *n12 = n11 + (gsize) depth * STEP, *n22 = n12 + (gsize) half * STEP;
   clear (sums);
-  multiply (sums, added, stride, w11, w22, PLUS, TRUE, half);
+  multiply (sums, added, stride, w11, w22, PLUS, w11 + PREFETCH, NEAR, half);
   keep (sums, y11);
   clear (sums);
-  multiply (sums, added + block, stride, w11, w11, ALONE, FALSE, half);
+  multiply (sums, added + block, stride, w11, w11, ALONE, n11, FAR, half);
   keep (sums, y21);
   combine (y11, MINUS, sums, all);
   keep (all, y22);
   clear (sums);
-  multiply (sums, rows, (gsize) depth, w12, w22, MINUS, TRUE, half);
+  multiply (sums, rows, (gsize) depth, w12, w22, MINUS, w12 + PREFETCH, NEAR, half);
   keep (sums, y12);
   combine (y22, PLUS, sums, sums);
-  multiply (sums, added + 3 * block, stride, w11, w12, PLUS, FALSE, half);
+  multiply (sums, added + 3 * block, stride, w11, w12, PLUS, n21, FAR, half);
   finish (gemm, sums, right, below, c_stride);
   clear (sums);
-  multiply (sums, x22, (gsize) depth, w21, w11, MINUS, TRUE, half);
+  multiply (sums, x22, (gsize) depth, w21, w11, MINUS, w21 + PREFETCH, NEAR, half);
   combine (y21, PLUS, sums, all);
   finish (gemm, all, left, below, c_stride);
   combine (y11, PLUS, sums, all);
   keep (all, y11);
   clear (sums);
-  multiply (sums, added + 2 * block, stride, w22, w22, ALONE, FALSE, half);
+  multiply (sums, added + 2 * block, stride, w22, w22, ALONE, n12, FAR, half);
   combine (y12, PLUS, sums, all);
   finish (gemm, all, right, c, c_stride);
   combine (y11, MINUS, sums, sums);
-  multiply (sums, added + 4 * block, stride, w21, w22, PLUS, FALSE, half);
+  multiply (sums, added + 4 * block, stride, w21, w22, PLUS, n22, FAR, half);
   finish (gemm, sums, left, c, c_stride);
 }
 
