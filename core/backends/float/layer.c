@@ -673,16 +673,17 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
 
 /* The loops of a layer, by its shape and its weights. */
 static void
-choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlGraph *graph,
-        const SlFloatSource *weights, const SlTensor *bias)
+choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node,
+        const SlFloatSource *weights)
 {
+  const SlTensor *bias = sl_float_bias (graph, node);
   const gdouble row = choose_loops (layer, isa);
   choose_sparse (layer, isa, weights);
   layer->cost_us = cost_of (layer);
   choose_winograd (layer, isa, row * layer->rows, graph);
   choose_weights (layer, weights, bias);
   sl_float_halves_depthwise (layer, weights, bias);
-  sl_float_strassen_choose (layer, graph);
+  sl_float_strassen_choose (layer, graph, node->op == SL_OP_CONV_2D);
 }
 
 /* Tiles of floats and of binary16 are packed from either direction. */
@@ -732,7 +733,7 @@ finish_layer (SlFloatLayer *layer, const SlFloatIsa *isa, SlHost *host, const Sl
   else if (weights.few_bits && !sl_float_source_straighten (&weights, error))
     return FALSE;
   else
-    choose (layer, isa, host->graph, &weights, sl_float_bias (host->graph, node));
+    choose (layer, isa, host->graph, node, &weights);
   set_work (layer, host);
   if (!packs_turned (layer) && !sl_float_source_straighten (&weights, error))
     return FALSE;

@@ -236,8 +236,8 @@ void sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n);
  * tiles of four by four. */
 gboolean sl_float_rounds (const SlGraph *graph);
 /** sl_float_strassen_choose: which panels of @layer, whose loops and weights are chosen, are pairs.
- */
-void sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph);
+ * @chains: it may be of a chain, if its weights are few */
+void sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean chains);
 /** sl_float_strassen_tiles: cuts the work items of @layer, where it has pairs, into blocks. */
 void sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host);
 /** sl_float_strassen_begin: the sums of @rows, block @i of a work item. Returns FALSE if they would

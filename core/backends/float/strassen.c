@@ -14,7 +14,7 @@
 #define MAX_WIDTH 256
 
 void
-sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph)
+sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean chains)
 {
   const SlFloatIsa *isa = layer->isa;
   const gint32 registers = (layer->channels + isa->lanes - 1) / isa->lanes,
@@ -23,8 +23,9 @@ sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph)
       || layer->tiles.weights != SL_FLOAT_SINGLE || layer->precision != SL_PRECISION_FLOAT
       || layer->narrow.x || layer->narrow.y || layer->rows < 2 * isa->max_rows
       || layer->depth < 2 * MIN_HALF || layer->depth % (2 * isa->lanes) != 0
-      || (gint64) layer->depth * layer->channels * (gint64) sizeof (gfloat)
-           <= SL_FLOAT_CHAIN_WEIGHTS
+      || (chains
+          && (gint64) layer->depth * layer->channels * (gint64) sizeof (gfloat)
+               <= SL_FLOAT_CHAIN_WEIGHTS)
       || sl_float_rounds (graph))
     return;
   /* The last panel may have a register more. */
