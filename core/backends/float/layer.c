@@ -251,16 +251,14 @@ set_tiles (SlFloatLayer *layer, guint threads)
   const gsize panel_bytes =
     (gsize) layer->depth * (gsize) width * sl_float_weight_size (layer->tiles.weights);
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
-  const gint32 unit = layer->tiles.paired > 0 ? 2 : 1, tile = unit * isa->max_rows;
-  gint32 rows = unit > 1 ? layer->tiles.blocks * tile : 8 * tile;
+  gint32 rows = 8 * isa->max_rows;
   layer->n_panels =
     (layer->tiles.deep ? (channels + width - 1) / width : sl_float_panels (isa, channels))
     * layer->groups;
-  gint32 panels = unit > 1 ? layer->n_panels
-                           : (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
+  gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
   if (layer->rows >= MIN_TILES * isa->max_rows * (gint32) threads)
-    rows = CLAMP (layer->rows / pieces / tile * tile, tile, rows);
-  while (panels > unit && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
+    rows = CLAMP (layer->rows / pieces / isa->max_rows * isa->max_rows, isa->max_rows, rows);
+  while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
     panels = (panels + 1) / 2;
   layer->threads = (gint32) threads;
   layer->tile_rows = rows;
@@ -268,7 +266,7 @@ set_tiles (SlFloatLayer *layer, guint threads)
   if (layer->chunks > 1 && layer->rows <= rows)
     layer->chunks =
       MIN ((layer->chunks + (gint32) threads - 1) / (gint32) threads * (gint32) threads,
-           layer->n_panels / unit);
+           layer->n_panels);
 }
 
 static void
@@ -498,7 +496,6 @@ set_multiply (SlFloatLayer *layer, SlHost *host)
                                                                     : isa->gemm;
   if (layer->tiles.pairs != NULL)
     sl_float_need_scratch (layer, host, SL_FLOAT_PAIRS_SCRATCH (isa->max_rows, layer->depth));
-  sl_float_strassen_tiles (layer, host);
 }
 
 /* Tiles of rows, and where threads outnumber them, of channels. */
@@ -708,6 +705,8 @@ set_work (SlFloatLayer *layer, SlHost *host)
     set_sparse_tiles (layer, host);
   else if (layer->mode == SL_FLOAT_WINOGRAD)
     sl_float_winograd_tiles (layer, host);
+  else if (layer->tiles.paired > 0)
+    sl_float_strassen_tiles (layer, host);
   else
     set_tiles (layer, host->threads);
   if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)

@@ -198,7 +198,7 @@ sl_float_has_strips (const SlFloatLayer *layer)
 }
 
 /** Most blocks of a work item. */
-#define SL_FLOAT_MAX_BLOCKS 4
+#define SL_FLOAT_MAX_BLOCKS 8
 /** Most bytes of weights of a layer in a chain, which are read again for each row of pixels. */
 #define SL_FLOAT_CHAIN_WEIGHTS 262144
 

@@ -149,21 +149,29 @@ typedef struct
   gint32 first, rows, panel, end;
 } Piece;
 
+/* The last one of blocks has the rows behind them, too, which are too few to read all weights for.
+ */
+static gint32
+tiles_of (const SlFloatLayer *layer)
+{
+  const gint32 whole = layer->tiles.paired > 0 ? 2 * layer->isa->max_rows : 1;
+  return (layer->rows / whole * whole + layer->tile_rows - 1) / layer->tile_rows;
+}
+
 /* A thread's tiles follow each other, each chunk's before the next chunk's, so that weights of a
  * chunk stay in its cache. */
 static Piece
 piece_of (const SlFloatLayer *layer, gint32 item)
 {
-  const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
+  const gint32 tiles = tiles_of (layer);
   gint32 start = 0, end = tiles;
   for (gint32 thread = 1;
        thread <= layer->threads && (end = tiles * thread / layer->threads) * layer->chunks <= item;
        thread++)
     start = end;
-  const gint32 place = item - start * layer->chunks,
-               first = (start + place % (end - start)) * layer->tile_rows,
-               chunk = place / (end - start);
-  return (Piece){ first, MIN (layer->tile_rows, layer->rows - first),
+  const gint32 place = item - start * layer->chunks, tile = start + place % (end - start),
+               first = tile * layer->tile_rows, chunk = place / (end - start);
+  return (Piece){ first, tile < tiles - 1 ? layer->tile_rows : layer->rows - first,
                   sl_float_first_panel (layer, chunk), sl_float_first_panel (layer, chunk + 1) };
 }
 
@@ -663,8 +671,7 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
                  two = layer->mode == SL_FLOAT_ADD || layer->mode == SL_FLOAT_MULTIPLY;
   const SlFloatRun run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : turned],
                            two ? inputs[!turned] : NULL, output };
-  const gint32 tiles =
-    layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
+  const gint32 tiles = layer->mode <= SL_FLOAT_WINDOW ? tiles_of (layer) : 0;
   switch (layer->mode) {
     case SL_FLOAT_SPARSE:
     case SL_FLOAT_DIRECT:

@@ -12,6 +12,7 @@
 #define SUMS_BYTES 524288
 #define STEP_BYTES 262144
 #define MAX_WIDTH 256
+#define ITEMS_A_THREAD 2
 
 void
 sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean chains)
@@ -34,18 +35,25 @@ sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean ch
                         / 2 * 2;
 }
 
+/* With threads there are a few items for each; by rows, so that a thread reads what it wrote, and
+ * where there are too few, by channels, too. */
 void
 sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host)
 {
   const SlFloatIsa *isa = layer->isa;
-  const gint32 width = isa->lanes * isa->max_groups;
+  const gint32 width = isa->lanes * isa->max_groups, rows = 2 * isa->max_rows,
+               all = layer->rows / rows,
+               least = host->threads > 1 ? ITEMS_A_THREAD * (gint32) host->threads : 1;
   const gsize block = SL_FLOAT_STRASSEN_SCRATCH (isa->max_rows, layer->depth),
               panel = (gsize) layer->depth * (gsize) width * sizeof (gfloat);
-  if (layer->tiles.paired == 0)
-    return;
-  layer->tiles.blocks = (gint32) CLAMP (SUMS_BYTES / block, 1, SL_FLOAT_MAX_BLOCKS);
-  layer->tiles.step = (gint32) CLAMP (STEP_BYTES / panel, 1, (gsize) (MAX_WIDTH / width)) / 2 * 2;
-  layer->tiles.step = MAX (layer->tiles.step, 2);
+  const gint32 most = (gint32) CLAMP (SUMS_BYTES / block, 1, SL_FLOAT_MAX_BLOCKS),
+               items = MAX ((all + most - 1) / most, MIN (least, all));
+  layer->threads = (gint32) host->threads;
+  layer->n_panels = sl_float_panels (isa, layer->channels);
+  layer->tiles.blocks = (all + items - 1) / items;
+  layer->tile_rows = layer->tiles.blocks * rows;
+  layer->chunks = MIN ((least + items - 1) / items, layer->n_panels / 2);
+  layer->tiles.step = MAX (MIN ((gint32) (STEP_BYTES / panel), MAX_WIDTH / width) / 2 * 2, 2);
   sl_float_need_scratch (layer, host, block * (gsize) layer->tiles.blocks);
 }
 
