@@ -9,7 +9,7 @@
 #define MIN_HALF 64
 /* Bytes of sums of a work item, and of weights that stay in the second cache while its blocks pass;
  * and the results of these in a row, which stay in the first. */
-#define SUMS_BYTES 524288
+#define SUMS_BYTES 131072
 #define STEP_BYTES 262144
 #define MAX_WIDTH 256
 #define ITEMS_A_THREAD 2

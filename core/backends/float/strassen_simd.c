@@ -29,13 +29,17 @@
 #define LINE 16
 #define PREFETCH 512
 #define ALIGNED __attribute__ ((aligned (64)))
-/* The rounding errors of a row are up to those of another one's magnitude. */
+/* The magnitudes of two rows of a block differ by this factor at most: rounding errors of the
+ * larger one are in both. */
 #define MOST_APART 64
 
-/* Into which cache the prefetched weights go: those of this product into the first, those of the
- * next pair, which may come from memory, into the second. */
-#define NEAR 3
-#define FAR 2
+/* Into which cache weights are prefetched: those of this product into the first, those of the next
+ * pair, which may come from memory, into the second. */
+typedef enum
+{
+  NEAR,
+  FAR
+} Cache;
 
 typedef enum
 {
@@ -90,7 +94,7 @@ SL_SIMD (sl_float_strassen_sums) (const gfloat *rows, gint32 depth, gfloat *sums
  * difference from @second. Weights at @next are prefetched. */
 static inline __attribute__ ((always_inline)) void
 multiply (Vec *sums, const gfloat *x, gsize stride, const gfloat *weights, const gfloat *second,
-          const Sign sign, const gfloat *next, const gint cache, gint32 half)
+          const Sign sign, const gfloat *next, const Cache cache, gint32 half)
 {
   const gfloat *rows[MAX_ROWS];
   SL_UNROLL
@@ -100,8 +104,12 @@ multiply (Vec *sums, const gfloat *x, gsize stride, const gfloat *weights, const
     Vec w[MAX_GROUPS];
     SL_UNROLL
     for (gint g = 0; g < MAX_GROUPS; g++) {
-      if (g * LANES % LINE == 0)
-        __builtin_prefetch (next + (gsize) k * STEP + g * LANES, 0, cache);
+      if (g * LANES % LINE == 0) {
+        if (cache == NEAR)
+          __builtin_prefetch (next + (gsize) k * STEP + g * LANES, 0, 3);
+        else
+          __builtin_prefetch (next + (gsize) k * STEP + g * LANES, 0, 2);
+      }
       w[g] = load (weights + g * LANES);
       if (sign == PLUS)
         w[g] = w[g] + load (second + g * LANES);
@@ -155,25 +163,25 @@ finish (const SlFloatGemm *gemm, const Vec *sums, gint32 channel, gfloat *c, gsi
   }
 }
 
+/* A block by a pair. */
 static void
 multiply_pair (const SlFloatGemm *gemm, const SlFloatPanel *pair, const gfloat *rows, gint32 depth,
                const gfloat *added, gfloat *c, gsize c_stride)
 {
   const gint32 half = depth / 2, left = pair[0].channel, right = pair[1].channel;
-  const gsize stride = SL_FLOAT_STRASSEN_ROW (depth), block = MAX_ROWS * stride;
-  const gfloat *w11 = pair[0].weights, *w21 = w11 + (gsize) half * STEP, *w12 = pair[1].weights,
-               *w22 = w12 + (gsize) half * STEP;
+  const gsize stride = SL_FLOAT_STRASSEN_ROW (depth), block = MAX_ROWS * stride,
+              quarter = (gsize) half * STEP;
+  const gfloat *w11 = pair[0].weights, *w21 = w11 + quarter, *w12 = pair[1].weights,
+               *w22 = w12 + quarter, *next = w22 + quarter;
   const gfloat *x22 = rows + (gsize) MAX_ROWS * (gsize) depth + half;
   gfloat *below = c + (gsize) MAX_ROWS * c_stride;
   gfloat y11[TILE] ALIGNED, y12[TILE] ALIGNED, y21[TILE] ALIGNED, y22[TILE] ALIGNED;
   Vec sums[REGISTERS], all[REGISTERS];
-  const gfloat *n11 = w12 + (gsize) depth * STEP, *n21 = n11 + (gsize) half * STEP,
-               *n12 = n11 + (gsize) depth * STEP, *n22 = n12 + (gsize) half * STEP;
   clear (sums);
   multiply (sums, added, stride, w11, w22, PLUS, w11 + PREFETCH, NEAR, half);
   keep (sums, y11);
   clear (sums);
-  multiply (sums, added + block, stride, w11, w11, ALONE, n11, FAR, half);
+  multiply (sums, added + block, stride, w11, w11, ALONE, next, FAR, half);
   keep (sums, y21);
   combine (y11, MINUS, sums, all);
   keep (all, y22);
@@ -181,7 +189,7 @@ multiply_pair (const SlFloatGemm *gemm, const SlFloatPanel *pair, const gfloat *
   multiply (sums, rows, (gsize) depth, w12, w22, MINUS, w12 + PREFETCH, NEAR, half);
   keep (sums, y12);
   combine (y22, PLUS, sums, sums);
-  multiply (sums, added + 3 * block, stride, w11, w12, PLUS, n21, FAR, half);
+  multiply (sums, added + 3 * block, stride, w11, w12, PLUS, next + quarter, FAR, half);
   finish (gemm, sums, right, below, c_stride);
   clear (sums);
   multiply (sums, x22, (gsize) depth, w21, w11, MINUS, w21 + PREFETCH, NEAR, half);
@@ -190,11 +198,11 @@ multiply_pair (const SlFloatGemm *gemm, const SlFloatPanel *pair, const gfloat *
   combine (y11, PLUS, sums, all);
   keep (all, y11);
   clear (sums);
-  multiply (sums, added + 2 * block, stride, w22, w22, ALONE, n12, FAR, half);
+  multiply (sums, added + 2 * block, stride, w22, w22, ALONE, next + 2 * quarter, FAR, half);
   combine (y12, PLUS, sums, all);
   finish (gemm, all, right, c, c_stride);
   combine (y11, MINUS, sums, sums);
-  multiply (sums, added + 4 * block, stride, w21, w22, PLUS, n22, FAR, half);
+  multiply (sums, added + 4 * block, stride, w21, w22, PLUS, next + 3 * quarter, FAR, half);
   finish (gemm, sums, left, c, c_stride);
 }
 
