@@ -151,7 +151,7 @@ test_error (void)
   }
 }
 
-/* Limits are those of the results, not of what is added up. */
+/* Limits hold for results, and not for the products that they are made of. */
 static void
 test_limits (void)
 {
