@@ -12,7 +12,7 @@
 #define SUMS_BYTES 131072
 #define STEP_BYTES 262144
 #define MAX_WIDTH 256
-#define ITEMS_A_THREAD 2
+#define ITEMS_A_THREAD 4
 
 void
 sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean chains)
