@@ -38,8 +38,8 @@ fit (const Steps *s, const gint8 *a, const gint8 *b)
 }
 
 /* Offsets are numbers of steps, so they tell which step went where. */
-static gint32
-pair_steps (Steps *s, GRand *rand)
+static void
+fill (Steps *s, GRand *rand)
 {
   for (gint32 i = 0; i < s->n; i++) {
     s->offsets[i] = i;
@@ -47,6 +47,12 @@ pair_steps (Steps *s, GRand *rand)
       ((gint8 *) s->weights)[i * s->lanes * UNIT + k] =
         (gint8) g_rand_int_range (rand, MAX (-s->most, -128), MIN (s->most, 127) + 1);
   }
+}
+
+static gint32
+pair_steps (Steps *s, GRand *rand)
+{
+  fill (s, rand);
   return sl_int8_pair_steps (s->n, s->lanes, s->limit, (const guint8 *) s->weights, s->offsets,
                              (guint8 *) s->ordered, s->ordered_offsets);
 }
@@ -83,6 +89,39 @@ test_pairs (void)
                 .most = g_rand_int_range (rand, 0, 129) };
     const gint32 twos = pair_steps (&s, rand);
     check (&s, twos);
+    if (4 * s.most <= s.limit - 4)
+      g_assert_cmpint (twos, ==, s.n / 2);
+  }
+}
+
+/* Neighbours are put together in place: those that fit come first, each step keeps its offset, and
+ * the odd step stays last. */
+static void
+test_neighbours (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
+  for (guint i = 0; i < 2000; i++) {
+    Steps s = { .n = g_rand_int_range (rand, 1, MOST_STEPS + 1),
+                .lanes = i % 3 == 0 ? 8 : 16,
+                .limit = 258,
+                .most = g_rand_int_range (rand, 0, 129) };
+    const gsize each = (gsize) (s.lanes * UNIT);
+    gint32 expected = 0;
+    fill (&s, rand);
+    for (gint32 k = 0; k + 1 < s.n; k += 2)
+      expected += fit (&s, (const gint8 *) s.weights + (gsize) k * each,
+                       (const gint8 *) s.weights + (gsize) (k + 1) * each);
+    memcpy (s.ordered, s.weights, sizeof s.ordered);
+    memcpy (s.ordered_offsets, s.offsets, sizeof s.offsets);
+    const gint32 twos =
+      sl_int8_join_neighbours (s.n, s.lanes, s.limit, (guint8 *) s.ordered, s.ordered_offsets);
+    check (&s, twos);
+    for (gint32 k = 0; k < twos; k++)
+      g_assert_cmpint (s.ordered_offsets[2 * k] + 1, ==, s.ordered_offsets[2 * k + 1]);
+    if (s.n % 2 == 1)
+      g_assert_cmpint (s.ordered_offsets[s.n - 1], ==, s.n - 1);
+    /* Sums of 255 and 256 are as one. */
+    g_assert_cmpint (twos, <=, expected);
     if (4 * s.most <= s.limit - 4)
       g_assert_cmpint (twos, ==, s.n / 2);
   }
@@ -164,6 +203,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/int8-pairs/together", test_pairs);
+  g_test_add_func ("/core/int8-pairs/neighbours", test_neighbours);
   g_test_add_func ("/core/int8-pairs/least", test_least);
   g_test_add_func ("/core/int8-pairs/take", test_take);
   g_test_add_func ("/core/int8-pairs/limit", test_limit);

@@ -38,10 +38,12 @@ struct _SlInt8Attention
   const SlScratch *scratch;
 };
 
-/** Keys or values as the weights of a layer. */
+/** Keys or values as the weights of a layer; @offsets: (instruction sets with @pairs) where their
+ * steps read, by panel. */
 typedef struct
 {
   guint8 *weights;
+  gint32 *offsets;
   gint32 *bias;
   gfloat *scale, *lean;
 } Packed;
@@ -111,8 +113,11 @@ set_memory (const SlInt8Attention *m, guint8 *at, Memory *memory)
   gsize used = 0;
   Packed *const parts[] = { &memory->keys, &memory->values };
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
-    const gsize n = i == 0 ? keys : columns;
-    parts[i]->weights = take (at, &used, n * (i == 0 ? m->query_bytes : m->share_bytes));
+    const gsize n = i == 0 ? keys : columns, row = i == 0 ? m->query_bytes : m->share_bytes;
+    parts[i]->weights = take (at, &used, n * row);
+    if (m->isa->pairs)
+      parts[i]->offsets =
+        take (at, &used, n / (gsize) m->isa->lanes * row * sizeof parts[i]->offsets[0]);
     parts[i]->bias = take (at, &used, n * sizeof (gint32));
     parts[i]->scale = take (at, &used, n * sizeof (gfloat));
     parts[i]->lean = take (at, &used, n * sizeof (gfloat));
@@ -164,12 +169,30 @@ sl_int8_attention_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   return m;
 }
 
+static gint32
+steps_of (const SlInt8Panel *panel)
+{
+  return panel->steps + panel->n_extra;
+}
+
+/* Lets the steps of @panel come in any order, so that two can be put together. */
+static void
+set_offsets (SlInt8Panel *panel, gint32 unit, gint32 *offsets)
+{
+  panel->n_extra = panel->steps;
+  panel->steps = 0;
+  panel->extra = offsets;
+  for (gint32 i = 0; i < panel->n_extra; i++)
+    offsets[i] = i * unit;
+}
+
 /* Panels of @columns columns with @steps steps; returns how many. */
 static gint32
-cut_panels (const SlInt8Attention *m, gint32 columns, gint32 steps, const guint8 *weights,
+cut_panels (const SlInt8Attention *m, gint32 columns, gint32 steps, const Packed *packed,
             SlInt8Panel *panels)
 {
   const SlInt8Isa *isa = m->isa;
+  const guint8 *weights = packed->weights;
   const gint32 registers = sl_score_pieces (columns, isa->lanes),
                n = sl_score_pieces (registers, isa->max_groups);
   for (gint32 p = 0; p < n; p++) {
@@ -179,6 +202,8 @@ cut_panels (const SlInt8Attention *m, gint32 columns, gint32 steps, const guint8
                                .groups = end - begin,
                                .channel = begin * isa->lanes,
                                .channels = MIN (end * isa->lanes, columns) - begin * isa->lanes };
+    if (isa->pairs)
+      set_offsets (&panels[p], isa->unit, packed->offsets + p * steps);
     weights += (gsize) (steps * (end - begin) * isa->lanes * isa->unit) * m->element;
   }
   return n;
@@ -207,7 +232,7 @@ pack_keys (const Block *block, const SlInt8Panel *panel, gint32 first)
 {
   const SlInt8Attention *m = block->m;
   const gsize unit = (gsize) m->isa->unit, width = panel_width (m, panel),
-              depth = (gsize) panel->steps * unit, column = (gsize) (first - panel->channel);
+              depth = (gsize) steps_of (panel) * unit, column = (gsize) (first - panel->channel);
   const gint32 end = MIN (first + TOGETHER, panel->channel + panel->channels);
   gint8 *const lines = block->memory.lines;
   memset (lines, 0, TOGETHER * depth);
@@ -300,7 +325,7 @@ set_sums (const Block *block, const SlInt8Panel *panels, gint32 n_panels, const 
 {
   const SlInt8Attention *m = block->m;
   const SlInt8Row one = { 1, 0 };
-  const gsize n = (gsize) (panels[0].steps * m->isa->unit);
+  const gsize n = (gsize) (steps_of (&panels[0]) * m->isa->unit);
   const gint32 zero = m->isa->signed_values && !m->isa->either ? 128 : 0;
   for (gsize i = 0; i < columns; i++) {
     packed->bias[i] = 0;
@@ -321,6 +346,16 @@ set_sums (const Block *block, const SlInt8Panel *panels, gint32 n_panels, const 
   }
 }
 
+/* Puts steps first whose products are added in 16 bits with those of the next one. */
+static void
+join_steps (const SlInt8Attention *m, SlInt8Panel *panels, gint32 n)
+{
+  for (gint32 p = 0; m->isa->pairs && p < n; p++)
+    panels[p].twos = sl_int8_join_neighbours (
+      panels[p].n_extra, (gint32) panel_width (m, &panels[p]), G_MAXINT16 / m->isa->last,
+      (guint8 *) panels[p].weights, (gint32 *) panels[p].extra);
+}
+
 static void
 pack (Block *block)
 {
@@ -328,8 +363,8 @@ pack (Block *block)
   const Memory *memory = &block->memory;
   const gint32 unit = m->isa->unit, steps = sl_score_pieces (block->n, unit);
   block->key_panels =
-    cut_panels (m, block->n, sl_score_pieces (m->depth, unit), memory->keys.weights, block->keys);
-  block->value_panels = cut_panels (m, m->width, steps, memory->values.weights, block->values);
+    cut_panels (m, block->n, sl_score_pieces (m->depth, unit), &memory->keys, block->keys);
+  block->value_panels = cut_panels (m, m->width, steps, &memory->values, block->values);
   for (gint32 p = 0; p < block->key_panels; p++) {
     const SlInt8Panel *panel = &block->keys[p];
     for (gint32 j = 0; j < (gint32) panel_width (m, panel); j += TOGETHER)
@@ -337,6 +372,8 @@ pack (Block *block)
   }
   for (gint32 step = 0; step < steps; step++)
     pack_values (block, step);
+  join_steps (m, block->keys, block->key_panels);
+  join_steps (m, block->values, block->value_panels);
   set_sums (block, block->keys, block->key_panels, &memory->keys, (gsize) block->n, m->a->k_scale);
   set_sums (block, block->values, block->value_panels, &memory->values, (gsize) m->width,
             m->a->v_scale);

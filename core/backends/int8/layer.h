@@ -107,6 +107,10 @@ void sl_int8_take (const SlInt8Weights *weights, const gint16 *values, gint32 n,
  * fit 16 bits together; and the same of where they read. Returns: how many twos */
 gint32 sl_int8_pair_steps (gint32 n, gint32 lanes, gint32 limit, const guint8 *weights,
                            const gint32 *offsets, guint8 *to, gint32 *to_offsets);
+/** sl_int8_join_neighbours: the same in place and without memory: of steps that follow each other,
+ * the first and the second, and so on. */
+gint32 sl_int8_join_neighbours (gint32 n, gint32 lanes, gint32 limit, guint8 *weights,
+                                gint32 *offsets);
 
 /** sl_int8_add_supports, sl_int8_add_init: as sl_int8_supports(), and the rest of a layer whose
  * output is set. */

@@ -209,3 +209,57 @@ sl_int8_pair_steps (gint32 n, gint32 lanes, gint32 limit, const guint8 *weights,
   }
   return twos;
 }
+
+static inline Bytes
+bytes_at (const guint8 *at)
+{
+  Bytes x;
+  memcpy (&x, at, sizeof x);
+  return x;
+}
+
+/* Whether the step at @weights, of @each of them, and the next one fit 16 bits together. */
+static gboolean
+fits_next (const guint8 *weights, gsize each, guint8 limit)
+{
+  Bytes beyond = { 0 };
+  for (gsize i = 0; i < each; i += BLOCK) {
+    const Bytes first = sums_of ((SignedBytes) bytes_at (weights + i)),
+                second = sums_of ((SignedBytes) bytes_at (weights + each + i));
+    beyond |= (Bytes) (first > limit) | (Bytes) (second > limit - first);
+  }
+  return !any (beyond);
+}
+
+static void
+swap (guint8 *a, guint8 *b, gsize n)
+{
+  for (gsize i = 0; i < n; i += BLOCK) {
+    const Bytes x = bytes_at (a + i), y = bytes_at (b + i);
+    memcpy (a + i, &y, sizeof y);
+    memcpy (b + i, &x, sizeof x);
+  }
+}
+
+gint32
+sl_int8_join_neighbours (gint32 n, gint32 lanes, gint32 limit, guint8 *weights, gint32 *offsets)
+{
+  const gsize each = (gsize) (lanes * UNIT);
+  const guint8 most = (guint8) MIN (limit, MOST_SUM - 1);
+  gint32 twos = 0, end = n / 2;
+  while (twos < end) {
+    guint8 *const at = weights + 2 * (gsize) twos * each;
+    if (fits_next (at, each, most)) {
+      twos++;
+      continue;
+    }
+    end--;
+    swap (at, weights + 2 * (gsize) end * each, 2 * each);
+    for (gint32 i = 0; i < 2; i++) {
+      const gint32 offset = offsets[2 * twos + i];
+      offsets[2 * twos + i] = offsets[2 * end + i];
+      offsets[2 * end + i] = offset;
+    }
+  }
+  return twos;
+}
