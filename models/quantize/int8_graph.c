@@ -15,6 +15,9 @@
 #define MIN_RATIO (1.0f / (1 << 24))
 /* Of a channel of zeros. */
 #define LEAST_SCALE 1e-30f
+/* Mean magnitude of the values of a channel of a dynamic layer: AVX2 adds the products of four
+ * weights in 16 bits, which those of channels whose weights are evenly spread over 8 bits leave. */
+#define MOST_MEAN 53
 
 typedef struct
 {
@@ -180,13 +183,19 @@ choose_weight_scales (const Layer *layer)
   gfloat whole = 0;
   for (gsize o = 0; o < layer->channels; o++) {
     gfloat most = 0;
+    gdouble sum = 0;
     for (gsize i = 0; i < layer->outer; i++)
-      for (gsize k = 0; k < layer->inner; k++)
-        most = MAX (most, fabsf (weights[place (layer, i, o, k)]));
+      for (gsize k = 0; k < layer->inner; k++) {
+        const gfloat size = fabsf (weights[place (layer, i, o, k)]);
+        most = MAX (most, size);
+        sum += (gdouble) size;
+      }
+    const gdouble mean = sum / (gdouble) (layer->outer * layer->inner),
+                  even = layer->dynamic ? mean / MOST_MEAN : 0;
     const gdouble room = bias != NULL && !layer->dynamic
                            ? fabs ((gdouble) bias[o]) / (MAX_BIAS * (gdouble) layer->input_scale)
                            : 0;
-    layer->scales[o] = MAX (most / MAX_VALUE, MAX ((gfloat) room, least));
+    layer->scales[o] = MAX (MAX (most / MAX_VALUE, (gfloat) even), MAX ((gfloat) room, least));
     whole = MAX (whole, layer->scales[o]);
   }
   for (gsize o = 0; o < layer->channels && layer->single; o++)
