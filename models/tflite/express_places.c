@@ -95,7 +95,7 @@ reshaped (Build *b, gint32 tensor, SlDtype dtype, guint rank, const gint32 *dims
 /* Elements of the flat tensor: their index along the axis times the step of that, and where the
  * other dimensions are. */
 static void
-gather_elements (Build *b, const SlGraph *from, const gint32 inputs[2])
+gather_elements (Build *b, const SlGraph *from, const gint32 *inputs)
 {
   static const SlOpParams limited = { .axis = { .indexing = SL_INDEX_LIMITED } };
   const SlTensor *x = sl_node_input (from, b->node, 0), *index = sl_node_input (from, b->node, 1);
@@ -199,10 +199,12 @@ batches (Build *b, const SlTensor *x)
   return constant (b, SL_DTYPE_F32, 4, dims, first, (gsize) x->dims[0] * sizeof first[0]);
 }
 
-static void
-grid_sample (Build *b, const SlGraph *from, const gint32 inputs[2])
+/* Samples of the picture @x at the places of @grid, whose tensors are @inputs; @output: it is made,
+ * -1 = a new one. Returns what is made. */
+static gint32
+grid_sample (Build *b, const SlTensor *x, const SlTensor *grid, const gint32 inputs[2],
+             gint32 output)
 {
-  const SlTensor *x = sl_node_input (from, b->node, 0), *grid = sl_node_input (from, b->node, 1);
   const gint32 flat[2] = { x->dims[0] * x->dims[1] * x->dims[2], x->dims[3] },
                dims[4] = { grid->dims[0], grid->dims[1], grid->dims[2], x->dims[3] };
   const gint32 pixels = reshaped (b, inputs[0], SL_DTYPE_F32, 2, flat),
@@ -222,30 +224,87 @@ grid_sample (Build *b, const SlGraph *from, const gint32 inputs[2])
                  part = node (b, SL_OP_MUL, found, weight, SL_DTYPE_F32, 4, dims);
     if (i == 0)
       sum = part;
-    else if (i < 3)
+    else if (i < 3 || output < 0)
       sum = node (b, SL_OP_ADD, sum, part, SL_DTYPE_F32, 4, dims);
     else
-      node_to (b, SL_OP_ADD, sum, part, NULL, b->node->outputs[0]);
+      sum = node_to (b, SL_OP_ADD, sum, part, NULL, output);
   }
+  return sum;
+}
+
+/* The @n tensors @parts, one behind the other along dimension 2, of which there are @dims then. */
+static gint32
+joined (Build *b, const gint32 *parts, guint n, const gint32 dims[4])
+{
+  const SlOpParams params = { .concat = { .axis = 2 } };
+  SlTensor tensor = { .name = "samples", .dtype = SL_DTYPE_F32, .rank = 4 };
+  tensor.bytes = sizeof (gfloat);
+  for (guint i = 0; i < 4; i++) {
+    tensor.dims[i] = dims[i];
+    tensor.bytes *= (gsize) dims[i];
+  }
+  const gint32 output = b->failed ? -1 : added (b, sl_graph_add_tensor (b->to, &tensor, b->error));
+  if (!b->failed)
+    b->failed = !sl_graph_add_node (b->to, SL_OP_CONCATENATION, b->node->index, parts, n, &output,
+                                    1, &params, b->error);
+  return b->failed ? -1 : output;
+}
+
+/* Sums of weighed samples, as fuse_samples found them. */
+static void
+weighed_samples (Build *b, const SlGraph *from, const gint32 *inputs)
+{
+  const SlOpParams kept = { .reduce = { .keep_dims = TRUE } };
+  gint32 parts[SL_MAX_OPERANDS], dims[4] = { 0 }, samples = 0;
+  guint n = 0;
+  for (guint i = 0; i < b->node->n_inputs; i += i == 0 ? 3 : 2) {
+    const SlTensor *x = sl_node_input (from, b->node, i),
+                   *grid = sl_node_input (from, b->node, i + 1);
+    const gint32 here[2] = { inputs[i], inputs[i + 1] };
+    parts[n++] = grid_sample (b, x, grid, here, -1);
+    samples += grid->dims[2];
+    memcpy (dims, grid->dims, 2 * sizeof dims[0]);
+    dims[3] = x->dims[3];
+  }
+  dims[2] = samples;
+  const gint32 each[4] = { dims[0], dims[1], samples, 1 },
+               all = n > 1 ? joined (b, parts, n, dims) : parts[0],
+               weights = reshaped (b, inputs[2], SL_DTYPE_F32, 4, each);
+  node_to (b, SL_OP_SUM, node (b, SL_OP_MUL, all, weights, SL_DTYPE_F32, 4, dims),
+           ints (b, (const gint32[]){ 2 }, 1), &kept, b->node->outputs[0]);
+}
+
+static gboolean
+fits (const SlTensor *x)
+{
+  return x->rank == 4 && sl_tensor_count (x) / (gsize) x->dims[3] <= MAX_PIXELS;
 }
 
 gboolean
 sl_express_places_fits (const SlGraph *graph, const SlNode *node)
 {
-  const SlTensor *x = sl_node_input (graph, node, 0);
   if (node->op == SL_OP_GATHER_ELEMENTS)
-    return sl_tensor_count (x) <= G_MAXINT32;
-  return node->op == SL_OP_GRID_SAMPLE && x->rank == 4
-         && node->params.grid_sample.mode == SL_SAMPLE_LINEAR
-         && node->params.grid_sample.border != SL_BORDER_MIRROR
-         && sl_tensor_count (x) / (gsize) x->dims[3] <= MAX_PIXELS;
+    return sl_tensor_count (sl_node_input (graph, node, 0)) <= G_MAXINT32;
+  if (node->op != SL_OP_GRID_SAMPLE || node->params.grid_sample.mode != SL_SAMPLE_LINEAR
+      || node->params.grid_sample.border == SL_BORDER_MIRROR)
+    return FALSE;
+  gboolean all = TRUE;
+  for (guint i = 0; i < node->n_inputs; i += i == 0 ? 3 : 2)
+    all &= fits (sl_node_input (graph, node, i));
+  return all;
 }
 
 gboolean
-sl_express_places (SlGraph *to, const SlGraph *from, const SlNode *node, const gint32 inputs[2],
+sl_express_places (SlGraph *to, const SlGraph *from, const SlNode *node, const gint32 *inputs,
                    GError **error)
 {
   Build b = { .to = to, .arena = sl_graph_arena (to), .node = node, .error = error };
-  (node->op == SL_OP_GATHER_ELEMENTS ? gather_elements : grid_sample) (&b, from, inputs);
+  if (node->op == SL_OP_GATHER_ELEMENTS)
+    gather_elements (&b, from, inputs);
+  else if (node->n_inputs == 2)
+    grid_sample (&b, sl_node_input (from, node, 0), sl_node_input (from, node, 1), inputs,
+                 node->outputs[0]);
+  else
+    weighed_samples (&b, from, inputs);
   return !b.failed;
 }

@@ -15,4 +15,4 @@ gboolean sl_express_places_fits (const SlGraph *graph, const SlNode *node);
  * Returns: FALSE with @error set where the graph is full.
  */
 gboolean sl_express_places (SlGraph *to, const SlGraph *from, const SlNode *node,
-                            const gint32 inputs[2], GError **error);
+                            const gint32 *inputs, GError **error);

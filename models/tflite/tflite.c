@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/fail.h"
+#include "models/tflite/find_sample.h"
 #include "models/tflite/flatbuffer.h"
 #include "models/numbers.h"
 #include "models/reader.h"
@@ -673,13 +674,16 @@ read_operator (Reader *reader, guint index, GError **error)
   if (code->op->op == SL_OP_FULLY_CONNECTED)
     params.fully_connected.dynamic = params.fully_connected.dynamic && !reader->keep_activations
                                      && tfl_rounds_rows (reader->graph, inputs, n_inputs);
+  const gboolean samples = code->op->op == SL_OP_ADD && !reader->keep_activations && n_inputs == 2
+                           && out.count == 1 && params.binary.activation == SL_ACTIVATION_NONE
+                           && tfl_find_sample (reader->graph, inputs, outputs[0], inputs, &params);
   return sl_fb_check (&reader->fb, error)
          && (code->op->op != SL_OP_CONV_2D || reader->keep_activations
              || tfl_round_activations (reader->graph, index, &params.window, inputs, n_inputs,
                                        error))
          && read_signed_weights (reader, code->op->op, inputs, n_inputs, error)
-         && sl_graph_add_node (reader->graph, code->op->op, index, inputs, n_inputs, outputs,
-                               out.count, &params, error);
+         && sl_graph_add_node (reader->graph, samples ? SL_OP_GRID_SAMPLE : code->op->op, index,
+                               inputs, n_inputs, outputs, out.count, &params, error);
 }
 
 static gboolean

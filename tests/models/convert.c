@@ -194,7 +194,7 @@ test_quantised_border (void)
   }
 }
 
-/* Elements at computed places: their numbers, and pixels between which a grid lies. */
+/* Elements at computed places: their numbers. */
 #define HEIGHT 5
 #define WIDTH 7
 #define PLACES 6
@@ -263,73 +263,11 @@ test_elements (void)
     check_elements (axis);
 }
 
-static double
-pixel (const gfloat *x, gint row, gint column, gboolean edge)
-{
-  if (!edge && (row < 0 || row >= HEIGHT || column < 0 || column >= WIDTH))
-    return 0;
-  return (double) x[CLAMP (row, 0, HEIGHT - 1) * WIDTH + CLAMP (column, 0, WIDTH - 1)];
-}
-
-static void
-check_grid (gboolean align, gboolean edge)
-{
-  enum
-  {
-    BATCH = 2,
-    CHANNELS = 3,
-    PLANE = HEIGHT * WIDTH
-  };
-  gfloat x[BATCH * CHANNELS * PLANE], grid[BATCH * PLACES * 2 * 2],
-    y[BATCH * CHANNELS * PLACES * 2];
-  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
-  SlOnnxWriter *w = sl_onnx_writer_new (20);
-  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4,
-                        (const gint64[]){ BATCH, CHANNELS, HEIGHT, WIDTH });
-  sl_onnx_writer_input (w, "g", SL_ONNX_FLOAT, 4, (const gint64[]){ BATCH, PLACES, 2, 2 });
-  sl_onnx_writer_node (w, "GridSample", "x,g", "y",
-                       align ? "align_corners i 1" : "align_corners i 0",
-                       edge ? "padding_mode s border" : "padding_mode s zeros", NULL);
-  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
-  for (guint i = 0; i < G_N_ELEMENTS (x); i++)
-    x[i] = (gfloat) g_rand_double_range (rand, -1, 1);
-  for (guint i = 0; i < G_N_ELEMENTS (grid); i++)
-    grid[i] = (gfloat) g_rand_double_range (rand, -1.5, 1.5);
-  grid[0] = 1e9f;
-  grid[2] = -1e9f;
-  run_converted (w, x, G_N_ELEMENTS (x), grid, G_N_ELEMENTS (grid), y, G_N_ELEMENTS (y));
-  for (guint i = 0; i < G_N_ELEMENTS (y); i++) {
-    const guint place = i % (PLACES * 2), plane = i / (PLACES * 2), batch = plane / CHANNELS;
-    const double gx = (double) grid[(batch * PLACES * 2 + place) * 2],
-                 gy = (double) grid[(batch * PLACES * 2 + place) * 2 + 1];
-    double px = align ? (gx + 1) / 2 * (WIDTH - 1) : ((gx + 1) * WIDTH - 1) / 2,
-           py = align ? (gy + 1) / 2 * (HEIGHT - 1) : ((gy + 1) * HEIGHT - 1) / 2, expected = 0;
-    px = CLAMP (px, edge ? 0 : -1, edge ? WIDTH - 1 : WIDTH);
-    py = CLAMP (py, edge ? 0 : -1, edge ? HEIGHT - 1 : HEIGHT);
-    for (gint k = 0; k < 4; k++) {
-      const gint row = (gint) floor (py) + k / 2, column = (gint) floor (px) + k % 2;
-      expected += (1 - fabs (py - row)) * (1 - fabs (px - column))
-                  * pixel (x + plane * PLANE, row, column, edge);
-    }
-    if (!(fabs ((double) y[i] - expected) <= 1e-5))
-      g_error ("element %u is %g; expected %g", i, (double) y[i], expected);
-  }
-  sl_onnx_writer_free (w);
-}
-
-static void
-test_grids (void)
-{
-  for (guint i = 0; i < 4; i++)
-    check_grid (i & 1, i & 2);
-}
-
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/convert/activations", test_activations);
   g_test_add_func ("/convert/elements", test_elements);
-  g_test_add_func ("/convert/grids", test_grids);
   g_test_add_func ("/convert/quantised-border", test_quantised_border);
   return g_test_run ();
 }
