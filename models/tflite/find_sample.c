@@ -35,7 +35,8 @@ typedef struct
 static gboolean
 is_alike (const SlTensor *a, const SlTensor *b)
 {
-  if (a->dtype != b->dtype || !sl_tensor_same_shape (a, b) || (a->data != NULL) != (b->data != NULL))
+  if (a->dtype != b->dtype || !sl_tensor_same_shape (a, b)
+      || (a->data != NULL) != (b->data != NULL))
     return FALSE;
   return a->data == NULL || (a->bytes == b->bytes && memcmp (a->data, b->data, a->bytes) == 0);
 }
@@ -102,7 +103,8 @@ matches (const SlGraph *graph, guint first, const SlNode *last, const gint32 sha
   memset (of, 0xff, sl_graph_n_tensors (to) * sizeof of[0]);
   memcpy (of, shared, N_SHARED * sizeof shared[0]);
   for (guint i = 0; i < n; i++)
-    if (!is_same_node (&c, sl_graph_node (to, i), i + 1 < n ? sl_graph_node (graph, first + i) : last))
+    if (!is_same_node (&c, sl_graph_node (to, i),
+                       i + 1 < n ? sl_graph_node (graph, first + i) : last))
       return FALSE;
   return TRUE;
 }
@@ -146,11 +148,9 @@ tfl_find_sample (const SlGraph *graph, const gint32 addends[2], gint32 output, g
       || grid->dtype != SL_DTYPE_F32 || picture->dims[3] < 1 || grid->dims[0] != picture->dims[0]
       || grid->dims[3] != 2 || picture->dims[0] > MOST_PICTURES)
     return FALSE;
-  const SlNode last = { .op = SL_OP_ADD,
-                        .n_inputs = 2,
-                        .n_outputs = 1,
-                        .inputs = (gint32 *) addends,
-                        .outputs = &output };
+  const SlNode last = {
+    .op = SL_OP_ADD, .n_inputs = 2, .n_outputs = 1, .inputs = (gint32 *) addends, .outputs = &output
+  };
   for (guint i = 0; i < 4; i++) {
     const SlOpParams tried = { .grid_sample = { .mode = SL_SAMPLE_LINEAR,
                                                 .border = borders[i / 2],

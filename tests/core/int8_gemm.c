@@ -321,7 +321,7 @@ check_round (GRand *rand, const SlInt8Isa *isa, gsize n, gfloat first)
     least = fmin (least, (double) values[i]);
     most = fmax (most, (double) values[i]);
   }
-  isa->round (values, n, FALSE, to.data, &row);
+  isa->round ((const gfloat *const[]){ values }, n, 1, FALSE, to.data, 0, &row);
   const double scale = most > least ? (most - least) / isa->last : 1;
   g_assert_cmpfloat_with_epsilon ((double) row.scale / scale, 1, 1e-5);
   g_assert_cmpfloat_with_epsilon ((double) -row.lean, rint (-least / scale), 1);
@@ -346,6 +346,37 @@ test_round (gconstpointer data)
       check_round (rand, isa, n, firsts[i]);
 }
 
+/* Rows that are rounded together are what they are alone. */
+static void
+test_round_rows (gconstpointer data)
+{
+  enum
+  {
+    LENGTH = 45,
+    STRIDE = 128
+  };
+  const SlInt8Isa *isa = data;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (12);
+  for (gint32 n = 1; n <= SL_INT8_MOST_ROWS; n++) {
+    gfloat values[SL_INT8_MOST_ROWS][LENGTH];
+    const gfloat *rows[SL_INT8_MOST_ROWS];
+    SlInt8Row together[SL_INT8_MOST_ROWS], alone;
+    guint8 codes[SL_INT8_MOST_ROWS * STRIDE] = { 0 }, own[STRIDE];
+    for (gint32 r = 0; r < n; r++) {
+      rows[r] = values[n - 1 - r];
+      for (gint32 i = 0; i < LENGTH; i++)
+        values[r][i] = (gfloat) g_rand_double_range (rand, -1 - r, 2);
+    }
+    isa->round (rows, LENGTH, n, FALSE, codes, STRIDE, together);
+    for (gint32 r = 0; r < n; r++) {
+      memset (own, 0, sizeof own);
+      isa->round (&rows[r], LENGTH, 1, FALSE, own, 0, &alone);
+      g_assert_cmpmem (&codes[r * STRIDE], STRIDE, own, STRIDE);
+      g_assert_cmpmem (&together[r], sizeof alone, &alone, sizeof alone);
+    }
+  }
+}
+
 /* Whole numbers stay what they are, also where a row has not all of them. */
 static void
 test_round_whole (gconstpointer data)
@@ -358,7 +389,7 @@ test_round_whole (gconstpointer data)
   for (gint32 least = -most; least <= 0; least += 3) {
     for (gint32 i = 0; i < (gint32) G_N_ELEMENTS (values); i++)
       values[i] = (gfloat) (least + i * 7 % (most + 1));
-    isa->round (values, G_N_ELEMENTS (values), TRUE, codes, &row);
+    isa->round ((const gfloat *const[]){ values }, G_N_ELEMENTS (values), 1, TRUE, codes, 0, &row);
     g_assert_cmpfloat (row.scale, ==, 1);
     for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
       g_assert_cmpfloat (stored (isa, (const guint8 *) codes, i) + (double) row.lean, ==,
@@ -377,7 +408,8 @@ test_round_nan (gconstpointer data)
     for (gint k = 0; k < 4; k++) {
       SlInt8Row row;
       values[i] = k == 0 ? NAN : k == 1 ? -NAN : k == 2 ? INFINITY : -INFINITY;
-      isa->round (values, G_N_ELEMENTS (values), FALSE, codes, &row);
+      isa->round ((const gfloat *const[]){ values }, G_N_ELEMENTS (values), 1, FALSE, codes, 0,
+                  &row);
       g_assert_true (isnan (row.scale));
       values[i] = 1;
     }
@@ -437,6 +469,7 @@ TEST_MAIN (int argc, char **argv)
       add_test ("int8-floats", isa == isas[i] ? i : n + i, isa, test_floats);
       add_test ("int8-round", isa == isas[i] ? i : n + i, isa, test_round);
       add_test ("int8-round-whole", isa == isas[i] ? i : n + i, isa, test_round_whole);
+      add_test ("int8-round-rows", isa == isas[i] ? i : n + i, isa, test_round_rows);
       add_test ("int8-round-nan", isa == isas[i] ? i : n + i, isa, test_round_nan);
       add_test ("int8-round-fixed", isa == isas[i] ? i : n + i, isa, test_fixed);
     }

@@ -123,9 +123,9 @@ pixel (const Samples *s, guint l, guint plane, gint row, gint column)
   const gint height = sizes[l][0], width = sizes[l][1];
   if (!s->edge && (row < 0 || row >= height || column < 0 || column >= width))
     return 0;
-  return (double) s->pictures[l][(plane * (guint) height + (guint) CLAMP (row, 0, height - 1))
-                                   * (guint) width
-                                 + (guint) CLAMP (column, 0, width - 1)];
+  return (double)
+    s->pictures[l][(plane * (guint) height + (guint) CLAMP (row, 0, height - 1)) * (guint) width
+                   + (guint) CLAMP (column, 0, width - 1)];
 }
 
 /* Sample @at of a picture of the batch, in channel @plane of them all. */
@@ -172,12 +172,13 @@ error_of (const Samples *s, const SlModel *model)
   double most = 0;
   g_assert_no_error (error);
   for (guint i = 0; i < n_inputs; i++) {
-    const gsize bytes = sl_graph_tensor (sl_model_graph (model),
-                                         sl_graph_input (sl_model_graph (model), i))
-                          ->bytes;
+    const gsize bytes =
+      sl_graph_tensor (sl_model_graph (model), sl_graph_input (sl_model_graph (model), i))->bytes;
     in[i] = sl_tensor_buffer_new (bytes);
     memcpy (in[i],
-            i == 2 * s->levels ? s->weights : i % 2 == 0 ? s->pictures[i / 2] : s->grids[i / 2],
+            i == 2 * s->levels ? s->weights
+            : i % 2 == 0       ? s->pictures[i / 2]
+                               : s->grids[i / 2],
             bytes);
   }
   g_assert_cmpint (sl_session_run (session, (const void *const *) in, (void *[]){ out }), ==,

@@ -387,6 +387,7 @@ run_tile (const Block *block, gint32 first, gint32 n, gint32 at)
   const Memory *memory = &block->memory;
   SlInt8Row rows[SL_INT8_MOST_ROWS];
   gfloat olds[SL_INT8_MOST_ROWS];
+  const gfloat *queries[SL_INT8_MOST_ROWS];
   gint32 all = 0;
   for (gint32 r = 0; r < n; r++)
     all = MAX (all, sl_attention_keys (m->a, first + r, m->keys));
@@ -394,8 +395,8 @@ run_tile (const Block *block, gint32 first, gint32 n, gint32 at)
   if (keys <= 0)
     return;
   for (gint32 r = 0; r < n; r++)
-    m->isa->round ((const gfloat *) block->inputs[0] + sl_place (&m->q, block->matrix, first + r),
-                   (gsize) m->depth, FALSE, memory->codes + (gsize) r * m->query_bytes, &rows[r]);
+    queries[r] = (const gfloat *) block->inputs[0] + sl_place (&m->q, block->matrix, first + r);
+  m->isa->round (queries, (gsize) m->depth, n, FALSE, memory->codes, m->query_bytes, rows);
   multiply (m, block->keys, block->key_panels, &memory->keys, memory->codes, m->query_bytes, n,
             rows, memory->scores, m->score_stride);
   const SlScoreTile masked = { .a = m->a,

@@ -11,7 +11,7 @@
 /* Deeper sums could leave 32 bits. */
 #define MAX_DEPTH (G_MAXINT32 / (255 * 255))
 /* Rows of a work item of the rounding, and activations that it takes a thread a microsecond. */
-#define ROUNDED_ROWS 16
+#define ROUNDED_ROWS SL_INT8_MOST_ROWS
 #define ROUNDED 8e3
 
 /** A layer, this run's memory, and the rounded rows. */
@@ -72,9 +72,11 @@ round_rows (const void *data, guint item, guint thread)
   const SlInt8Layer *layer = run->layer;
   const gsize depth = (gsize) layer->depth, first = (gsize) item * ROUNDED_ROWS,
               end = MIN (first + ROUNDED_ROWS, (gsize) layer->rows);
+  const gfloat *rows[ROUNDED_ROWS];
   for (gsize r = first; r < end; r++)
-    layer->isa->round (run->x + r * depth, depth, layer->whole, run->codes + r * row_bytes (layer),
-                       &run->rows[r]);
+    rows[r - first] = run->x + r * depth;
+  layer->isa->round (rows, depth, (gint32) (end - first), layer->whole,
+                     run->codes + first * row_bytes (layer), row_bytes (layer), &run->rows[first]);
 }
 
 static void

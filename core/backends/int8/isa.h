@@ -179,8 +179,10 @@ typedef struct
  * @bytes: (nullable): the instruction set over bytes that takes layers of floats instead, unless
  * these are whole numbers, and layers whose weights are mostly within its limits
  * @last: the last quantised value of a row that @round rounds
- * @round: @n floats to u(a), or to 0..@last as int16, which reads and writes nothing behind them;
- * @whole: they are whole numbers, at most 255 apart, which stay what they are
+ * @round: @rows rows, at most SL_INT8_MOST_ROWS, of @n floats to u(a), or to 0..@last as int16,
+ * each
+ * @stride bytes behind the one before, which reads and writes nothing behind them; @whole: they are
+ * whole numbers, at most 255 apart in a row, which stay what they are
  * @round_shares: as @round, of numbers from 0 to 1, which all rows divide into as many steps
  * @to_weights: @n floats times @inverse as int8
  * @rows: of a tile of @gemm_floats, at most SL_INT8_MOST_ROWS
@@ -208,7 +210,8 @@ struct _SlInt8Isa
   void (*gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride,
                 gint32 rows, guint8 *c, gsize c_stride);
   gint32 last;
-  void (*round) (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row);
+  void (*round) (const gfloat *const *from, gsize n, gint32 rows, gboolean whole, void *to,
+                 gsize stride, SlInt8Row *as);
   void (*round_shares) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
   void (*to_weights) (const gfloat *from, gsize n, gfloat inverse, gint8 *to);
   gint32 rows;

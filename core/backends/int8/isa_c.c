@@ -86,9 +86,8 @@ gemm_c (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize s
 }
 
 static void
-round_c (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row)
+round_row (const gfloat *from, gsize n, gboolean whole, guint8 *codes, SlInt8Row *row)
 {
-  guint8 *codes = to;
   gfloat least = 0, most = 0, sum = 0;
   for (gsize i = 0; i < n; i++) {
     least = MIN (least, from[i]);
@@ -102,6 +101,14 @@ round_c (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row)
     const gfloat code = poison == 0 ? rintf (from[i] * as.inverse) + as.zero : 0;
     codes[i] = (guint8) CLAMP (code, 0, G_MAXUINT8);
   }
+}
+
+static void
+round_c (const gfloat *const *from, gsize n, gint32 rows, gboolean whole, void *to, gsize stride,
+         SlInt8Row *as)
+{
+  for (gint32 r = 0; r < rows; r++)
+    round_row (from[r], n, whole, (guint8 *) to + (gsize) r * stride, &as[r]);
 }
 
 static void

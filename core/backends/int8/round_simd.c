@@ -129,15 +129,23 @@ SL_SIMD (sl_int8_flip) (guint8 *to, const guint8 *from, gsize n)
 }
 #endif
 
+/* All ranges, then all scales, then all values: a scale takes three divisions, which wait for each
+ * other and for the range, but not for those of other rows. */
 void
-SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, gboolean whole, void *to, SlInt8Row *row)
+SL_SIMD (sl_int8_round) (const gfloat *const *from, gsize n, gint32 rows, gboolean whole, void *to,
+                         gsize stride, SlInt8Row *as)
 {
-  gfloat least = 0, most = 0;
-  find_range (from, n, &least, &most);
-  const gfloat poison = (most - least) * 0;
-  const SlRowCodes as = sl_row_codes (least, most, ROUNDED_MOST, whole);
-  *row = (SlInt8Row){ as.scale + poison, -as.zero };
-  put_codes (from, n, poison == 0 ? as.inverse : 0, (gint16) as.zero, to);
+  gfloat least[SL_INT8_MOST_ROWS], most[SL_INT8_MOST_ROWS], inverse[SL_INT8_MOST_ROWS];
+  for (gint32 r = 0; r < rows; r++)
+    find_range (from[r], n, &least[r], &most[r]);
+  for (gint32 r = 0; r < rows; r++) {
+    const gfloat poison = (most[r] - least[r]) * 0;
+    const SlRowCodes codes = sl_row_codes (least[r], most[r], ROUNDED_MOST, whole);
+    as[r] = (SlInt8Row){ codes.scale + poison, -codes.zero };
+    inverse[r] = poison == 0 ? codes.inverse : 0;
+  }
+  for (gint32 r = 0; r < rows; r++)
+    put_codes (from[r], n, inverse[r], (gint16) -as[r].lean, (guint8 *) to + (gsize) r * stride);
 }
 
 void

@@ -47,8 +47,8 @@ finish_floats (const FloatFinish *f, const SlInt8Row *row, Vec sums, gint32 left
   store_floats (to, left, f->limited ? at_most (f->hi, at_least (f->lo, value)) : value);
 }
 
-void SL_SIMD (sl_int8_round) (const gfloat *from, gsize n, gboolean whole, void *to,
-                              SlInt8Row *row);
+void SL_SIMD (sl_int8_round) (const gfloat *const *from, gsize n, gint32 rows, gboolean whole,
+                              void *to, gsize stride, SlInt8Row *as);
 void SL_SIMD (sl_int8_round_shares) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
 #ifndef USES_INT16
 void SL_SIMD (sl_int8_flip) (guint8 *to, const guint8 *from, gsize n);
