@@ -185,6 +185,7 @@ typedef struct
  * whole numbers, at most 255 apart in a row, which stay what they are
  * @round_shares: as @round, of numbers from 0 to 1, which all rows divide into as many steps
  * @to_weights: @n floats times @inverse as int8
+ * @gelu: (nullable): of @n floats, in place or not, with an error of 2e-4 at most
  * @rows: of a tile of @gemm_floats, at most SL_INT8_MOST_ROWS
  * @gemm_floats: as @gemm, of such rows without a flip, into rows of floats at @c: ((sum * scale) +
  * the channel's lean * the row's lean) * the row's scale + rest
@@ -214,6 +215,7 @@ struct _SlInt8Isa
                  gsize stride, SlInt8Row *as);
   void (*round_shares) (const gfloat *from, gsize n, void *to, SlInt8Row *row);
   void (*to_weights) (const gfloat *from, gsize n, gfloat inverse, gint8 *to);
+  void (*gelu) (const gfloat *from, gfloat *to, gsize n);
   gint32 rows;
   void (*gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
                        gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c, gsize c_stride);

@@ -130,6 +130,7 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .round = SL_SIMD (sl_int8_round),
   .round_shares = SL_SIMD (sl_int8_round_shares),
   .to_weights = SL_SIMD (sl_int8_to_weights),
+  .gelu = SL_SIMD (sl_int8_gelu),
   .rows = GEMM_ROWS,
   .gemm_floats = SL_SIMD (sl_int8_gemm_floats),
   .depthwise = SL_SIMD (sl_int8_depthwise),

@@ -54,6 +54,7 @@ void SL_SIMD (sl_int8_round_shares) (const gfloat *from, gsize n, void *to, SlIn
 void SL_SIMD (sl_int8_flip) (guint8 *to, const guint8 *from, gsize n);
 #endif
 void SL_SIMD (sl_int8_to_weights) (const gfloat *from, gsize n, gfloat inverse, gint8 *to);
+void SL_SIMD (sl_int8_gelu) (const gfloat *from, gfloat *to, gsize n);
 void SL_SIMD (sl_int8_gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
                                     gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c,
                                     gsize c_stride);
