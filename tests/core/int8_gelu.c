@@ -92,8 +92,7 @@ build (Check *check, Readers readers, gboolean approximate, const gint8 *weights
   const gint32 x = check_input (check, SL_DTYPE_F32, 2, (const gint32[]){ ROWS, DEPTH }, 0, 0),
                g = readers == LAYER_AND_OUTPUT ? check_output (check, SL_DTYPE_F32, 0, 0)
                                                : check_middle (check, SL_DTYPE_F32, 0, 0);
-  check_node (check, SL_OP_GELU, &x, 1, g,
-              &(SlOpParams){ .gelu = { .approximate = approximate } });
+  check_node (check, SL_OP_GELU, &x, 1, g, &(SlOpParams){ .gelu = { .approximate = approximate } });
   if (readers != NODE)
     layer (check, g, weights);
   if (readers >= LAYER_AND_NODE)

@@ -19,7 +19,7 @@
 static inline __attribute__ ((always_inline)) VecF
 gelu_of (VecF x)
 {
-  x = at_least (set_floats (-2 * END), x); /* 0 times infinity is no number */
+  x = at_least (set_floats (-2 * END), x); /* 0 times infinity is NaN */
   const VecF square = at_most (set_floats (END * END), times (x, x));
   VecF sum = times_plus (set_floats (C6), square, set_floats (C5));
   sum = times_plus (sum, square, set_floats (C4));
