@@ -300,7 +300,7 @@ run (const Model *m, guint threads, gboolean single, guint *steps)
 static void
 compare (const Model *m, const Case *c, const double *expected, SlPrecision precision)
 {
-  const gboolean floats = precision == SL_PRECISION_FLOAT;
+  const gboolean floats = precision == SL_PRECISION_FLOAT, pools = c->layers[1].kind == POOL;
   const gsize bytes = sl_graph_output_tensor (m->check.graph, 0)->bytes;
   guint steps;
   gfloat *alone = run (m, 1, TRUE, &steps);
@@ -314,7 +314,8 @@ compare (const Model *m, const Case *c, const double *expected, SlPrecision prec
                                     (floats ? TOLERANCE : HALVES_TOLERANCE) * largest);
   for (guint threads = 1; threads <= 3; threads++) {
     gfloat *joined = run (m, threads, FALSE, &steps);
-    if (floats)
+    /* Max pooling of binary16 is the plain kernel's. */
+    if (sl_float_isa ()->faster && (floats || !pools))
       g_assert_cmpuint (steps, ==, c->steps);
     g_assert_cmpmem (joined, bytes, alone, bytes);
     sl_tensor_buffer_free (joined);

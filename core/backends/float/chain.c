@@ -82,13 +82,10 @@ has_strips (const SlNode *node)
   return node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_MAX_POOL_2D;
 }
 
-/* Where loops compute in binary16, rows of it are no detour. */
 static gboolean
 is_floats (const SlTensor *tensor)
 {
-  return tensor->rank == 4
-         && (tensor->dtype == SL_DTYPE_F32
-             || (tensor->dtype == SL_DTYPE_F16 && sl_float_halves (sl_float_isa ()) != NULL));
+  return tensor->rank == 4 && (tensor->dtype == SL_DTYPE_F32 || tensor->dtype == SL_DTYPE_F16);
 }
 
 /* Bytes of @tensor as floats: chains are the same for any precision. */
