@@ -169,11 +169,14 @@ has_type (SlFieldType type)
   return type != SL_FIELD_FP16 || sl_cpu_has (SL_CPU_FP16);
 }
 
-/* Whether it is run on so many threads. Without times, two show what is wrong between threads. */
+/* Whether @network is run on so many threads. Without times, two show what is wrong between
+ * threads; large networks take minutes on an emulated processor, so they run on these alone. */
 static gboolean
-has_threads (const Field *field, guint threads)
+has_threads (const Field *field, SlFieldNetwork network, guint threads)
 {
-  return threads <= (field->timed ? MAX (g_get_num_processors (), 1) : 2);
+  const gboolean large = network == SL_FIELD_YOLO_N || network == SL_FIELD_VIT_TI;
+  return field->timed ? threads <= MAX (g_get_num_processors (), 1)
+                      : threads == 2 || (threads == 1 && !large);
 }
 
 static gboolean
@@ -203,7 +206,7 @@ run_networks (Field *field, GError **error)
   for (SlFieldNetwork network = 0; network < SL_FIELD_N_NETWORKS; network++)
     for (SlFieldType type = 0; type < SL_FIELD_N_TYPES; type++)
       for (guint i = 0; i < G_N_ELEMENTS (all_threads); i++)
-        if (has_type (type) && has_threads (field, all_threads[i])
+        if (has_type (type) && has_threads (field, network, all_threads[i])
             && !run_network (field, network, type, all_threads[i], error))
           return FALSE;
   g_string_append_c (field->json, ']');
@@ -241,12 +244,13 @@ append_tail (Field *field, const SlHeat *after, const char *warning, double seco
 static guint
 count_steps (const Field *field)
 {
-  guint types = 0, threads = 0;
+  guint types = 0, runs = 0;
   for (SlFieldType type = 0; type < SL_FIELD_N_TYPES; type++)
     types += has_type (type);
-  for (guint i = 0; i < G_N_ELEMENTS (all_threads); i++)
-    threads += has_threads (field, all_threads[i]);
-  return SL_FIELD_PICTURES + SL_FIELD_N_NETWORKS * types * threads;
+  for (SlFieldNetwork network = 0; network < SL_FIELD_N_NETWORKS; network++)
+    for (guint i = 0; i < G_N_ELEMENTS (all_threads); i++)
+      runs += has_threads (field, network, all_threads[i]);
+  return SL_FIELD_PICTURES + types * runs;
 }
 
 static int
