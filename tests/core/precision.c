@@ -17,7 +17,9 @@
 #define TOLERANCE 1e-5
 /* Of sums of 32 products in binary16. */
 #define HALVES_TOLERANCE 4e-3
-/* The same relative to results, both the root of their mean square. */
+/* Of sums of weights that are rounded. */
+#define TILES_TOLERANCE 5e-4
+/* Of sums in binary16 relative to results, both the root of their mean square. */
 #define DEEP_TOLERANCE 1.3e-3
 
 /* A convolution, or with @size 0 a fully connected layer of as many rows as @images. */
@@ -471,7 +473,42 @@ test_halves_deep (void)
   }
 }
 
-/* Weights of 16 bits are for less memory: they do not become those of the largest tiles. */
+/* A row by itself, which goes through several panels at once where sums are of binary16, has the
+ * results that it has among others, bit by bit. */
+static void
+test_alone (void)
+{
+  enum
+  {
+    IN = 300,
+    OUT = 83,
+    ROWS = 3
+  };
+  const Case c[2] = {
+    { .images = ROWS, .in = IN, .out = OUT, .fh = 1, .fw = 1, .stride = 1, .groups = 1 },
+    { .images = 1, .in = IN, .out = OUT, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }
+  };
+  g_autofree gfloat *weights = g_new (gfloat, OUT * IN);
+  gfloat bias[OUT], *got[2];
+  Check check[2];
+  for (guint k = 0; k < 2; k++) {
+    check_init (&check[k], 1);
+    check_random (&check[k], SL_DTYPE_F32, OUT * IN, weights);
+    check_random (&check[k], SL_DTYPE_F32, OUT, bias);
+    build (&check[k], &c[k], SL_PRECISION_FP16, weights, bias);
+  }
+  memcpy (check[1].input_data[0], check[0].input_data[0], IN * sizeof (gfloat));
+  for (guint k = 0; k < 2; k++)
+    got[k] = check_run (&check[k], FALSE, 1);
+  g_assert_cmpmem (got[0], OUT * sizeof (gfloat), got[1], OUT * sizeof (gfloat));
+  for (guint k = 0; k < 2; k++) {
+    sl_tensor_buffer_free (got[k]);
+    check_clear (&check[k]);
+  }
+}
+
+/* Weights of 16 bits are for less memory: they do not become those of the largest tiles. In
+ * binary16 those of the others are less than the file's floats. */
 static void
 test_tiles (gconstpointer data)
 {
@@ -502,7 +539,44 @@ test_tiles (gconstpointer data)
     check_clear (&check);
   }
   g_assert_cmpuint (bytes[0], >, 3 * file);
-  g_assert_cmpuint (bytes[1], <, 2 * file);
+  g_assert_cmpuint (
+    bytes[1], <,
+    GPOINTER_TO_INT (data) == SL_PRECISION_FP16 && sl_float_isa ()->gemm_half ? file : 2 * file);
+}
+
+/* The sums of weights that tiles have in binary16 round as weights do. */
+static void
+test_tile_sums (void)
+{
+  enum
+  {
+    CHANNELS = 64
+  };
+  const Case c = { .images = 1,
+                   .size = 14,
+                   .in = CHANNELS,
+                   .out = CHANNELS,
+                   .fh = 3,
+                   .fw = 3,
+                   .stride = 1,
+                   .groups = 1 };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  const gsize n = 9 * CHANNELS * CHANNELS;
+  g_autofree gfloat *weights = g_new (gfloat, n);
+  gfloat bias[CHANNELS];
+  for (guint i = 0; i < n_isas; i++) {
+    Check check;
+    sl_float_isa_force (isas[i]);
+    check_init (&check, 3);
+    check_random (&check, SL_DTYPE_F32, n, weights);
+    check_random (&check, SL_DTYPE_F32, CHANNELS, bias);
+    build (&check, &c, SL_PRECISION_FP16, weights, bias);
+    compare (&check, &c, isas[i], SL_PRECISION_FLOAT, SL_PRECISION_FLOAT,
+             sl_float_halves (isas[i]) != NULL ? HALVES_TOLERANCE : TILES_TOLERANCE);
+    check_clear (&check);
+    sl_float_isa_force (NULL);
+  }
 }
 
 /* A NaN or an infinite value stays in its own pixel. */
@@ -598,8 +672,10 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/precision/bytes", test_bytes);
   g_test_add_func ("/precision/halves/range", test_halves_range);
   g_test_add_func ("/precision/halves/deep", test_halves_deep);
+  g_test_add_func ("/precision/alone", test_alone);
   g_test_add_data_func ("/precision/tiles/bf16", GINT_TO_POINTER (SL_PRECISION_BF16), test_tiles);
   g_test_add_data_func ("/precision/tiles/fp16", GINT_TO_POINTER (SL_PRECISION_FP16), test_tiles);
+  g_test_add_func ("/precision/tiles/sums", test_tile_sums);
   g_test_add_func ("/precision/numbers", test_numbers);
   g_test_add_func ("/precision/names", test_names);
   return g_test_run ();

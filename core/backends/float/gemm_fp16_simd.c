@@ -14,7 +14,10 @@
 
 /* Products of a sum, and how many of these are added before they become floats. */
 #define BLOCK 32
-#define BLOCKS 4
+#define BLOCKS 3
+/* Panels that are multiplied at once with a row that is alone: its sums would wait for each other.
+ */
+#define TOGETHER 4
 /* Registers of four channels of a panel are halves of one of eight. */
 #define HALF_LANES 4
 /* Before the activations of a copied row, in as many numbers, what its results are multiplied by.
@@ -282,6 +285,42 @@ sum_block (Vec *part, Vec *values, const guint16 *const *a, gint32 k, gint32 end
   return weights;
 }
 
+/* As loaded_steps(), of one row with @panels panels of two groups, @apart from each other. */
+static inline __attribute__ ((always_inline)) void
+panel_steps (Vec *part, Vec values, const guint16 *weights, gsize apart, const gint panels,
+             const gboolean begin)
+{
+#define STEP(lane)                                                             \
+  SL_UNROLL                                                                    \
+  for (gint p = 0; p < panels; p++) {                                          \
+    const Vec w = load (weights + (gsize) p * apart + (gsize) (lane * LANES)); \
+    if (begin && lane == 0)                                                    \
+      SET_LANE (part[p], w, values, lane);                                     \
+    else                                                                       \
+      ADD_LANE (part[p], w, values, lane);                                     \
+  }
+  STEP (0)
+  STEP (1)
+  STEP (2)
+  STEP (3)
+  STEP (4)
+  STEP (5)
+  STEP (6)
+  STEP (7)
+#undef STEP
+}
+
+/* As sum_block(), of these. */
+static inline __attribute__ ((always_inline)) const guint16 *
+sum_panels (Vec *part, const guint16 *a, gint32 k, gint32 end, const guint16 *weights, gsize apart,
+            const gint panels)
+{
+  panel_steps (part, load (a + k), weights, apart, panels, TRUE);
+  for (k += LANES, weights += LANES * LANES; k < end; k += LANES, weights += LANES * LANES)
+    panel_steps (part, load (a + k), weights, apart, panels, FALSE);
+  return weights;
+}
+
 /* A row's first four sums of floats, and the others, with those of binary16. */
 static inline float32x4_t
 first_sums (const gfloat *wide, Vec sums)
@@ -310,130 +349,174 @@ widens (const Tile *tile)
   return tile->n_runs * ((tile->length + BLOCK - 1) / BLOCK) > BLOCKS;
 }
 
-/* Products of one panel, added to @first. @deep: all but the last @sums of BLOCKS are added to
- * @wide, rows of LANES sums of floats */
+/* Products of some rows with a panel, or of one row with some panels, added to @sums, of which
+ * there are rows times panels. @deep: all but the last of these of BLOCKS are added to @wide, rows
+ * of LANES sums of floats */
 static inline __attribute__ ((always_inline)) void
-multiply_panel (const SlFloatPanel *panel, const Tile *tile, Vec first, gfloat *wide, Vec *sums,
-                const gint rows, const gint groups, const gboolean deep)
+multiply_panel (const SlFloatPanel *panel, const Tile *tile, gfloat *wide, Vec *sums,
+                const gint rows, const gint groups, const gint panels, const gboolean deep)
 {
   const guint16 *weights = panel->weights, *a[MAX_ROWS];
+  const gsize apart = panels > 1 ? (gsize) ((const guint16 *) panel[1].weights - weights) : 0;
+  const gint n = rows * panels;
   Vec values[MAX_ROWS], part[MAX_ROWS];
   gint blocks = 0;
-  SL_UNROLL
-  for (gint m = 0; m < rows; m++)
-    sums[m] = first;
   for (gint32 run = 0; run < tile->n_runs; run++) {
     SL_UNROLL
     for (gint m = 0; m < rows; m++) {
       a[m] = tile->runs[run * rows + m];
-      values[m] = load (a[m]);
+      if (panels == 1)
+        values[m] = load (a[m]);
     }
     for (gint32 k = 0; k < tile->length; k += BLOCK) {
       const gint32 end = MIN (k + BLOCK, tile->length);
 #define WIDEN(m) \
-  if (m < rows)  \
+  if (m < n)     \
     widen_row (wide + (gsize) (m * LANES), sums[m], groups);
-#define ADD(m)  \
-  if (m < rows) \
+#define ADD(m) \
+  if (m < n)   \
     sums[m] = vaddq_f16 (sums[m], part[m]);
+#define SUM(to)                                                       \
+  (panels > 1 ? sum_panels (to, a[0], k, end, weights, apart, panels) \
+              : sum_block (to, values, a, k, end, weights, rows, groups))
       if (deep && blocks == BLOCKS) {
         __asm__ volatile("" : : "r"(wide) : "memory"); /* no copies of them in registers */
         EACH_ROW (WIDEN)
         blocks = 0;
       }
       if (deep && blocks++ == 0)
-        weights = sum_block (sums, values, a, k, end, weights, rows, groups);
+        weights = SUM (sums);
       else {
-        weights = sum_block (part, values, a, k, end, weights, rows, groups);
+        weights = SUM (part);
         EACH_ROW (ADD)
       }
+#undef SUM
 #undef ADD
 #undef WIDEN
     }
   }
 }
 
-/* Sums of floats of all rows, which begin with @lo and @hi. They are in memory: registers are for
- * those of binary16. */
-static inline __attribute__ ((always_inline)) gfloat *
-begin_wide (gfloat *wide, float32x4_t lo, float32x4_t hi, const gint rows)
+/* @room, of which the compiler does not know what is there: sums of floats are in memory, registers
+ * are for those of binary16. */
+static inline gfloat *
+in_memory (gfloat *room)
 {
-  __asm__("" : "+r"(wide));
+  __asm__("" : "+r"(room));
+  return room;
+}
+
+/* @n rows of sums of floats. */
+static inline __attribute__ ((always_inline)) void
+begin_wide (gfloat *wide, float32x4_t lo, float32x4_t hi, const gint n)
+{
   SL_UNROLL
-  for (gint m = 0; m < rows; m++) {
+  for (gint m = 0; m < n; m++) {
     vst1q_f32 (wide + (gsize) (m * LANES), lo);
     vst1q_f32 (wide + (gsize) (m * LANES + HALF_LANES), hi);
   }
-  return wide;
 }
 
-/* A panel of rows in place, with results of binary16. @deep: some sums become floats */
+/* Rows in place times a panel, or one times some panels, with results of binary16, of which those
+ * of the first channel of all are at @c. @deep: some sums become floats */
 static inline __attribute__ ((always_inline)) void
 multiply_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, Vec lo,
                    Vec hi, guint16 *c, gsize c_stride, const gint rows, const gint groups,
-                   const gboolean deep)
+                   const gint panels, const gboolean deep)
 {
-  const gfloat *bias = gemm->bias + panel->channel;
-  const float32x4_t first = vld1q_f32 (bias), second = vld1q_f32 (bias + HALF_LANES);
+  gfloat room[MAX_ROWS * LANES], *wide = in_memory (room);
   Vec sums[MAX_ROWS];
-  if (!deep)
-    multiply_panel (panel, tile, vcvt_high_f16_f32 (vcvt_f16_f32 (first), second), NULL, sums, rows,
-                    groups, FALSE);
-  else {
-    gfloat room[MAX_ROWS * LANES], *wide = begin_wide (room, first, second, rows);
-    multiply_panel (panel, tile, vdupq_n_f16 (0), wide, sums, rows, groups, TRUE);
+  SL_UNROLL
+  for (gint p = 0; p < panels; p++) {
+    const gfloat *bias = gemm->bias + panel[p].channel;
+    const float32x4_t first = vld1q_f32 (bias), second = vld1q_f32 (bias + HALF_LANES);
+    if (deep)
+      begin_wide (wide + (gsize) (p * rows * LANES), first, second, rows);
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++)
+      sums[p * rows + m] =
+        deep ? vdupq_n_f16 (0) : vcvt_high_f16_f32 (vcvt_f16_f32 (first), second);
+  }
+  multiply_panel (panel, tile, wide, sums, rows, groups, panels, deep);
 #define NARROW(m)                                                                            \
-  if (m < rows) {                                                                            \
+  if (deep && m < rows * panels) {                                                           \
     const gfloat *at = wide + (gsize) (m * LANES);                                           \
     sums[m] =                                                                                \
       vcvt_high_f16_f32 (vcvt_f16_f32 (first_sums (at, sums[m])), other_sums (at, sums[m])); \
   }
-    EACH_ROW (NARROW)
+  EACH_ROW (NARROW)
 #undef NARROW
-  }
-  finish_halves (panel, sums, lo, hi, c, c_stride, rows);
+  SL_UNROLL
+  for (gint p = 0; p < panels; p++)
+    finish_halves (panel + p, sums + p * rows, lo, hi, c + panel[p].channel, c_stride, rows);
 }
 
-/* @panel: of @tile's panels the first */
+/* All panels of @tile, of which @panel is the first, in that way. */
+static inline __attribute__ ((always_inline)) void
+multiply_all_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile,
+                       guint16 *c, gsize c_stride, const gint rows, const gint groups,
+                       const gboolean deep)
+{
+  const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
+  const SlFloatPanel *end = panel + tile->panels;
+  if (rows == 1 && groups == 2)
+    for (; end - panel >= TOGETHER; panel += TOGETHER)
+      multiply_in_place (gemm, panel, tile, lo, hi, c, c_stride, 1, 2, TOGETHER, deep);
+  for (; panel < end; panel++)
+    multiply_in_place (gemm, panel, tile, lo, hi, c, c_stride, rows, groups, 1, deep);
+}
+
+/* The same of any rows and results. @back: by row: what sums are multiplied by; @c: as of
+ * multiply_in_place() */
+static inline __attribute__ ((always_inline)) void
+multiply_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile,
+              const gfloat *back, gfloat *c, gsize c_stride, const gint rows, const gint groups,
+              const gint panels)
+{
+  const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
+  const float32x4_t none = vdupq_n_f32 (0);
+  gfloat room[MAX_ROWS * LANES], *wide = in_memory (room);
+  Vec sums[MAX_ROWS];
+  begin_wide (wide, none, none, rows * panels);
+  SL_UNROLL
+  for (gint m = 0; m < rows * panels; m++)
+    sums[m] = vdupq_n_f16 (0);
+  multiply_panel (panel, tile, wide, sums, rows, groups, panels, TRUE);
+#define ADD(m)           \
+  if (m < rows * panels) \
+    widen_row (wide + (gsize) (m * LANES), sums[m], 2);
+  EACH_ROW (ADD)
+#undef ADD
+  for (gint p = 0; p < panels; p++)
+    finish_any (gemm, panel + p, wide + (gsize) (p * rows * LANES), back,
+                at_element (c, (gsize) panel[p].channel, size), c_stride, rows);
+}
+
+/* @panel: of @tile's panels the first; results of the first channel of all are at @c */
 static inline __attribute__ ((always_inline)) void
 multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, gfloat *c,
           gsize c_stride, const gint rows, const gint groups)
 {
   if (!tile->back && gemm->narrow) {
-    const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
-    guint16 *to = (guint16 *) (gpointer) c - panel->channel;
-    const SlFloatPanel *end = panel + tile->panels;
+    guint16 *to = (guint16 *) (gpointer) c;
     if (widens (tile))
-      for (; panel < end; panel++)
-        multiply_in_place (gemm, panel, tile, lo, hi, to + panel->channel, c_stride, rows, groups,
-                           TRUE);
+      multiply_all_in_place (gemm, panel, tile, to, c_stride, rows, groups, TRUE);
     else
-      for (; panel < end; panel++)
-        multiply_in_place (gemm, panel, tile, lo, hi, to + panel->channel, c_stride, rows, groups,
-                           FALSE);
+      multiply_all_in_place (gemm, panel, tile, to, c_stride, rows, groups, FALSE);
     return;
   }
-  gfloat back[MAX_ROWS], room[MAX_ROWS * LANES];
+  const SlFloatPanel *end = panel + tile->panels;
+  gfloat back[MAX_ROWS];
   for (gint32 m = 0; m < rows; m++) {
     back[m] = gemm->unit;
     if (tile->back)
       memcpy (&back[m], tile->runs[m] - HEAD, sizeof back[m]);
   }
-  const gint32 channel = panel->channel;
-  const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
-  for (const SlFloatPanel *end = panel + tile->panels; panel < end; panel++) {
-    const float32x4_t none = vdupq_n_f32 (0);
-    gfloat *wide = begin_wide (room, none, none, rows);
-    Vec sums[MAX_ROWS];
-    multiply_panel (panel, tile, vdupq_n_f16 (0), wide, sums, rows, groups, TRUE);
-#define ADD(m)  \
-  if (m < rows) \
-    widen_row (wide + (gsize) (m * LANES), sums[m], 2);
-    EACH_ROW (ADD)
-#undef ADD
-    finish_any (gemm, panel, wide, back, at_element (c, (gsize) (panel->channel - channel), size),
-                c_stride, rows);
-  }
+  if (rows == 1 && groups == 2)
+    for (; end - panel >= TOGETHER; panel += TOGETHER)
+      multiply_any (gemm, panel, tile, back, c, c_stride, 1, 2, TOGETHER);
+  for (; panel < end; panel++)
+    multiply_any (gemm, panel, tile, back, c, c_stride, rows, groups, 1);
 }
 
 DEFINE_TILES (multiply)
@@ -450,14 +533,12 @@ static void
 multiply_panels (const SlFloatGemm *gemm, gint32 first, gint32 end, Tile tile, gint32 rows,
                  gfloat *c, gsize c_stride)
 {
-  const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
   for (; first < end; first += tile.panels) {
     const SlFloatPanel *panel = &gemm->panels[first];
     tile.panels = 1;
     while (first + tile.panels < end && panel[tile.panels].groups == panel->groups)
       tile.panels++;
-    multiply_tiles[rows - 1][panel->groups - 1](
-      gemm, panel, &tile, at_element (c, (gsize) panel->channel, size), c_stride);
+    multiply_tiles[rows - 1][panel->groups - 1](gemm, panel, &tile, c, c_stride);
   }
 }
 
@@ -516,7 +597,7 @@ sl_float_multiply_halves (const SlFloatGemm *gemm, gint32 first, gint32 end,
     return;
   }
   multiply_as_is (gemm, first, end, rows, depth, c, c_stride, scratch);
-  if (!has_large (gemm, rows, 0, 1))
+  if (gemm->within || !has_large (gemm, rows, 0, 1))
     return;
   for (gint32 r = 0; r < rows->rows; r++)
     if (has_large (gemm, rows, r, rows->rows))

@@ -4,6 +4,7 @@
 
 #include "core/base/half.h"
 #include "core/backends/float/layer.h"
+#include "core/ops/kernels/kernels.h"
 
 /* Largest weights between these are stored as they are for arithmetic of binary16, others as
  * multiples of a power of two. */
@@ -16,6 +17,8 @@
 #define HALVES_ROUNDED 0.98f
 /* Least products of a sum of rows of binary16: those of floats are rounded first. */
 #define MIN_DEPTH 12
+/* Nodes before a layer among which the one that makes its input is looked for. */
+#define MOST_BEFORE 32
 
 /* The loops read and write the operands of @layer as they are. */
 static void
@@ -70,12 +73,31 @@ set_range (SlFloatLayer *layer, const SlFloatSource *weights, const SlTensor *bi
                                              : sl_half_from_float (room / most);
 }
 
-void
-sl_float_halves_tiles (SlFloatLayer *layer, const SlFloatSource *weights, const SlTensor *bias)
+/* The largest magnitude that the limits of what makes the input of @node let through. */
+static gfloat
+largest_input (const SlGraph *graph, const SlNode *node)
 {
-  set_range (layer, weights, bias);
+  const gint32 input = node->inputs[sl_op_data_at (node->op)];
+  const SlNode *first = sl_graph_node (graph, 0), *maker = node;
+  SlClamp clamp;
+  do {
+    if (maker == first || node - maker == MOST_BEFORE)
+      return INFINITY;
+    maker--;
+  } while (maker->outputs[0] != input);
+  sl_clamp_for (&clamp, sl_node_fused_activation (maker), sl_graph_tensor (graph, input));
+  return MAX (fabsf (clamp.lo_f), fabsf (clamp.hi_f));
+}
+
+void
+sl_float_halves_tiles (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
+                       const SlFloatSource *weights)
+{
+  SlFloatGemm *gemm = &layer->tiles.gemm;
+  set_range (layer, weights, sl_float_bias (graph, node));
   take (layer, sl_float_halves_of (layer, layer->isa));
-  layer->tiles.gemm.narrow = layer->out_size == sizeof (guint16);
+  gemm->narrow = layer->out_size == sizeof (guint16);
+  gemm->within = largest_input (graph, node) <= sl_half_to_float (gemm->top);
 }
 
 /* Whether all operands of an elementwise operation are binary16, which @halves takes as they are.

@@ -446,7 +446,8 @@ choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlFloatSource *
  * stay floats. What is half or a quarter as large without a loss is so where rows are few, so that
  * it takes no longer, or where 16 bits are asked for. */
 static void
-choose_weights (SlFloatLayer *layer, const SlFloatSource *weights, const SlTensor *bias)
+choose_weights (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
+                const SlFloatSource *weights)
 {
   const SlFloatIsa *isa = layer->isa;
   const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW)
@@ -458,7 +459,7 @@ choose_weights (SlFloatLayer *layer, const SlFloatSource *weights, const SlTenso
       && sl_float_source_within (weights, SL_HALF_MOST)) {
     layer->tiles.weights = SL_FLOAT_HALF;
     layer->tiles.pairs = pairs_of (layer, isa);
-    sl_float_halves_tiles (layer, weights, bias);
+    sl_float_halves_tiles (layer, graph, node, weights);
   } else if (layer->precision != SL_PRECISION_BF16
              && (layer->precision == SL_PRECISION_FP16 || layer->rows <= FEW_ROWS)
              && sl_float_source_bytes (weights))
@@ -678,8 +679,8 @@ choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlGraph *graph, const 
   choose_sparse (layer, isa, weights);
   layer->cost_us = cost_of (layer);
   choose_winograd (layer, isa, row * layer->rows, graph);
-  choose_weights (layer, weights, bias);
-  sl_float_halves_depthwise (layer, weights, bias);
+  choose_weights (layer, graph, node, weights);
+  sl_float_halves_depthwise (layer, weights, sl_float_bias (graph, node));
   sl_float_strassen_choose (layer, graph, node->op == SL_OP_CONV_2D);
 }
 

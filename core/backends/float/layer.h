@@ -362,10 +362,9 @@ const SlFloatHalves *sl_float_halves_of (const SlFloatLayer *layer, const SlFloa
 /** sl_float_halves_depth: the least depth of which tiles of @isa compute so; @otherwise where they
  * do not. */
 gint32 sl_float_halves_depth (const SlFloatLayer *layer, const SlFloatIsa *isa, gint32 otherwise);
-/** sl_float_halves_tiles: @layer, whose tiles do, is told the range of its numbers. @bias:
- * (nullable) */
-void sl_float_halves_tiles (SlFloatLayer *layer, const SlFloatSource *weights,
-                            const SlTensor *bias);
+/** sl_float_halves_tiles: @layer, of @node, whose tiles do, is told the range of its numbers. */
+void sl_float_halves_tiles (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
+                            const SlFloatSource *weights);
 /** sl_float_halves_elements, sl_float_halves_depthwise: whether an elementwise, or a depthwise
  * @layer does is settled. */
 void sl_float_halves_elements (SlFloatLayer *layer);
