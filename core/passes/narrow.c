@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Intermediate tensors in binary16, where the graph's precision is fp16: half of the memory. It
- * changes results, so it is no pass: sl_graph_prepare() does it once, behind all of them. A tensor
- * is narrow if each node that writes or reads it takes binary16 (core/ops/halves.h). Inputs and
- * outputs of the graph stay as they are; nodes that move their elements get a CAST in between.
+ * Intermediate tensors in binary16, where the graph's precision is fp16: at best half of the
+ * memory. It changes results, so it is no pass: sl_graph_prepare() does it once, behind all of
+ * them. A tensor is narrow if each node that writes or reads it takes binary16 (core/ops/halves.h).
+ * Inputs and outputs of the graph stay as they are; nodes that move their elements get a CAST in
+ * between.
  */
 #include "core/base/build_selection.h"
 #include "core/base/cpu.h"

@@ -31,6 +31,8 @@
 #define FIRST_CACHE 32768
 /* Layers of less depth keep their weights in floats: they are not what takes the time. */
 #define MIN_DEPTH 32
+/* Sums of larger weights, of which Winograd's matrices are, may leave the range of binary16. */
+#define TILES_MOST (SL_HALF_MOST / 3)
 /* Tiles of each thread's rows where work is shared out by rows. */
 #define MIN_TILES 2
 /* So few rows that bringing weights takes as long as multiplying by them. */
@@ -394,10 +396,13 @@ choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
 }
 
 /* Whether tiles are less than the @work of windows, with any of the instruction sets. Those of six
- * by six have four times the file's weights, which precisions of 16 bits are to make fewer. */
+ * by six have four times the file's weights, which precisions of 16 bits are to make fewer. Loops
+ * in binary16 have a third of the weights of tiles of floats, and take as long. */
 static void
 choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work, const SlGraph *graph)
 {
+  if (goes_by_pairs (layer, layer->isa) && sl_float_halves_of (layer, layer->isa) != NULL)
+    return;
   const gboolean large = layer->precision == SL_PRECISION_FLOAT && sl_float_winograd_fits (layer, 4)
                          && !sl_float_rounds (graph);
   gdouble least = work, handicap = 1;
@@ -453,6 +458,9 @@ choose_weights (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node,
   const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW)
                          && !layer->tiles.deep
                          && layer->depth >= sl_float_halves_depth (layer, isa, MIN_DEPTH);
+  if (layer->mode == SL_FLOAT_WINOGRAD && layer->precision == SL_PRECISION_FP16
+      && isa->gemm_half != NULL && sl_float_source_within (weights, TILES_MOST))
+    layer->tiles.weights = SL_FLOAT_HALF;
   if (!tiles || isa->gemm_half == NULL)
     return;
   if (layer->precision == SL_PRECISION_FP16 && goes_by_pairs (layer, isa)

@@ -291,9 +291,9 @@ multiply (const SlFloatLayer *layer, gint32 n, const gfloat *in, gfloat *sums)
       const gfloat *runs[SL_FLOAT_MAX_ROWS];
       for (gint32 r = 0; r < rows; r++, from += stride)
         runs[r] = from;
-      layer->isa->gemm (&gemm, p, p + 1,
-                        &(SlFloatRows){ .runs = runs, .n_runs = 1, .length = depth, .rows = rows },
-                        to, out_stride);
+      layer->tiles.multiply (
+        &gemm, p, p + 1, &(SlFloatRows){ .runs = runs, .n_runs = 1, .length = depth, .rows = rows },
+        to, out_stride);
       to += (gsize) rows * out_stride;
       left -= rows;
     }
