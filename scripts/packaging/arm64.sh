@@ -16,7 +16,7 @@ apt-get -q update
 # shellcheck disable=SC2046
 apt-get -q -y --no-install-recommends install ccache gcc libc6-dev meson ninja-build pkg-config python3 crossbuild-essential-arm64 qemu-user-static \
   $(printf '%s-dev:arm64 ' libglib2.0 libgstreamer1.0 libgstreamer-plugins-base1.0 libxnnpack libpthreadpool libyuv libpango1.0 libmosquitto librdkafka libzbar liblz4 libjpeg libgdk-pixbuf-2.0) zlib1g-dev:arm64 \
-  $(printf 'gstreamer1.0-%s:arm64 ' plugins-base plugins-good)
+  $(printf 'gstreamer1.0-%s:arm64 ' plugins-base plugins-good) libsoup-3.0-0:arm64
 # A tree that stays has the compiler's cache of the last run.
 export PATH="/usr/lib/ccache:$PATH" CCACHE_SLOPPINESS=pch_defines,time_macros
 [ -f build-arm64/build.ninja ] || meson setup build-arm64 --cross-file scripts/packaging/arm64.cross -Dwerror=true -Dbench=disabled

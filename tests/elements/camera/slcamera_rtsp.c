@@ -4,6 +4,9 @@
  * stalled, slow, silent, talking noise; and what it leaves behind after many reconnections.
  */
 #include <glib/gstdio.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/elements/camera/support.h"
@@ -304,6 +307,21 @@ test_limit (gconstpointer data)
 
 static const char *const attacks[] = { "rtsp-body", "rtsp-header" };
 
+/* Whether the kernel tells how many bytes a connection received; qemu-user has other answers for
+ * it. */
+static gboolean
+has_counts (void)
+{
+  struct tcp_info info;
+  socklen_t size = sizeof info;
+  const int descriptor = socket (AF_INET, SOCK_STREAM, 0);
+  g_assert_cmpint (descriptor, >=, 0);
+  const gboolean whole =
+    getsockopt (descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && size >= sizeof (guint64);
+  close (descriptor);
+  return whole;
+}
+
 /* Answers without end: the connection is cut, another attempt follows, memory stays bounded, and
  * stopping does not wait. */
 static void
@@ -311,6 +329,10 @@ test_attack (gconstpointer mode)
 {
   g_autofree char *arguments = g_strdup_printf ("--mode %s", (const char *) mode);
   TestServer server;
+  if (!has_counts ()) {
+    g_test_skip ("the kernel does not tell the bytes of a connection");
+    return;
+  }
   if (!test_server_start (&server, "SIGHTLINE_MJPEG_SERVER", 0, arguments))
     return;
   g_autofree char *uri = g_strdup_printf ("rtsp://127.0.0.1:%u/video", server.port);
