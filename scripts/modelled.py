@@ -5,7 +5,7 @@ and llvm-mca has the cycles of each block.
 
   scripts/modelled.py BUILD MODEL... [--root ROOT] [--cpu NAME] [--precision fp16] [--layers N] [--blocks N [--code]]
 
-BUILD is a build for arm64 (or x86) with `sightline`. MODEL is a file, or one of mobilenet_v2, yolo26n and resnet50_int8, which are made
+BUILD is a build for arm64 (or x86) with `sightline`. MODEL is a file, or one of mobilenet_v2, yolo26n, yolo26n_320 and resnet50_int8, which are made
 (python3-onnx). ROOT has the libraries of arm64. The time of a network is that of one inference on one thread, without the time to load it.
 A layer takes its cycles, or the time in which memory gives the lines that the last cache lacks, whichever is longer. Not in the model: misses of
 the first and second cache, mispredicted branches, and what a loop that starts anew costs.
