@@ -335,12 +335,24 @@ other_sums (const gfloat *wide, Vec sums)
 }
 
 static inline __attribute__ ((always_inline)) void
-widen_row (gfloat *wide, Vec sums, const gint groups)
+widen_row (gfloat *wide, const gfloat *from, Vec sums, const gint groups)
 {
-  vst1q_f32 (wide, first_sums (wide, sums));
+  vst1q_f32 (wide, first_sums (from, sums));
   if (groups == 2)
-    vst1q_f32 (wide + HALF_LANES, other_sums (wide, sums));
+    vst1q_f32 (wide + HALF_LANES, other_sums (from, sums));
 }
+
+/**
+ * Wide: sums of floats of some rows, LANES for each
+ * @sums: in memory: registers are for those of binary16
+ * @from: these, or before there are some what they begin with, @step from one row's to the next's
+ */
+typedef struct
+{
+  gfloat *sums;
+  const gfloat *from;
+  gsize step;
+} Wide;
 
 /* Whether a row's products are so many that some sums become floats. */
 static inline gboolean
@@ -350,11 +362,10 @@ widens (const Tile *tile)
 }
 
 /* Products of some rows with a panel, or of one row with some panels, added to @sums, of which
- * there are rows times panels. @deep: all but the last of these of BLOCKS are added to @wide, rows
- * of LANES sums of floats */
+ * there are rows times panels. @deep: all but the last of these of BLOCKS are added to @wide */
 static inline __attribute__ ((always_inline)) void
-multiply_panel (const SlFloatPanel *panel, const Tile *tile, gfloat *wide, Vec *sums,
-                const gint rows, const gint groups, const gint panels, const gboolean deep)
+multiply_panel (const SlFloatPanel *panel, const Tile *tile, Wide *wide, Vec *sums, const gint rows,
+                const gint groups, const gint panels, const gboolean deep)
 {
   const guint16 *weights = panel->weights, *a[MAX_ROWS];
   const gsize apart = panels > 1 ? (gsize) ((const guint16 *) panel[1].weights - weights) : 0;
@@ -372,7 +383,7 @@ multiply_panel (const SlFloatPanel *panel, const Tile *tile, gfloat *wide, Vec *
       const gint32 end = MIN (k + BLOCK, tile->length);
 #define WIDEN(m) \
   if (m < n)     \
-    widen_row (wide + (gsize) (m * LANES), sums[m], groups);
+    widen_row (wide->sums + (gsize) (m * LANES), wide->from + m * wide->step, sums[m], groups);
 #define ADD(m) \
   if (m < n)   \
     sums[m] = vaddq_f16 (sums[m], part[m]);
@@ -380,8 +391,10 @@ multiply_panel (const SlFloatPanel *panel, const Tile *tile, gfloat *wide, Vec *
   (panels > 1 ? sum_panels (to, a[0], k, end, weights, apart, panels) \
               : sum_block (to, values, a, k, end, weights, rows, groups))
       if (deep && blocks == BLOCKS) {
-        __asm__ volatile("" : : "r"(wide) : "memory"); /* no copies of them in registers */
+        __asm__ volatile("" : : "r"(wide->sums) : "memory"); /* no copies of them in registers */
         EACH_ROW (WIDEN)
+        wide->from = wide->sums;
+        wide->step = LANES;
         blocks = 0;
       }
       if (deep && blocks++ == 0)
@@ -397,24 +410,12 @@ multiply_panel (const SlFloatPanel *panel, const Tile *tile, gfloat *wide, Vec *
   }
 }
 
-/* @room, of which the compiler does not know what is there: sums of floats are in memory, registers
- * are for those of binary16. */
-static inline gfloat *
-in_memory (gfloat *room)
+/* Sums in @room, of which the compiler does not know that nothing else writes it. */
+static inline Wide
+begin_wide (gfloat *room, const gfloat *from, gsize step)
 {
   __asm__("" : "+r"(room));
-  return room;
-}
-
-/* @n rows of sums of floats. */
-static inline __attribute__ ((always_inline)) void
-begin_wide (gfloat *wide, float32x4_t lo, float32x4_t hi, const gint n)
-{
-  SL_UNROLL
-  for (gint m = 0; m < n; m++) {
-    vst1q_f32 (wide + (gsize) (m * LANES), lo);
-    vst1q_f32 (wide + (gsize) (m * LANES + HALF_LANES), hi);
-  }
+  return (Wide){ room, from, step };
 }
 
 /* Rows in place times a panel, or one times some panels, with results of binary16, of which those
@@ -424,23 +425,21 @@ multiply_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Til
                    Vec hi, guint16 *c, gsize c_stride, const gint rows, const gint groups,
                    const gint panels, const gboolean deep)
 {
-  gfloat room[MAX_ROWS * LANES], *wide = in_memory (room);
+  const gfloat *bias = gemm->bias + panel->channel;
+  gfloat room[MAX_ROWS * LANES];
+  Wide wide = begin_wide (room, bias, panels > 1 ? LANES : 0);
   Vec sums[MAX_ROWS];
   SL_UNROLL
-  for (gint p = 0; p < panels; p++) {
-    const gfloat *bias = gemm->bias + panel[p].channel;
-    const float32x4_t first = vld1q_f32 (bias), second = vld1q_f32 (bias + HALF_LANES);
-    if (deep)
-      begin_wide (wide + (gsize) (p * rows * LANES), first, second, rows);
-    SL_UNROLL
-    for (gint m = 0; m < rows; m++)
-      sums[p * rows + m] =
-        deep ? vdupq_n_f16 (0) : vcvt_high_f16_f32 (vcvt_f16_f32 (first), second);
+  for (gint m = 0; m < rows * panels; m++) {
+    const gfloat *first = bias + (gsize) m * wide.step;
+    sums[m] =
+      deep ? vdupq_n_f16 (0)
+           : vcvt_high_f16_f32 (vcvt_f16_f32 (vld1q_f32 (first)), vld1q_f32 (first + HALF_LANES));
   }
-  multiply_panel (panel, tile, wide, sums, rows, groups, panels, deep);
+  multiply_panel (panel, tile, &wide, sums, rows, groups, panels, deep);
 #define NARROW(m)                                                                            \
   if (deep && m < rows * panels) {                                                           \
-    const gfloat *at = wide + (gsize) (m * LANES);                                           \
+    const gfloat *at = wide.from + m * wide.step;                                            \
     sums[m] =                                                                                \
       vcvt_high_f16_f32 (vcvt_f16_f32 (first_sums (at, sums[m])), other_sums (at, sums[m])); \
   }
@@ -474,21 +473,21 @@ multiply_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *ti
               const gint panels)
 {
   const gsize size = gemm->narrow ? sizeof (guint16) : sizeof (gfloat);
-  const float32x4_t none = vdupq_n_f32 (0);
-  gfloat room[MAX_ROWS * LANES], *wide = in_memory (room);
+  const gfloat none[LANES] = { 0 };
+  gfloat room[MAX_ROWS * LANES];
+  Wide wide = begin_wide (room, none, 0);
   Vec sums[MAX_ROWS];
-  begin_wide (wide, none, none, rows * panels);
   SL_UNROLL
   for (gint m = 0; m < rows * panels; m++)
     sums[m] = vdupq_n_f16 (0);
-  multiply_panel (panel, tile, wide, sums, rows, groups, panels, TRUE);
+  multiply_panel (panel, tile, &wide, sums, rows, groups, panels, TRUE);
 #define ADD(m)           \
   if (m < rows * panels) \
-    widen_row (wide + (gsize) (m * LANES), sums[m], 2);
+    widen_row (wide.sums + (gsize) (m * LANES), wide.from + m * wide.step, sums[m], 2);
   EACH_ROW (ADD)
 #undef ADD
   for (gint p = 0; p < panels; p++)
-    finish_any (gemm, panel + p, wide + (gsize) (p * rows * LANES), back,
+    finish_any (gemm, panel + p, wide.sums + (gsize) (p * rows * LANES), back,
                 at_element (c, (gsize) panel[p].channel, size), c_stride, rows);
 }
 
