@@ -507,23 +507,31 @@ test_alone (void)
   }
 }
 
+enum
+{
+  CHANNELS = 64 /* of tiles */
+};
+
+/* Windows of three by three that Winograd's tiles stand for. */
+static Case
+tiles_case (gint32 size)
+{
+  return (Case){ .images = 1,
+                 .size = size,
+                 .in = CHANNELS,
+                 .out = CHANNELS,
+                 .fh = 3,
+                 .fw = 3,
+                 .stride = 1,
+                 .groups = 1 };
+}
+
 /* Weights of 16 bits are for less memory: they do not become those of the largest tiles. In
  * binary16 those of the others are less than the file's floats. */
 static void
 test_tiles (gconstpointer data)
 {
-  enum
-  {
-    CHANNELS = 64
-  };
-  const Case c = { .images = 1,
-                   .size = 40,
-                   .in = CHANNELS,
-                   .out = CHANNELS,
-                   .fh = 3,
-                   .fw = 3,
-                   .stride = 1,
-                   .groups = 1 };
+  const Case c = tiles_case (40);
   const gsize n = 9 * CHANNELS * CHANNELS, file = n * sizeof (gfloat);
   g_autofree gfloat *weights = g_new (gfloat, n);
   gfloat bias[CHANNELS];
@@ -548,18 +556,7 @@ test_tiles (gconstpointer data)
 static void
 test_tile_sums (void)
 {
-  enum
-  {
-    CHANNELS = 64
-  };
-  const Case c = { .images = 1,
-                   .size = 14,
-                   .in = CHANNELS,
-                   .out = CHANNELS,
-                   .fh = 3,
-                   .fw = 3,
-                   .stride = 1,
-                   .groups = 1 };
+  const Case c = tiles_case (14);
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   const gsize n = 9 * CHANNELS * CHANNELS;

@@ -184,6 +184,9 @@ load_weights (const guint16 *at, const gint groups)
 #define SET_LANE(sum, w, values, lane) \
   __asm__("fmul %0.8h, %1.8h, %2.h[" #lane "]" : "=w"(sum) : "w"(w), "x"(values))
 
+/* Of eight rows or lanes. GCC 12 makes a loop of it otherwise, and keeps sums in memory. */
+#define EACH(what) what (0) what (1) what (2) what (3) what (4) what (5) what (6) what (7)
+
 /* Adds the products of LANES activations of each row, @values, which become the LANES behind them,
  * from @k on: in-order processors stall at a load whose value is used at once.
  * @begin: no sum is there yet */
@@ -207,14 +210,7 @@ loaded_steps (Vec *part, Vec *values, const guint16 *const *a, gint32 k, const g
     }                                                                                          \
     w = following;                                                                             \
   }
-  STEP (0)
-  STEP (1)
-  STEP (2)
-  STEP (3)
-  STEP (4)
-  STEP (5)
-  STEP (6)
-  STEP (7)
+  EACH (STEP)
 #undef STEP
 }
 
@@ -266,9 +262,6 @@ finish_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const gfloat *wi
     }
 }
 
-/* GCC 12 makes a loop of it otherwise, and keeps sums in memory. */
-#define EACH_ROW(what) what (0) what (1) what (2) what (3) what (4) what (5) what (6) what (7)
-
 /* Products of BLOCK activations of each row at most, from @k on, of which there are @end. Returns
  * the weights behind them. */
 static inline __attribute__ ((always_inline)) const guint16 *
@@ -299,14 +292,7 @@ panel_steps (Vec *part, Vec values, const guint16 *weights, gsize apart, const g
     else                                                                       \
       ADD_LANE (part[p], w, values, lane);                                     \
   }
-  STEP (0)
-  STEP (1)
-  STEP (2)
-  STEP (3)
-  STEP (4)
-  STEP (5)
-  STEP (6)
-  STEP (7)
+  EACH (STEP)
 #undef STEP
 }
 
@@ -392,7 +378,7 @@ multiply_panel (const SlFloatPanel *panel, const Tile *tile, Wide *wide, Vec *su
               : sum_block (to, values, a, k, end, weights, rows, groups))
       if (deep && blocks == BLOCKS) {
         __asm__ volatile("" : : "r"(wide->sums) : "memory"); /* no copies of them in registers */
-        EACH_ROW (WIDEN)
+        EACH (WIDEN)
         wide->from = wide->sums;
         wide->step = LANES;
         blocks = 0;
@@ -401,7 +387,7 @@ multiply_panel (const SlFloatPanel *panel, const Tile *tile, Wide *wide, Vec *su
         weights = SUM (sums);
       else {
         weights = SUM (part);
-        EACH_ROW (ADD)
+        EACH (ADD)
       }
 #undef SUM
 #undef ADD
@@ -443,7 +429,7 @@ multiply_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Til
     sums[m] =                                                                                \
       vcvt_high_f16_f32 (vcvt_f16_f32 (first_sums (at, sums[m])), other_sums (at, sums[m])); \
   }
-  EACH_ROW (NARROW)
+  EACH (NARROW)
 #undef NARROW
   SL_UNROLL
   for (gint p = 0; p < panels; p++)
@@ -484,7 +470,7 @@ multiply_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *ti
 #define ADD(m)           \
   if (m < rows * panels) \
     widen_row (wide.sums + (gsize) (m * LANES), wide.from + m * wide.step, sums[m], 2);
-  EACH_ROW (ADD)
+  EACH (ADD)
 #undef ADD
   for (gint p = 0; p < panels; p++)
     finish_any (gemm, panel + p, wide.sums + (gsize) (p * rows * LANES), back,
