@@ -20,10 +20,10 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 LICENSE = "LGPL-2.1-or-later"
 
 
-def output(*command):
-    """What a command prints; "" where it is missing or fails."""
+def output(*command, whole=True):
+    """What a command prints; "" where it is missing or, if all of it is wanted, fails."""
     try:
-        return subprocess.run(command, capture_output=True, check=True, encoding="utf-8", stdin=subprocess.DEVNULL).stdout
+        return subprocess.run(command, capture_output=True, check=whole, encoding="utf-8", stdin=subprocess.DEVNULL).stdout
     except (OSError, subprocess.CalledProcessError):
         return ""
 
@@ -51,16 +51,24 @@ def cached_libraries():
     return dict(re.findall(r"^\t(\S+) \(.*\) => (\S+)$", output("/sbin/ldconfig", "-p"), flags=re.M)[::-1])
 
 
-@functools.lru_cache(maxsize=None)
-def package_of(soname):
-    """(name, version, supplier, purl) of what a library comes in."""
-    path = os.path.realpath(cached_libraries().get(soname, ""))
-    for name in (path, path.replace("/usr/lib", "/lib", 1)):
-        owner = output("dpkg", "-S", name).split(": ")[0].split(",")[0] if name.startswith("/lib") or name.startswith("/usr") else ""
-        if owner:
-            package, version, source = output("dpkg-query", "-W", "-f", "${Package}|${Version}|${source:Package}", owner).split("|")
-            return package, version, "Organization: Debian", "pkg:deb/debian/%s@%s" % (package, version.replace("+", "%2B").replace(":", "%3A")), source
-    return soname, None, "NOASSERTION", None, None
+def packages_of(sonames):
+    """{soname: (name, version, supplier, purl, source)} of what libraries come in. dpkg reads all its lists each time, so it is asked once for all."""
+    real = {soname: os.path.realpath(cached_libraries().get(soname, "")) for soname in sonames}
+    paths = {soname: (path, path.replace("/usr/lib", "/lib", 1)) for soname, path in real.items() if path.startswith(("/lib", "/usr"))}
+    asked = sorted({path for both in paths.values() for path in both})
+    owners = {}
+    for line in output("dpkg", "-S", *asked, whole=False).splitlines() if asked else []:
+        owner, _, path = line.partition(": ")
+        owners[path] = owner.split(",")[0]
+    found = sorted(set(owners.values()))
+    listed = output("dpkg-query", "-W", "-f", "${binary:Package}|${Package}|${Version}|${source:Package}\n", *found).splitlines() if found else []
+    known = {}
+    for line in listed:
+        key, package_name, version, source = line.split("|")
+        purl = "pkg:deb/debian/%s@%s" % (package_name, version.replace("+", "%2B").replace(":", "%3A"))
+        known[key] = known[key.split(":")[0]] = (package_name, version, "Organization: Debian", purl, source)
+    own = {soname: next((owners[path] for path in paths.get(soname, ()) if path in owners), None) for soname in sonames}
+    return {soname: known.get(own[soname], (soname, None, "NOASSERTION", None, None)) for soname in sonames}
 
 
 def spdx_id(kind, name):
@@ -89,6 +97,8 @@ def bill(build):
     with open(os.path.join(build, "meson-info", "intro-projectinfo.json"), encoding="utf-8") as file:
         version = json.load(file)["version"]
     own = {os.path.basename(target) for target in files}
+    loaded = {target: [soname for soname in needed(path) if not any(name.startswith(soname) for name in own)] for target, path in files.items()}
+    found_in = packages_of({soname for sonames in loaded.values() for soname in sonames})
     rows, relations, packages = [], [], {}
     for target, path in sorted(files.items()):
         with open(path, "rb") as file:
@@ -97,10 +107,8 @@ def bill(build):
                "licenseInfoInFiles": [LICENSE], "copyrightText": "NOASSERTION", "checksums": [{"algorithm": "SHA256", "checksumValue": digest}]}
         rows.append(row)
         relations.append({"spdxElementId": "SPDXRef-Sightline", "relationshipType": "CONTAINS", "relatedSpdxElement": row["SPDXID"]})
-        for soname in needed(path):
-            if any(name.startswith(soname) for name in own):
-                continue
-            found = package_of(soname)
+        for soname in loaded[target]:
+            found = found_in[soname]
             packages.setdefault(found[0], package(*found))
             relations.append({"spdxElementId": row["SPDXID"], "relationshipType": "DYNAMIC_LINK", "relatedSpdxElement": spdx_id("Package", found[0]),
                               "comment": soname})
