@@ -89,7 +89,8 @@ def test_overlay_outside_a_frame():
         raise Skip("Python does not carry the sanitizer that the plugin is built with")
     if subprocess.run([PYTHON, "-c", "import gi; gi.require_version('GstApp', '1.0')"], capture_output=True, check=False).returncode != 0:
         raise Skip("%s has no GStreamer bindings" % PYTHON)
-    environment = dict(os.environ, MALLOC_CHECK_="3", GST_PLUGIN_PATH=os.environ["SIGHTLINE_TEST_PLUGINS"])
+    environment = dict(os.environ, MALLOC_CHECK_="3", GST_PLUGIN_PATH=os.environ["SIGHTLINE_TEST_PLUGINS"],
+                       GST_REGISTRY=work("overlay.registry"))
     for args in (["true"], ["false", "roi"], ["true", "roi"]):
         done = subprocess.run([PYTHON, script, *args], env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
         assert done.returncode == 0 and "GST_MESSAGE_ERROR" in done.stdout, done

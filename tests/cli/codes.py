@@ -13,6 +13,7 @@ from harness import ROOT, Skip, run, work, write
 MODEL = os.path.join(ROOT, "models", "codes", "codes.tflite")
 SAMPLES = os.path.join(ROOT, "models", "codes", "samples")
 HERE = dict(os.environ, SIGHTLINE_MODEL=MODEL)
+NOWHERE = dict(HERE, GST_PLUGIN_PATH="/nonexistent", GST_REGISTRY=work("nowhere.registry"))
 TOLD = "sightline predict: no --model is given: looking for codes (QR, bar codes) with the model that comes with Sightline\n"
 
 
@@ -121,8 +122,7 @@ def test_what_does_not_read_counts_less():
 
 
 def test_reading_is_absent():
-    nowhere = dict(HERE, GST_PLUGIN_PATH="/nonexistent")
-    asked = run("predict", "--read", ean_picture(), env=nowhere)
+    asked = run("predict", "--read", ean_picture(), env=NOWHERE)
     if asked.status == 0:
         raise Skip("an installed slread is there")
     asked.expect(1, "--read: there is no element slread; expected it in a plugin file of Sightline")
@@ -134,11 +134,10 @@ def test_readers_are_missing():
     asked = run("predict", "--read", picture, env=HERE)
     if asked.status != 0:
         raise Skip("built without a reader of codes")
-    nowhere = dict(HERE, GST_PLUGIN_PATH="/nonexistent")
-    said = run("predict", picture, picture, env=nowhere)
+    said = run("predict", picture, picture, env=NOWHERE)
     if "is no element" in said.err:
         assert said.err.count("codes are found and not read: there is no element slread; expected it in a plugin file of Sightline") == 1, said.err
-        assert "not read" not in run("predict", "--no-read", picture, env=nowhere).expect(0, TOLD).err
+        assert "not read" not in run("predict", "--no-read", picture, env=NOWHERE).expect(0, TOLD).err
     if "SIGHTLINE_ZXING" not in os.environ:
         raise Skip("built without zxing-cpp")
     alone = dict(HERE, SIGHTLINE_ZXING="/nonexistent/zxing")

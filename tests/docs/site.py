@@ -45,7 +45,8 @@ def search_finds_pages():
 
 def inspected(file, element):
     """(properties, pad templates, signals) that gst-inspect-1.0 shows of the element's own."""
-    environment = dict(os.environ, GST_PLUGIN_PATH=os.path.dirname(file), GST_REGISTRY=os.path.join(WORK.name, "registry"), GST_INSPECT_NO_COLORS="1")
+    environment = dict(os.environ, GST_PLUGIN_PATH=os.path.dirname(file), GST_REGISTRY=os.path.join(WORK.name, "registry"),
+                       GST_REGISTRY_UPDATE="yes", GST_INSPECT_NO_COLORS="1")
     text = subprocess.run(["gst-inspect-1.0", element], capture_output=True, text=True, check=True, env=environment).stdout
     parts = dict(re.findall(r"(?ms)^(Pad Templates|Element Properties|Element Signals|Element Actions):\n(.*?)(?=^\S|\Z)", text))
     names = set(re.findall(r"(?m)^  ([\w-]+) +: ", parts.get("Element Properties", "")))

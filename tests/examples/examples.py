@@ -12,7 +12,7 @@ from figures import shows_figures
 from pictures import ppm, ppm_of_bmp
 
 # The program carries the elements inside.
-ALONE = {name: value for name, value in os.environ.items() if name != "GST_PLUGIN_PATH"}
+ALONE = {**{name: value for name, value in os.environ.items() if name != "GST_PLUGIN_PATH"}, "GST_REGISTRY": work("alone.registry")}
 EXAMPLES = {os.path.basename(path): os.path.abspath(path) for path in sys.argv[3:]}
 
 
