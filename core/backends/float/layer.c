@@ -688,7 +688,7 @@ choose (SlFloatLayer *layer, const SlFloatIsa *isa, const SlGraph *graph, const 
   layer->cost_us = cost_of (layer);
   choose_winograd (layer, isa, row * layer->rows, graph);
   choose_weights (layer, graph, node, weights);
-  sl_float_halves_depthwise (layer, weights, sl_float_bias (graph, node));
+  sl_float_halves_depthwise (layer, weights, bias);
   sl_float_strassen_choose (layer, graph, node->op == SL_OP_CONV_2D);
 }
 
