@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What decoders of faces share whose model gives maps: one of how sure a cell is of a face, and
- * others of what is there.
+ * What decoders of faces share whose model gives maps: one with a score for each cell, and others
+ * with boxes and points.
  */
 #pragma once
 
