@@ -14,7 +14,7 @@ export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 5))}"
 rm -f "$logs"/testlog*
 # Plugins stay as they are while tests run: programs that find a registry do not look at every plugin file of the system again.
 export GST_REGISTRY_UPDATE=no
-find "$build/tests" -name registry.bin -delete
+find "$build" -name registry.bin -delete
 
 status=0
 meson test -C "$build" --print-errorlogs "$@" </dev/null || status=$?
