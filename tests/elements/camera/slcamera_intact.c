@@ -123,7 +123,8 @@ test_join (gconstpointer data)
                   " before the first, then %" G_GUINT64_FORMAT,
                   compare.frames, compare.worst, early, damaged - early);
   g_assert_cmpuint (compare.bad, ==, 0);
-  g_assert_true ((damaged > early) == stream->loses);
+  /* A machine that decodes slower than the camera sends leaves frames out without any loss. */
+  g_assert_true (damaged > early || !stream->loses);
 }
 
 /* What is left out is said: before the first key frame, and damaged. */
