@@ -130,31 +130,40 @@
 
 /*
  * Operators that only readers of other formats and passes make:
- * SILU: x times its logistic function
- * MISH: x times the hyperbolic tangent of log (1 + exp x)
- * ASIN to ATANH: the C library's functions
- * FMOD: the rest of a division towards zero
- * BITWISE_AND, BITWISE_OR: of whole numbers
- * RECURRENT: a layer of cells with a state, LSTM, GRU or plain, over what its inputs add to the
- * gates RESAMPLE: along one dimension, each element a weighted sum of stated ones DYNAMIC_QUANTIZE:
- * float to quantised values by the tensor's own range: values less their zero point, scale, zero
- * point, all float FAKE_QUANTIZE: float to the nearest of what 8 bits can say of a picture's or a
- * pixel's own range, as float RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its
- * channels LOOKUP: 8-bit values through a constant table of 256 bytes GATHER_ELEMENTS: each element
- * is one of the data's, in the same place but along one dimension SCATTER_ELEMENTS, SCATTER_ND: the
- * data, with elements or slices at stated places replaced, or combined with what is there
- * GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its pixels
- * ROI_ALIGN: rectangles of pictures, each cut into as many cells and brought to one number a cell
- * and channel HEAT_MAP_PEAKS: where maps over regions are highest, between their pixels ROI_POOL:
- * rectangles of pictures, each cut into cells of whole pixels: the greatest number of each
- * DEFORM_COLUMNS: the pixels of windows whose places are moved, for a convolution to weigh
- * DETERMINANT: of square matrices
- * UNIQUE: the different elements of a vector; as many as there can be, 0 behind the last
- * NORMALIZE: rows by the root of their mean square
- * ATTENTION: softmax of queries times keys, times values, whose places core/graph/attention.h
- * states NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements,
- * -1 behind the last NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as
- * there can be: batch, class and box, -1 behind the last
+ * - SILU: x times its logistic function
+ * - MISH: x times the hyperbolic tangent of log (1 + exp x)
+ * - ASIN to ATANH: the C library's functions
+ * - FMOD: the rest of a division towards zero
+ * - BITWISE_AND, BITWISE_OR: of whole numbers
+ * - RECURRENT: a layer of cells with a state, LSTM, GRU or plain, over what its inputs add to the
+ *   gates
+ * - RESAMPLE: along one dimension, each element a weighted sum of stated ones
+ * - DYNAMIC_QUANTIZE: float to quantised values by the tensor's own range: values less their zero
+ *   point, scale, zero point, all float
+ * - FAKE_QUANTIZE: float to the nearest of what 8 bits can say of a picture's or a pixel's own
+ *   range, as float
+ * - RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels
+ * - LOOKUP: 8-bit values through a constant table of 256 bytes
+ * - GATHER_ELEMENTS: each element is one of the data's, in the same place but along one dimension
+ * - SCATTER_ELEMENTS, SCATTER_ND: the data, with elements or slices at stated places replaced, or
+ *   combined with what is there
+ * - GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its
+ *   pixels
+ * - ROI_ALIGN: rectangles of pictures, each cut into as many cells and brought to one number a cell
+ *   and channel
+ * - HEAT_MAP_PEAKS: where maps over regions are highest, between their pixels
+ * - ROI_POOL: rectangles of pictures, each cut into cells of whole pixels: the greatest number of
+ *   each
+ * - DEFORM_COLUMNS: the pixels of windows whose places are moved, for a convolution to weigh
+ * - DETERMINANT: of square matrices
+ * - UNIQUE: the different elements of a vector; as many as there can be, 0 behind the last
+ * - NORMALIZE: rows by the root of their mean square
+ * - ATTENTION: softmax of queries times keys, times values, whose places core/graph/attention.h
+ *   states
+ * - NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements, -1
+ *   behind the last
+ * - NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as there can be:
+ *   batch, class and box, -1 behind the last
  */
 #define SL_MADE_OPERATORS(X)             \
   X (ERF, erf)                           \
