@@ -67,11 +67,10 @@ node_to (Build *b, SlOpType op, gint32 first, gint32 second, const SlOpParams *p
   return b->failed ? -1 : output;
 }
 
+/* A tensor for the result of a new node. */
 static gint32
-node (Build *b, SlOpType op, gint32 first, gint32 second, SlDtype dtype, guint rank,
-      const gint32 *dims)
+tensor_new (Build *b, SlDtype dtype, guint rank, const gint32 *dims)
 {
-  static const SlOpParams limited = { .axis = { .indexing = SL_INDEX_LIMITED } };
   if (b->failed)
     return -1;
   g_autofree char *name = g_strdup_printf ("%s/place%u", b->node->name, b->made++);
@@ -82,7 +81,15 @@ node (Build *b, SlOpType op, gint32 first, gint32 second, SlDtype dtype, guint r
     bytes *= (gsize) dims[i];
   }
   tensor.bytes = bytes;
-  const gint32 output = added (b, sl_graph_add_tensor (b->to, &tensor, b->error));
+  return added (b, sl_graph_add_tensor (b->to, &tensor, b->error));
+}
+
+static gint32
+node (Build *b, SlOpType op, gint32 first, gint32 second, SlDtype dtype, guint rank,
+      const gint32 *dims)
+{
+  static const SlOpParams limited = { .axis = { .indexing = SL_INDEX_LIMITED } };
+  const gint32 output = tensor_new (b, dtype, rank, dims);
   return node_to (b, op, first, second, op == SL_OP_GATHER ? &limited : NULL, output);
 }
 
@@ -237,13 +244,7 @@ static gint32
 joined (Build *b, const gint32 *parts, guint n, const gint32 dims[4])
 {
   const SlOpParams params = { .concat = { .axis = 2 } };
-  SlTensor tensor = { .name = "samples", .dtype = SL_DTYPE_F32, .rank = 4 };
-  tensor.bytes = sizeof (gfloat);
-  for (guint i = 0; i < 4; i++) {
-    tensor.dims[i] = dims[i];
-    tensor.bytes *= (gsize) dims[i];
-  }
-  const gint32 output = b->failed ? -1 : added (b, sl_graph_add_tensor (b->to, &tensor, b->error));
+  const gint32 output = tensor_new (b, SL_DTYPE_F32, 4, dims);
   if (!b->failed)
     b->failed = !sl_graph_add_node (b->to, SL_OP_CONCATENATION, b->node->index, parts, n, &output,
                                     1, &params, b->error);
