@@ -47,7 +47,7 @@ sl_samples_fit (const SlGraph *graph, const SlNode *node)
   if (node->n_inputs % 2 == 0 || node->params.grid_sample.mode == SL_SAMPLE_CUBIC
       || !sl_tensor_elements (sl_node_input (graph, node, 2), &weights))
     return FALSE;
-  for (guint i = 0; i < node->n_inputs; i += i == 0 ? 3 : 2) {
+  for (guint i = 0; i < node->n_inputs; i = sl_samples_next (i)) {
     const SlTensor *x = sl_node_input (graph, node, i), *g = sl_node_input (graph, node, i + 1);
     if (x->rank != 4 || g->rank != 4 || x->dims[0] != input->dims[0] || x->dims[3] != input->dims[3]
         || g->dims[0] != input->dims[0] || g->dims[1] != grid->dims[1])
@@ -315,7 +315,7 @@ sl_grid_sample_run (const SlKernelCall *call, SlWeighFunc weigh)
   const gboolean sums = node->n_inputs > 2;
   Run run = { .call = call, .weigh = weigh };
   run.area = sums ? (gsize) grid->dims[1] : sl_tensor_span (grid, 1, grid->rank - 1);
-  for (guint i = 0; i < node->n_inputs; i += i == 0 && sums ? 3 : 2) {
+  for (guint i = 0; i < node->n_inputs; i = sums ? sl_samples_next (i) : i + 2) {
     const gsize columns = sums ? (gsize) sl_node_input (call->graph, node, i + 1)->dims[2] : 1;
     run.pictures[run.n++] = picture_of (call, i, columns);
     run.samples += columns;

@@ -114,6 +114,13 @@ void sl_node_fuse (SlNode *node, SlActivation activation, gfloat slope);
  * transposed convolution's come behind the output's shape and the weights. */
 guint sl_op_data_at (SlOpType op);
 guint sl_op_bias_at (SlOpType op);
+/** sl_samples_next: where the picture behind picture @i is among the inputs of a GRID_SAMPLE that
+ * adds up samples. A picture's grid follows it, and the weights follow the first grid. */
+static inline guint
+sl_samples_next (guint i)
+{
+  return i + (i == 0 ? 3 : 2);
+}
 /** sl_node_curve: the activation that @node is when it is an elementwise operator that is more than
  * limits, else SL_ACTIVATION_NONE. */
 SlActivation sl_node_curve (const SlNode *node);

@@ -258,7 +258,7 @@ weighed_samples (Build *b, const SlGraph *from, const gint32 *inputs)
   const SlOpParams kept = { .reduce = { .keep_dims = TRUE } };
   gint32 parts[SL_MAX_OPERANDS], dims[4] = { 0 }, samples = 0;
   guint n = 0;
-  for (guint i = 0; i < b->node->n_inputs; i += i == 0 ? 3 : 2) {
+  for (guint i = 0; i < b->node->n_inputs; i = sl_samples_next (i)) {
     const SlTensor *x = sl_node_input (from, b->node, i),
                    *grid = sl_node_input (from, b->node, i + 1);
     const gint32 here[2] = { inputs[i], inputs[i + 1] };
@@ -290,7 +290,7 @@ sl_express_places_fits (const SlGraph *graph, const SlNode *node)
       || node->params.grid_sample.border == SL_BORDER_MIRROR)
     return FALSE;
   gboolean all = TRUE;
-  for (guint i = 0; i < node->n_inputs; i += i == 0 ? 3 : 2)
+  for (guint i = 0; i < node->n_inputs; i = sl_samples_next (i))
     all &= fits (sl_node_input (graph, node, i));
   return all;
 }
