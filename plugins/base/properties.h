@@ -49,8 +49,8 @@ void sl_properties_clear (gpointer instance, const SlProperty *table, guint n);
 void sl_property_set (gpointer instance, const SlProperty *property, const GValue *value);
 void sl_property_get (gpointer instance, const SlProperty *property, GValue *value);
 
-/** sl_property_count, sl_property_figures: (transfer floating): what an element counts, which only
- * it sets: a number that grows, and a structure of several. Their texts are static. */
+/** sl_property_count, sl_property_figures: (transfer floating): read-only properties of what an
+ * element counts or measures: a uint64, and a structure of several values. Texts must be static. */
 GParamSpec *sl_property_count (const char *name, const char *nick, const char *help);
 GParamSpec *sl_property_figures (const char *name, const char *nick, const char *help);
 
