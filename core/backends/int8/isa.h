@@ -179,10 +179,9 @@ typedef struct
  * @bytes: (nullable): the instruction set over bytes that takes layers of floats instead, unless
  * these are whole numbers, and layers whose weights are mostly within its limits
  * @last: the last quantised value of a row that @round rounds
- * @round: @rows rows, at most SL_INT8_MOST_ROWS, of @n floats to u(a), or to 0..@last as int16,
- * each
- * @stride bytes behind the one before, which reads and writes nothing behind them; @whole: they are
- * whole numbers, at most 255 apart in a row, which stay what they are
+ * @round: so many @rows, at most SL_INT8_MOST_ROWS, of @n floats to u(a), or to 0..@last as int16.
+ * The rows of results are @stride bytes apart. Nothing behind a row is read or written. @whole: the
+ * floats are whole numbers, at most 255 apart in a row, which stay what they are
  * @round_shares: as @round, of numbers from 0 to 1, which all rows divide into as many steps
  * @to_weights: @n floats times @inverse as int8
  * @gelu: (nullable): of @n floats, in place or not, with an error of 2e-4 at most
