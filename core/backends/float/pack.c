@@ -152,8 +152,8 @@ pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *r
       }
 }
 
-/* Channels of a group are shared out to panels of about as many registers each. */
-/* Of panel @p of so many of a group. Pairs are of the widest panels, others as wide as possible. */
+/* The first register of panel @p, of so many @panels of a group. Panels have about as many
+ * registers each, but pairs are of the widest ones. */
 static gint32
 first_register (const SlFloatLayer *layer, gint32 p, gint32 panels, gint32 registers)
 {
