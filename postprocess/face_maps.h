@@ -17,6 +17,7 @@
  * @name: its name
  * @n, @channels: its maps, that of scores first
  * @stride: pixels of the input to a cell
+ * @iou: the default of iou-threshold
  * @expected: the tensors, for messages
  */
 typedef struct
