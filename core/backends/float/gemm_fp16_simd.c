@@ -15,8 +15,7 @@
 /* Products of a sum, and how many of these are added before they become floats. */
 #define BLOCK 32
 #define BLOCKS 3
-/* Panels that are multiplied at once with a row that is alone: its sums would wait for each other.
- */
+/* Panels that a single row is multiplied by at once: the sums of one would wait for each other. */
 #define TOGETHER 4
 /* Registers of four channels of a panel are halves of one of eight. */
 #define HALF_LANES 4
@@ -184,7 +183,8 @@ load_weights (const guint16 *at, const gint groups)
 #define SET_LANE(sum, w, values, lane) \
   __asm__("fmul %0.8h, %1.8h, %2.h[" #lane "]" : "=w"(sum) : "w"(w), "x"(values))
 
-/* Of eight rows or lanes. GCC 12 makes a loop of it otherwise, and keeps sums in memory. */
+/* @what for each of eight rows or lanes. GCC 12 does not unroll a loop here, and keeps sums in
+ * memory. */
 #define EACH(what) what (0) what (1) what (2) what (3) what (4) what (5) what (6) what (7)
 
 /* Adds the products of LANES activations of each row, @values, which become the LANES behind them,
@@ -278,7 +278,8 @@ sum_block (Vec *part, Vec *values, const guint16 *const *a, gint32 k, gint32 end
   return weights;
 }
 
-/* As loaded_steps(), of one row with @panels panels of two groups, @apart from each other. */
+/* As loaded_steps(), of one row and @panels panels of two groups each. The weights of two panels
+ * are @apart numbers apart. */
 static inline __attribute__ ((always_inline)) void
 panel_steps (Vec *part, Vec values, const guint16 *weights, gsize apart, const gint panels,
              const gboolean begin)
@@ -296,7 +297,7 @@ panel_steps (Vec *part, Vec values, const guint16 *weights, gsize apart, const g
 #undef STEP
 }
 
-/* As sum_block(), of these. */
+/* As sum_block(), of one row and such panels. */
 static inline __attribute__ ((always_inline)) const guint16 *
 sum_panels (Vec *part, const guint16 *a, gint32 k, gint32 end, const guint16 *weights, gsize apart,
             const gint panels)
@@ -329,9 +330,10 @@ widen_row (gfloat *wide, const gfloat *from, Vec sums, const gint groups)
 }
 
 /**
- * Wide: sums of floats of some rows, LANES for each
- * @sums: in memory: registers are for those of binary16
- * @from: these, or before there are some what they begin with, @step from one row's to the next's
+ * Wide: sums of floats, LANES for each row, or for each panel of a single row
+ * @sums: in memory, since registers are for sums of binary16
+ * @from: what the next sums of binary16 are added to: at first the bias or zeros, then @sums
+ * @step: floats from one row or panel to the next in @from
  */
 typedef struct
 {
@@ -347,8 +349,9 @@ widens (const Tile *tile)
   return tile->n_runs * ((tile->length + BLOCK - 1) / BLOCK) > BLOCKS;
 }
 
-/* Products of some rows with a panel, or of one row with some panels, added to @sums, of which
- * there are rows times panels. @deep: all but the last of these of BLOCKS are added to @wide */
+/* Adds to @sums the products of @rows rows and a panel, or of one row and @panels panels: one sum
+ * for each row or panel. @deep: each time BLOCKS blocks are added up, their sums are added to
+ * @wide; the last ones stay in @sums */
 static inline __attribute__ ((always_inline)) void
 multiply_panel (const SlFloatPanel *panel, const Tile *tile, Wide *wide, Vec *sums, const gint rows,
                 const gint groups, const gint panels, const gboolean deep)
@@ -396,7 +399,7 @@ multiply_panel (const SlFloatPanel *panel, const Tile *tile, Wide *wide, Vec *su
   }
 }
 
-/* Sums in @room, of which the compiler does not know that nothing else writes it. */
+/* Sums of floats in @room. The statement keeps the compiler from holding them in registers. */
 static inline Wide
 begin_wide (gfloat *room, const gfloat *from, gsize step)
 {
@@ -404,8 +407,8 @@ begin_wide (gfloat *room, const gfloat *from, gsize step)
   return (Wide){ room, from, step };
 }
 
-/* Rows in place times a panel, or one times some panels, with results of binary16, of which those
- * of the first channel of all are at @c. @deep: some sums become floats */
+/* Rows that are read in place, with results of binary16: some by a panel, or one by some panels.
+ * @c: where the first row's result of channel 0 belongs; @deep: as in multiply_panel() */
 static inline __attribute__ ((always_inline)) void
 multiply_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, Vec lo,
                    Vec hi, guint16 *c, gsize c_stride, const gint rows, const gint groups,
@@ -436,7 +439,7 @@ multiply_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Til
     finish_halves (panel + p, sums + p * rows, lo, hi, c + panel[p].channel, c_stride, rows);
 }
 
-/* All panels of @tile, of which @panel is the first, in that way. */
+/* multiply_in_place() for all panels of @tile, from @panel on. */
 static inline __attribute__ ((always_inline)) void
 multiply_all_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile,
                        guint16 *c, gsize c_stride, const gint rows, const gint groups,
@@ -451,8 +454,8 @@ multiply_all_in_place (const SlFloatGemm *gemm, const SlFloatPanel *panel, const
     multiply_in_place (gemm, panel, tile, lo, hi, c, c_stride, rows, groups, 1, deep);
 }
 
-/* The same of any rows and results. @back: by row: what sums are multiplied by; @c: as of
- * multiply_in_place() */
+/* As multiply_in_place(), also of copied rows and with results of floats. @back: what the sums of
+ * each row are multiplied by */
 static inline __attribute__ ((always_inline)) void
 multiply_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile,
               const gfloat *back, gfloat *c, gsize c_stride, const gint rows, const gint groups,
@@ -477,7 +480,7 @@ multiply_any (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *ti
                 at_element (c, (gsize) panel[p].channel, size), c_stride, rows);
 }
 
-/* @panel: of @tile's panels the first; results of the first channel of all are at @c */
+/* All panels of @tile, from @panel on. @c: as in multiply_in_place() */
 static inline __attribute__ ((always_inline)) void
 multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const Tile *tile, gfloat *c,
           gsize c_stride, const gint rows, const gint groups)

@@ -17,7 +17,7 @@
 #define HALVES_ROUNDED 0.98f
 /* Least products of a sum of rows of binary16: those of floats are rounded first. */
 #define MIN_DEPTH 12
-/* Nodes before a layer among which the one that makes its input is looked for. */
+/* How many nodes before a layer are searched for the one that makes its input. */
 #define MOST_BEFORE 32
 
 /* The loops read and write the operands of @layer as they are. */
@@ -73,7 +73,8 @@ set_range (SlFloatLayer *layer, const SlFloatSource *weights, const SlTensor *bi
                                              : sl_half_from_float (room / most);
 }
 
-/* The largest magnitude that the limits of what makes the input of @node let through. */
+/* The largest magnitude of the input of @node that the limits of the node before it allow, such as
+ * those of ReLU6. */
 static gfloat
 largest_input (const SlGraph *graph, const SlNode *node)
 {

@@ -80,7 +80,7 @@ typedef struct
  * @reach: (the same) a power of two: no sum of activations up to it leaves the range of binary16
  * @top: (the same) bits of the largest activation with which no result of stored weights does, as
  * they are; 0: none may be read in place
- * @within: (the same) what makes the activations has limits below that
+ * @within: (the same) no activation is larger, by the limits of the node that makes them
  * @narrow: (the same) results are binary16
  */
 typedef struct

@@ -149,8 +149,8 @@ typedef struct
   gint32 first, rows, panel, end;
 } Piece;
 
-/* The last one of blocks has the rows behind them, too, which are too few to read all weights for.
- */
+/* Of a layer with pairs the last tile also has the rows behind the last block: they are too few to
+ * read all weights once more. */
 static gint32
 tiles_of (const SlFloatLayer *layer)
 {
@@ -221,7 +221,7 @@ run_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 left,
   }
 }
 
-/* Block @i of two tiles of @piece, whose sums are made. */
+/* Block @i of @piece by its pairs of panels, and by tiles where panels are without a partner. */
 static void
 run_block (const SlFloatRun *run, const Piece *piece, gint32 i, guint thread)
 {
@@ -239,8 +239,8 @@ run_block (const SlFloatRun *run, const Piece *piece, gint32 i, guint thread)
   finish_tiles (run, piece, first, 2 * rows, c);
 }
 
-/* A piece of a layer with pairs: blocks of rows, and the rows behind them, by a few panels at a
- * time. */
+/* A piece of a layer with pairs. All its blocks, and the rows behind them, take a few panels before
+ * the next ones are read. */
 static void
 run_blocks (const SlFloatRun *run, const Piece *piece, guint thread)
 {

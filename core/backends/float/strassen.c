@@ -7,9 +7,10 @@
 
 /* Halves of less depth take longer to combine than a product saves. */
 #define MIN_HALF 64
-/* Bytes of sums of a work item, and of weights that stay in the second cache while its blocks pass;
- * and the results of these in a row, which stay in the first. */
+/* Bytes of the sums of a work item. */
 #define SUMS_BYTES 131072
+/* Weights that stay in the second cache while the blocks of a work item pass, and how many channels
+ * they are at most: so many results of a row stay in the first cache. */
 #define STEP_BYTES 262144
 #define MAX_WIDTH 256
 #define ITEMS_A_THREAD 4
@@ -35,8 +36,8 @@ sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean ch
                         / 2 * 2;
 }
 
-/* With threads there are a few items for each; by rows, so that a thread reads what it wrote, and
- * where there are too few, by channels, too. */
+/* With several threads there are a few work items for each. They are cut by rows, so that a thread
+ * reads what it wrote, and also by channels where rows are too few. */
 void
 sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host)
 {
