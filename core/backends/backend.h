@@ -75,7 +75,8 @@ typedef struct
  * @cpu: (nullable): the instruction set that its kernels are for
  * @open: (nullable): before anything else, for each session: FALSE with @error set where the
  * backend cannot run on this machine
- * @supports: whether it computes @node exactly
+ * @supports: whether it computes @node exactly, or, where all that read its results round them to 8
+ * bits, with an error far below that rounding
  * @faster: (nullable): whether it is faster than the rows after it on @node, which it supports;
  * NULL = always
  * @neighbours: (nullable): how many nodes from @first on it runs as one step, so that tensors
