@@ -227,10 +227,8 @@ admit (Gate *gate, const SlCodedPicture *picture, const GstBuffer *buffer)
   if (has_gap (gate, picture))
     close_gate (gate);
   /* Of whole pictures alone that is known to be whole. */
-  if (key && gap && !fresh && gate->intact == NULL && gate->format.codec != SL_CODED_OTHER) {
-    close_gate (gate);
+  if (key && gap && !fresh && gate->intact == NULL && gate->format.codec != SL_CODED_OTHER)
     return -1;
-  }
   /* The second intra picture without any key frame: this encoder makes none, and such pictures
    * begin its groups. */
   const gboolean intra = !gate->begun
