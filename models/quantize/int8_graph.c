@@ -15,8 +15,8 @@
 #define MIN_RATIO (1.0f / (1 << 24))
 /* Of a channel of zeros. */
 #define LEAST_SCALE 1e-30f
-/* Mean magnitude of the values of a channel of a dynamic layer: AVX2 adds the products of four
- * weights in 16 bits, which those of channels whose weights are evenly spread over 8 bits leave. */
+/* Largest mean magnitude of the values of a channel of a dynamic layer. AVX2 adds the products of
+ * four weights in 16 bits, where those of weights that are evenly spread over 8 bits do not fit. */
 #define MOST_MEAN 53
 
 typedef struct
