@@ -252,8 +252,8 @@ void lower_convert (Lower *o);
  * made of others. NULL among @inputs = omitted; errors name the node being converted. */
 LowerValue *lower_call (Lower *o, const char *op, LowerValue *const *inputs, guint n,
                         const LowerAttribute *attributes, guint n_attributes);
-/** lower_row: (nullable): the row of @op in @tables, which end in NULL, and in a row without a name
- * each. @index, 0 at first, is theirs. */
+/** lower_row: (nullable): the row of @op in @tables. The list of tables ends in NULL, each table in
+ * a row without a name. @index belongs to these tables, and is 0 at first. */
 const LowerOp *lower_row (gsize *index, const LowerOp *const *tables, const char *op);
 /** lower_find_op: (nullable): the row of an operator of ONNX's own domain that every format may be
  * lowered to. */

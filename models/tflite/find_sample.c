@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Our writer makes some seventy nodes of a GRID_SAMPLE, since TensorFlow Lite has none. The reader
- * finds them again: where two of them end alike, it writes the whole anew with what it has read,
- * and compares node by node.
+ * finds them again. Where nodes end as these do, it writes a GRID_SAMPLE of the same picture and
+ * grid once more, and compares the two node by node.
  */
 #include "models/tflite/find_sample.h"
 
@@ -109,8 +109,9 @@ matches (const SlGraph *graph, guint first, const SlNode *last, const gint32 sha
   return TRUE;
 }
 
-/* The first node of those that end behind @graph's last one: it makes rows of pixels, which all
- * GATHER of them read, and the grid's coordinates are sliced next. FALSE where there is none. */
+/* Finds the first of the nodes that may be a GRID_SAMPLE, of which @graph has all but the last: a
+ * RESHAPE to rows of pixels, which each GATHER reads, before a SLICE of the grid's coordinates.
+ * FALSE where there is none. */
 static gboolean
 find_first (const SlGraph *graph, guint *first)
 {
