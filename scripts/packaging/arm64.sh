@@ -8,8 +8,8 @@
 #   ARM64_KERNELS  suites of the others (default: the programs whose kernels differ between processors)
 # QEMU executes the same instructions as a Cortex-A53 and as an A72, so as the latter only the choice of the kernels is tested, and a program
 # of some. Tests of the suite once are the same in every tree, and those of no-qemu measure memory, of which QEMU has its own. All but A72 also run
-# `sightline bench field --check`, which takes 200 seconds of a core as a Cortex-A76. Its tests take 700 seconds of AMD's Zen 4; those of the suite cpu a
-# third of that.
+# `sightline bench field --check`. On a core of AMD's Zen 4, as a Cortex-A76, that takes 200 seconds and the tests take 700, of which a third are the
+# suite cpu.
 set -eu
 cd "$(dirname "$0")/../.."
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
