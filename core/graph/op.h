@@ -429,6 +429,7 @@ typedef union
   struct
   {
     gboolean approximate;
+    gboolean rounded; /* layers that round rows to 8 bits alone read it; known of prepared graphs */
   } gelu;
   struct
   {

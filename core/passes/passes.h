@@ -59,6 +59,8 @@ const char *sl_passes_name (guint i);
 /** sl_graph_narrow: intermediate tensors of @graph, which is proven, become binary16 where its
  * precision is fp16 and nodes take them so. */
 void sl_graph_narrow (SlGraph *graph);
+/** sl_graph_find_rounded: which GELU of @graph, which is proven, are rounded. */
+void sl_graph_find_rounded (SlGraph *graph);
 
 /** sl_passes_make: whether a pass makes a node of @made of one of @of. */
 gboolean sl_passes_make (SlOpType of, SlOpType made);

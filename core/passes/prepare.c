@@ -384,6 +384,7 @@ sl_graph_prepare (SlGraph *graph, GError **error)
     changes = round < MAX_ROUNDS ? sl_passes_run (graph) : 0;
   }
   sl_graph_narrow (graph);
+  sl_graph_find_rounded (graph);
   if (!check_memory (graph, error) || !check_work (graph, error) || !check_weights (graph, error))
     return FALSE;
   graph->prepared = TRUE;

@@ -15,25 +15,32 @@
 #define MAX_WIDTH 256
 #define ITEMS_A_THREAD 4
 
+/* Whether pairs are faster for the shape of @layer, and as accurate as its precision wants. */
+static gboolean
+may_pair (const SlFloatLayer *layer, const SlFloatIsa *isa)
+{
+  return layer->mode == SL_FLOAT_DIRECT && !layer->tiles.deep
+         && layer->tiles.weights == SL_FLOAT_SINGLE && layer->precision == SL_PRECISION_FLOAT
+         && !layer->narrow.x && !layer->narrow.y && layer->rows >= 2 * isa->max_rows
+         && layer->depth >= 2 * MIN_HALF && layer->depth % (2 * isa->lanes) == 0;
+}
+
 void
 sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean chains)
 {
   const SlFloatIsa *isa = layer->isa;
   const gint32 registers = (layer->channels + isa->lanes - 1) / isa->lanes,
                whole = layer->channels / isa->lanes / isa->max_groups;
-  if (layer->mode != SL_FLOAT_DIRECT || layer->tiles.deep || isa->strassen == NULL
-      || layer->tiles.weights != SL_FLOAT_SINGLE || layer->precision != SL_PRECISION_FLOAT
-      || layer->narrow.x || layer->narrow.y || layer->rows < 2 * isa->max_rows
-      || layer->depth < 2 * MIN_HALF || layer->depth % (2 * isa->lanes) != 0
-      || (chains
-          && (gint64) layer->depth * layer->channels * (gint64) sizeof (gfloat)
-               <= SL_FLOAT_CHAIN_WEIGHTS)
-      || sl_float_rounds (graph))
+  const gint64 bytes = (gint64) layer->depth * layer->channels * (gint64) sizeof (gfloat);
+  if (isa->strassen == NULL || !may_pair (layer, isa)
+      || (chains && bytes <= SL_FLOAT_CHAIN_WEIGHTS))
     return;
   /* The last panel may have a register more. */
-  layer->tiles.paired = MIN (whole, sl_float_panels (isa, registers * isa->lanes)
-                                      - (isa->odd_groups > isa->max_groups && registers % 2))
-                        / 2 * 2;
+  const gint32 widest = sl_float_panels (isa, registers * isa->lanes)
+                        - (isa->odd_groups > isa->max_groups && registers % 2);
+  /* The whole graph is looked at last, and for layers with pairs alone. */
+  if (MIN (whole, widest) >= 2 && !sl_float_rounds (graph))
+    layer->tiles.paired = MIN (whole, widest) / 2 * 2;
 }
 
 /* With several threads there are a few work items for each. They are cut by rows, so that a thread
