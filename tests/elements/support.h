@@ -70,6 +70,8 @@ gint test_id_at (GstBuffer *buffer, guint x);
 
 /** test_watch: gives @element a bus of its own. */
 GstBus *test_watch (GstElement *element);
+/** test_run_to_end: plays @pipeline until its end comes; an error before it is a failure. */
+void test_run_to_end (GstElement *pipeline);
 /** test_assert_error: exactly one error waits on @bus and its text has each of the fragments,
  * NULL-terminated. */
 void test_assert_error (GstBus *bus, ...) G_GNUC_NULL_TERMINATED;

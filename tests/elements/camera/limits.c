@@ -66,12 +66,7 @@ read_picture (const char *launch)
   g_close (fd, NULL);
   g_autofree char *whole = g_strdup_printf ("%s ! filesink location=%s", launch, path);
   g_autoptr (GstElement) pipeline = gst_parse_launch (whole, NULL);
-  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) end =
-    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_cmpint (GST_MESSAGE_TYPE (end), ==, GST_MESSAGE_EOS);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
+  test_run_to_end (pipeline);
   char *data;
   gsize n;
   g_assert_true (g_file_get_contents (path, &data, &n, NULL));

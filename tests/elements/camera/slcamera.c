@@ -12,17 +12,6 @@
 
 #define FILE_FRAMES 10
 
-static void
-run_to_end (GstElement *pipeline)
-{
-  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-}
-
 /* (transfer full): a video of 10 frames of 64x48 at 25 a second, by elements of others. */
 static char *
 make_video (void)
@@ -34,7 +23,7 @@ make_video (void)
     "jpegenc ! matroskamux ! filesink location=%s",
     FILE_FRAMES, path);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
-  run_to_end (pipeline);
+  test_run_to_end (pipeline);
   return path;
 }
 
@@ -93,7 +82,7 @@ test_interlaced (void)
     FILE_FRAMES, path);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
   probe (pipeline, "source", "src", paint_fields, NULL);
-  run_to_end (pipeline);
+  test_run_to_end (pipeline);
   guint frames = 0;
   g_autofree char *uri = g_strconcat ("file://", path, NULL);
   g_autoptr (TestCamera) camera = test_camera_new (uri, NULL, NULL);

@@ -207,12 +207,7 @@ write_file (const char *path, const char *make)
 {
   g_autofree char *line = g_strdup_printf ("%s ! filesink location=\"%s\"", make, path);
   g_autoptr (GstElement) pipeline = launch (line);
-  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
+  test_run_to_end (pipeline);
 }
 
 /* All frames of a file, in its order, with its bytes; the end, also of another kind of file. */

@@ -292,17 +292,6 @@ paint_frame (GstPad *pad, GstPadProbeInfo *info, gpointer number)
   return GST_PAD_PROBE_OK;
 }
 
-static void
-run_to_end (GstElement *pipeline)
-{
-  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-}
-
 #define OPEN_FRAMES 120
 #define OPEN_GROUP 20
 
@@ -324,7 +313,7 @@ encode_pictures (const char *encoder, GstCaps **caps)
   gst_pad_add_probe (raw, GST_PAD_PROBE_TYPE_BUFFER, paint_frame, &number, NULL);
   g_signal_connect (sink, "handoff", G_CALLBACK (keep_picture), pictures);
   gst_pad_add_probe (coded, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, keep_caps, caps, NULL);
-  run_to_end (pipeline);
+  test_run_to_end (pipeline);
   g_assert_cmpuint (pictures->len, ==, OPEN_FRAMES);
   return pictures;
 }
@@ -359,7 +348,7 @@ decode_pictures (GPtrArray *pictures, GstCaps *caps, const char *decoder, guint 
       gst_app_src_push_buffer (GST_APP_SRC (source), copy);
   }
   gst_app_src_end_of_stream (GST_APP_SRC (source));
-  run_to_end (pipeline);
+  test_run_to_end (pipeline);
 }
 
 static const struct
