@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A list under a lock, which is not held while an entry is made: threads make different entries at
+/* A table under a lock, which is not held while an entry is made: threads make different entries at
  * the same time. */
 #include "core/backends/weight_cache.h"
 
@@ -19,7 +19,7 @@ struct _SlWeightCache
 {
   GMutex mutex;
   GCond made;
-  GPtrArray *all; /* of Entry */
+  GHashTable *all; /* a set of Entry, by key and how */
   SlPageStore *store;
   gsize outside; /* bytes that entries hold outside of their arenas */
 };
@@ -34,6 +34,20 @@ entry_free (gpointer data)
   g_free (entry);
 }
 
+static guint
+entry_hash (gconstpointer data)
+{
+  const Entry *entry = data;
+  return g_direct_hash (entry->key) * 31 + g_direct_hash (entry->how);
+}
+
+static gboolean
+entry_equal (gconstpointer a, gconstpointer b)
+{
+  const Entry *x = a, *y = b;
+  return x->key == y->key && x->how == y->how;
+}
+
 gpointer
 sl_weight_cache_new (void)
 {
@@ -41,7 +55,7 @@ sl_weight_cache_new (void)
   g_mutex_init (&cache->mutex);
   g_cond_init (&cache->made);
   cache->store = sl_page_store_new ();
-  cache->all = g_ptr_array_new_with_free_func (entry_free);
+  cache->all = g_hash_table_new_full (entry_hash, entry_equal, entry_free, NULL);
   return cache;
 }
 
@@ -49,22 +63,11 @@ void
 sl_weight_cache_free (gpointer weights)
 {
   SlWeightCache *cache = weights;
-  g_ptr_array_unref (cache->all);
+  g_hash_table_unref (cache->all);
   sl_page_store_free (cache->store);
   g_cond_clear (&cache->made);
   g_mutex_clear (&cache->mutex);
   g_free (cache);
-}
-
-static Entry *
-find (const SlWeightCache *cache, const void *key, const void *how)
-{
-  for (guint i = 0; i < cache->all->len; i++) {
-    Entry *entry = g_ptr_array_index (cache->all, i);
-    if (entry->key == key && entry->how == how)
-      return entry;
-  }
-  return NULL;
 }
 
 static Entry *
@@ -75,7 +78,7 @@ add (SlWeightCache *cache, const void *key, const void *how, GDestroyNotify dest
   entry->how = how;
   entry->destroy = destroy;
   entry->arena = sl_arena_new_in (cache->store, SMALL_CHUNK);
-  g_ptr_array_add (cache->all, entry);
+  g_hash_table_add (cache->all, entry);
   return entry;
 }
 
@@ -84,7 +87,7 @@ sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *how, SlW
                      gpointer data, GDestroyNotify destroy)
 {
   g_mutex_lock (&cache->mutex);
-  Entry *entry = find (cache, key, how);
+  Entry *entry = g_hash_table_lookup (cache->all, &(Entry){ .key = key, .how = how });
   if (entry == NULL) {
     entry = add (cache, key, how, destroy);
     g_mutex_unlock (&cache->mutex);
@@ -112,8 +115,11 @@ sl_weight_cache_bytes (SlWeightCache *cache)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&cache->mutex);
   gsize bytes = cache->outside;
-  for (guint i = 0; i < cache->all->len; i++) {
-    const Entry *entry = g_ptr_array_index (cache->all, i);
+  GHashTableIter iter;
+  gpointer item;
+  g_hash_table_iter_init (&iter, cache->all);
+  while (g_hash_table_iter_next (&iter, &item, NULL)) {
+    const Entry *entry = item;
     bytes += entry->ready ? sl_arena_used (entry->arena) : 0;
   }
   return bytes;
