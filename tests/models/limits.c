@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/ops/ops.h"
 #include "core/runtime/session.h"
@@ -352,6 +353,51 @@ test_scales (void)
       expect_codes (ops[i], scales[k][0], scales[k][1]);
 }
 
+/* Layers of one weight each, and GELU before them: what each of them takes to load does not grow
+ * with the others. Thirty thousand took 75 seconds of the processor when it did; the bound is for
+ * an emulated one. */
+static void
+test_many_layers (void)
+{
+  enum
+  {
+    LAYERS = 30000,
+    LONGEST_S = 40
+  };
+  static const gint8 weight = 1;
+  SlTfliteOp layer = { .op = SL_OP_FULLY_CONNECTED,
+                       .n_inputs = 2,
+                       .n_outputs = 1,
+                       .params = { .fully_connected = { .dynamic = TRUE } } },
+             gelu = { .op = SL_OP_GELU, .n_inputs = 1, .n_outputs = 1 };
+  g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
+  g_autoptr (GError) error = NULL;
+  const gint32 first = add_floats (w, 1, 1, NULL);
+  gint32 last = first;
+  layer.inputs[1] = sl_tflite_writer_tensor (w, &(SlTfliteTensor){ .name = "w",
+                                                                   .dtype = SL_DTYPE_I8,
+                                                                   .rank = 2,
+                                                                   .dims = { 1, 1 },
+                                                                   .scale = 1,
+                                                                   .data = &weight });
+  for (guint i = 0; i < LAYERS; i++) {
+    gelu.inputs[0] = last;
+    gelu.outputs[0] = layer.inputs[0] = add_floats (w, 1, 1, NULL);
+    layer.outputs[0] = last = add_floats (w, 1, 1, NULL);
+    sl_tflite_writer_op (w, &gelu);
+    sl_tflite_writer_op (w, &layer);
+  }
+  sl_tflite_writer_io (w, 1, &first, 1, &last);
+  const clock_t start = clock ();
+  g_autoptr (SlModel) model = load_with_info (w, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_autoptr (SlSession) session G_GNUC_UNUSED = sl_session_new (sl_model_graph (model), 1, &error);
+  g_assert_no_error (error);
+  g_test_message ("%.2f s", (double) (clock () - start) / CLOCKS_PER_SEC);
+  g_assert_cmpint (clock () - start, <, LONGEST_S * CLOCKS_PER_SEC);
+  g_assert_true (sl_graph_node (sl_model_graph (model), 0)->params.gelu.rounded);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -363,5 +409,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/limits/behind-counted", test_behind_counted);
   g_test_add_func ("/limits/behind-most", test_behind_most);
   g_test_add_func ("/limits/scales", test_scales);
+  g_test_add_func ("/limits/many-layers", test_many_layers);
   return g_test_run ();
 }
