@@ -31,7 +31,7 @@
 #define FIRST_CACHE 32768
 /* Layers of less depth keep their weights in floats: they are not what takes the time. */
 #define MIN_DEPTH 32
-/* Sums of larger weights, of which Winograd's matrices are, may leave the range of binary16. */
+/* Winograd's matrices are sums of weights: those of larger ones may leave the range of binary16. */
 #define TILES_MOST (SL_HALF_MOST / 3)
 /* Tiles of each thread's rows where work is shared out by rows. */
 #define MIN_TILES 2

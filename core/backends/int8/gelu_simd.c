@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* GELU of rows that are rounded to 8 bits next: their step is fifty times the error and more. */
+/* GELU of rows that are rounded to 8 bits next: a step of these is at least fifty times the error.
+ */
 #include "core/backends/int8/simd.h"
 
 #include "core/backends/int8/gelu.h"
 
-/* x times a polynomial of the square of x, up to this x, is the normal distribution up to x less a
- * half: coefficients with the least error of its product with x, 1.9e-4. Farther out it is limited
- * to 0..1. */
+/* GELU is x times the distribution function of the normal distribution. Up to an x of END, that is
+ * 1/2 plus x times a polynomial of the square of x, and beyond it is limited to 0..1. The
+ * coefficients have the least error of GELU, 1.9e-4. */
 #define END 4
 #define C0 3.97894308e-1f
 #define C1 -6.45888141e-2f
