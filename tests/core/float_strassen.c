@@ -2,8 +2,8 @@
 /*
  * Fully connected layers of many rows, of which blocks take Strassen's algorithm: every instruction
  * set of this machine against sums in double precision written here. The error is at most three
- * times that of a plain sum of floats. Large, infinite and missing numbers of one row do not reach
- * the others.
+ * times that of a plain sum of floats. Large and infinite numbers and NaN of a row or of a channel
+ * do not reach the others.
  */
 #include <math.h>
 #include <string.h>
@@ -14,6 +14,8 @@
 
 /* Of the root of the mean square, and the largest of all. */
 #define MOST_ERROR 3
+/* Where magnitudes of halves differ as much as blocks allow. */
+#define MOST_ERROR_APART 12
 /* Of the sum of a value's products' magnitudes. */
 #define TOLERANCE 1e-5
 
@@ -30,6 +32,9 @@ typedef struct
   gfloat plain;
 } Sum;
 
+/** Change: of the weights of a layer of shape @c. */
+typedef void Change (const Case *c, gfloat *weights, gfloat by);
+
 /** Layer: one that is built, with what it computes. */
 typedef struct
 {
@@ -39,8 +44,10 @@ typedef struct
   Sum *sums;
 } Layer;
 
+/* @change: (nullable): of its weights, by @by */
 static void
-build (Layer *layer, guint32 seed, const Case *c, SlActivation activation)
+build_changed (Layer *layer, guint32 seed, const Case *c, SlActivation activation, Change *change,
+               gfloat by)
 {
   const gint32 x_dims[] = { c->rows, c->depth }, w_dims[] = { c->channels, c->depth };
   const SlOpParams params = { .fully_connected = { .activation = activation } };
@@ -52,6 +59,8 @@ build (Layer *layer, guint32 seed, const Case *c, SlActivation activation)
   check_init (check, seed);
   check_random (check, SL_DTYPE_F32, (gsize) (c->channels * c->depth), layer->weights);
   check_random (check, SL_DTYPE_F32, (gsize) c->channels, layer->bias);
+  if (change != NULL)
+    change (c, layer->weights, by);
   const gint32 inputs[] = {
     check_input (check, SL_DTYPE_F32, 2, x_dims, 0, 0),
     check_constant (check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, layer->weights),
@@ -61,6 +70,12 @@ build (Layer *layer, guint32 seed, const Case *c, SlActivation activation)
               &params);
   check_prepare (check);
   layer->x = check->input_data[0];
+}
+
+static void
+build (Layer *layer, guint32 seed, const Case *c, SlActivation activation)
+{
+  build_changed (layer, seed, c, activation, NULL, 0);
 }
 
 static void
@@ -226,6 +241,115 @@ test_rows (void)
   }
 }
 
+/* Numbers of the channel @CHANNEL of another magnitude, or of none at all. */
+enum
+{
+  CHANNEL = 7
+};
+
+static void
+change_channel (const Case *c, gfloat *weights, gfloat by)
+{
+  for (gint32 k = 0; k < c->depth; k++)
+    weights[CHANNEL * c->depth + k] *= by;
+}
+
+static void
+test_channels (void)
+{
+  static const gfloat factors[] = { 1e6f, 1e-6f, 0, INFINITY, NAN };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  for (guint f = 0; f < G_N_ELEMENTS (factors); f++) {
+    Layer layer;
+    build_changed (&layer, 5, &(Case){ 32, 256, 384 }, SL_ACTIVATION_NONE, change_channel,
+                   factors[f]);
+    sum_up (&layer);
+    for (guint k = 0; k < n_isas; k++) {
+      gfloat *got = run (&layer, isas[k], 1);
+      for (gint32 i = 0; i < layer.c.rows * layer.c.channels; i++) {
+        const Sum *sum = &layer.sums[i];
+        if (i % layer.c.channels == CHANNEL && !isfinite (factors[f]))
+          g_assert_false (isfinite (got[i]));
+        else
+          g_assert_cmpfloat_with_epsilon ((double) got[i], sum->exact, TOLERANCE * sum->magnitude);
+      }
+      sl_tensor_buffer_free (got);
+    }
+    clear (&layer);
+  }
+}
+
+static void
+change_half (const Case *c, gfloat *weights, gfloat by)
+{
+  for (gint32 i = 0; i < c->channels * c->depth; i++)
+    if (i % c->depth < c->depth / 2)
+      weights[i] *= by;
+}
+
+/* Half of the activations are small, and their weights large: products are alike. */
+static void
+test_halves (void)
+{
+  static const gfloat factors[] = { 1.0f / 4096, 1.0f / 64, 4, 12, 64, 4096 };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  for (guint f = 0; f < G_N_ELEMENTS (factors); f++) {
+    Layer layer;
+    double square, plain_square;
+    build_changed (&layer, 6, &(Case){ 32, 256, 384 }, SL_ACTIVATION_NONE, change_half, factors[f]);
+    for (gint32 i = 0; i < layer.c.rows * layer.c.depth; i++)
+      if (i % layer.c.depth < layer.c.depth / 2)
+        layer.x[i] /= factors[f];
+    sum_up (&layer);
+    for (guint k = 0; k < n_isas; k++) {
+      gfloat *got = run (&layer, isas[k], 1);
+      square = plain_square = 0;
+      for (gint32 i = 0; i < layer.c.rows * layer.c.channels; i++) {
+        const Sum *sum = &layer.sums[i];
+        square += pow ((double) got[i] - sum->exact, 2);
+        plain_square += pow ((double) sum->plain - sum->exact, 2);
+      }
+      g_assert_cmpfloat (sqrt (square), <=, MOST_ERROR_APART * sqrt (plain_square));
+      sl_tensor_buffer_free (got);
+    }
+    clear (&layer);
+  }
+}
+
+/* Of any channel, each sign is that of one half of the depth. */
+static void
+change_signs (const Case *c, gfloat *weights, gfloat by)
+{
+  for (gint32 i = 0; i < c->channels * c->depth; i++) {
+    const gboolean first = i % c->depth < c->depth / 2,
+                   odd = (guint32) (i / c->depth) * 2654435761u >> 31 != 0;
+    weights[i] = (first == odd ? by : -by) + weights[i] / 64;
+  }
+}
+
+/* Sums of rows times sums of weights would leave the range of floats. */
+static void
+test_range (void)
+{
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  Layer layer;
+  build_changed (&layer, 7, &(Case){ 32, 256, 384 }, SL_ACTIVATION_NONE, change_signs, 3);
+  for (gint32 i = 0; i < layer.c.rows * layer.c.depth; i++)
+    layer.x[i] = 6e35f;
+  sum_up (&layer);
+  for (guint k = 0; k < n_isas; k++) {
+    gfloat *got = run (&layer, isas[k], 1);
+    for (gint32 i = 0; i < layer.c.rows * layer.c.channels; i++)
+      g_assert_cmpfloat_with_epsilon ((double) got[i], layer.sums[i].exact,
+                                      TOLERANCE * layer.sums[i].magnitude);
+    sl_tensor_buffer_free (got);
+  }
+  clear (&layer);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -234,5 +358,8 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/float_strassen/blocks", test_blocks);
   g_test_add_func ("/float_strassen/limits", test_limits);
   g_test_add_func ("/float_strassen/rows", test_rows);
+  g_test_add_func ("/float_strassen/channels", test_channels);
+  g_test_add_func ("/float_strassen/halves", test_halves);
+  g_test_add_func ("/float_strassen/range", test_range);
   return g_test_run ();
 }

@@ -58,6 +58,26 @@ typedef struct
   gint32 depth, size, groups;
 } SlFloatFewBits;
 
+/* Strassen's algorithm adds rows, halves of the depth and channels, so rounding errors of the
+ * largest of them are in the results of all. Their magnitudes differ by this factor at most. */
+#define SL_FLOAT_MOST_APART 16
+/* Sums of magnitudes up to this one have products that stay in the range of floats. */
+#define SL_FLOAT_MOST_SUM 1e18f
+
+/** sl_float_strassen_alike: whether four sums of magnitudes are near enough; FALSE if one is NaN.
+ */
+static inline gboolean
+sl_float_strassen_alike (const gfloat sums[4])
+{
+  gboolean alike = TRUE;
+  for (guint i = 0; i < 4; i++) {
+    alike &= sums[i] <= SL_FLOAT_MOST_SUM;
+    for (guint k = 0; k < 4; k++)
+      alike &= sums[i] <= SL_FLOAT_MOST_APART * sums[k];
+  }
+  return alike;
+}
+
 /**
  * SlFloatPanel: output channels that are computed at once
  * @weights: floats or SlFloatWeights; for each activation of a window @groups registers; along the
@@ -65,11 +85,14 @@ typedef struct
  *   @groups channels, 0 behind the run's last
  * @channel: the first; @channels: as many are there
  * @offset: where in a pixel its activations begin, for convolutions in groups
+ * @apart: it and its neighbour are no pair for @strassen: magnitudes of their weights differ too
+ * much
  */
 typedef struct
 {
   const void *weights;
   gint32 channel, channels, groups, offset;
+  gboolean apart;
 } SlFloatPanel;
 
 /**

@@ -240,14 +240,20 @@ gboolean sl_float_rounds (const SlGraph *graph);
 void sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean chains);
 /** sl_float_strassen_tiles: cuts the work items of @layer, where it has pairs, into blocks. */
 void sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host);
+/** sl_float_strassen_compare: marks those of the packed @panels that are no pairs. */
+void sl_float_strassen_compare (const SlFloatLayer *layer, SlFloatPanel *panels, SlPool *pool);
 /** sl_float_strassen_begin: the sums of @rows, block @i of a work item. Returns FALSE if they would
  * not be accurate. */
 gboolean sl_float_strassen_begin (const SlFloatLayer *layer, const gfloat *rows, gint32 i,
                                   guint thread);
-/** sl_float_strassen_run: the block by the pairs among the panels from @panel to before @end, into
- * rows at @c. Returns the first panel that is not computed. */
-gint32 sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 panel,
-                              gint32 end, gfloat *c, guint thread);
+/** sl_float_strassen_run: the block by the panels from @panel to before @end that are pairs, into
+ * rows at @c. */
+void sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 panel,
+                            gint32 end, gfloat *c, guint thread);
+/** sl_float_strassen_next: the first panel from @panel on that is of a pair, or else of none, as
+ * @paired says; at most @end. */
+gint32 sl_float_strassen_next (const SlFloatLayer *layer, gint32 panel, gint32 end,
+                               gboolean paired);
 /** sl_float_winograd_fits: whether tiles of @tile by @tile output pixels can stand for the windows
  * of @layer, whose geometry is set. */
 gboolean sl_float_winograd_fits (const SlFloatLayer *layer, gint32 tile);

@@ -280,6 +280,8 @@ pack_gemm (SlFloatLayer *layer, const void *weights, gboolean turned, SlPool *po
   layer->tiles.gemm.steps =
     layer->tiles.weights == SL_FLOAT_BYTES ? pack_steps (layer, weights, arena) : NULL;
   pack_panels (layer, weights, packed, 1, turned ? pack_turned : pack_one, pool, arena);
+  if (layer->tiles.paired > 0)
+    sl_float_strassen_compare (layer, packed, pool);
   layer->tiles.gemm.panels = packed;
 }
 

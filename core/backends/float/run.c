@@ -229,12 +229,16 @@ run_block (const SlFloatRun *run, const Piece *piece, gint32 i, guint thread)
   const gint32 rows = layer->isa->max_rows, first = piece->first + 2 * rows * i;
   const gfloat *runs[SL_FLOAT_MAX_ROWS];
   gfloat *c = results_at (run, first, thread);
-  const gint32 panel = sl_float_strassen_run (layer, rows_of (run, first, 2 * rows, thread), i,
-                                              piece->panel, piece->end, c, thread);
-  for (gint32 r = first; panel < piece->end && r < first + 2 * rows; r += rows) {
-    const SlFloatRows found = direct_runs (run, r, rows, runs, thread);
-    multiply (layer, panel, piece->end, &found, results_at (run, r, thread),
-              (gsize) layer->channels, thread);
+  for (gint32 panel = piece->panel, alone, end; panel < piece->end; panel = end) {
+    alone = sl_float_strassen_next (layer, panel, piece->end, FALSE);
+    end = sl_float_strassen_next (layer, alone, piece->end, TRUE);
+    sl_float_strassen_run (layer, rows_of (run, first, 2 * rows, thread), i, panel, alone, c,
+                           thread);
+    for (gint32 r = first; alone < end && r < first + 2 * rows; r += rows) {
+      const SlFloatRows found = direct_runs (run, r, rows, runs, thread);
+      multiply (layer, alone, end, &found, results_at (run, r, thread), (gsize) layer->channels,
+                thread);
+    }
   }
   finish_tiles (run, piece, first, 2 * rows, c);
 }

@@ -3,6 +3,8 @@
  * Which layers multiply blocks of two tiles by pairs of panels with Strassen's algorithm. Blocks
  * and pairs depend on the layer's shape alone, so results are the same for any number of threads.
  */
+#include <string.h>
+
 #include "core/backends/float/layer.h"
 
 /* Halves of less depth take longer to combine than a product saves. */
@@ -14,6 +16,10 @@
 #define STEP_BYTES 262144
 #define MAX_WIDTH 256
 #define ITEMS_A_THREAD 4
+/* Bytes of weights that a thread compares in a microsecond. */
+#define COMPARED_IN_US 4000
+/* Channels of a panel, with any instruction set. */
+#define MOST_CHANNELS 64
 
 /* Whether pairs are faster for the shape of @layer, and as accurate as its precision wants. */
 static gboolean
@@ -65,6 +71,58 @@ sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host)
   sl_float_need_scratch (layer, host, block * (gsize) layer->tiles.blocks);
 }
 
+typedef gfloat Four __attribute__ ((vector_size (16)));
+typedef gint32 FourBits __attribute__ ((vector_size (16)));
+
+typedef struct
+{
+  const SlFloatLayer *layer;
+  SlFloatPanel *panels;
+} Comparison;
+
+/* The sums of the magnitudes of each channel's weights, of half the depth of a panel. */
+static void
+add_magnitudes (const gfloat *weights, gint32 half, gint32 width, gfloat *sums)
+{
+  for (gint32 i = 0; i < width; i += 4) {
+    Four sum = { 0 }, x;
+    for (gint32 k = 0; k < half; k++) {
+      memcpy (&x, weights + (gsize) k * (gsize) width + i, sizeof x);
+      sum += (Four) ((FourBits) x & G_MAXINT32); /* without signs */
+    }
+    memcpy (sums + i, &sum, sizeof sum);
+  }
+}
+
+/* Of two panels: the four numbers of each channel of both. */
+static void
+compare_pair (const void *data, guint item, guint thread)
+{
+  const Comparison *comparison = data;
+  const SlFloatLayer *layer = comparison->layer;
+  SlFloatPanel *pair = comparison->panels + 2 * item;
+  const gint32 width = layer->isa->lanes * layer->isa->max_groups, half = layer->depth / 2;
+  gfloat sums[4][MOST_CHANNELS];
+  for (gint32 i = 0; i < 4; i++)
+    add_magnitudes ((const gfloat *) pair[i / 2].weights + (gsize) (i % 2 * half) * (gsize) width,
+                    half, width, sums[i]);
+  gboolean alike = TRUE;
+  for (gint32 i = 0; i < width; i++)
+    alike &=
+      sl_float_strassen_alike ((const gfloat[]){ sums[0][i], sums[1][i], sums[2][i], sums[3][i] });
+  pair[0].apart = pair[1].apart = !alike;
+}
+
+void
+sl_float_strassen_compare (const SlFloatLayer *layer, SlFloatPanel *panels, SlPool *pool)
+{
+  const gsize bytes = (gsize) layer->channels * (gsize) layer->depth * sizeof (gfloat);
+  for (gint32 p = layer->tiles.paired; p < layer->n_panels; p++)
+    panels[p].apart = TRUE;
+  sl_pool_run (pool, compare_pair, &(Comparison){ layer, panels }, (guint) layer->tiles.paired / 2,
+               (guint) MIN (bytes / COMPARED_IN_US, G_MAXINT));
+}
+
 /* Of block @i of a work item. */
 static gfloat *
 sums_of (const SlFloatLayer *layer, gint32 i, guint thread)
@@ -83,11 +141,17 @@ sl_float_strassen_begin (const SlFloatLayer *layer, const gfloat *rows, gint32 i
 }
 
 gint32
+sl_float_strassen_next (const SlFloatLayer *layer, gint32 panel, gint32 end, gboolean paired)
+{
+  while (panel < end && layer->tiles.gemm.panels[panel].apart == paired)
+    panel++;
+  return panel;
+}
+
+void
 sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 panel,
                        gint32 end, gfloat *c, guint thread)
 {
-  end = MAX (panel, MIN (end, layer->tiles.paired));
   layer->isa->strassen (&layer->tiles.gemm, panel, end, rows, layer->depth,
                         sums_of (layer, i, thread), c, (gsize) layer->channels);
-  return end;
 }

@@ -29,9 +29,6 @@
 #define LINE 16
 #define PREFETCH 512
 #define ALIGNED __attribute__ ((aligned (64)))
-/* The magnitudes of two rows of a block differ by this factor at most: rounding errors of the
- * larger one are in both. */
-#define MOST_APART 64
 
 /* Into which cache weights are prefetched: those of this product into the first, those of the next
  * pair, which may come from memory, into the second. */
@@ -54,12 +51,12 @@ magnitude_of (Vec values)
   return larger (values, broadcast (0) - values);
 }
 
-/* The sums of two rows, which are @half apart in each of five blocks at @to. Returns whether
- * their magnitudes are alike. */
+/* The sums of two rows, which are @half apart in each of five blocks at @to. Returns whether the
+ * magnitudes of their halves are alike. */
 static gboolean
 add_halves (const gfloat *top, const gfloat *bottom, gint32 half, gsize block, gfloat *to)
 {
-  Vec sizes[2] = { broadcast (0), broadcast (0) };
+  Vec sizes[4] = { broadcast (0), broadcast (0), broadcast (0), broadcast (0) };
   gfloat size[4];
   for (gint32 k = 0; k < half; k += LANES) {
     const Vec x11 = load (top + k), x12 = load (top + half + k), x21 = load (bottom + k),
@@ -69,12 +66,13 @@ add_halves (const gfloat *top, const gfloat *bottom, gint32 half, gsize block, g
     store (to + 2 * block + k, x11 + x12);
     store (to + 3 * block + k, x21 - x11);
     store (to + 4 * block + k, x12 - x22);
-    sizes[0] = sizes[0] + (magnitude_of (x11) + magnitude_of (x12));
-    sizes[1] = sizes[1] + (magnitude_of (x21) + magnitude_of (x22));
+    sizes[0] = sizes[0] + magnitude_of (x11);
+    sizes[1] = sizes[1] + magnitude_of (x12);
+    sizes[2] = sizes[2] + magnitude_of (x21);
+    sizes[3] = sizes[3] + magnitude_of (x22);
   }
-  store_sums (size, sizes, 2, 0, INFINITY);
-  return size[0] <= MOST_APART * size[1] && size[1] <= MOST_APART * size[0]
-         && size[0] + size[1] <= G_MAXFLOAT;
+  store_sums (size, sizes, 4, 0, INFINITY);
+  return sl_float_strassen_alike (size);
 }
 
 gboolean
