@@ -49,6 +49,7 @@ typedef struct
   guint intras;     /* intra pictures that came without a key frame ever */
   gint64 until;     /* when it opens without a key frame, monotonic us; 0 = never */
   gint number;      /* of the last picture that others refer to, -1 = not known */
+  gint half;        /* of the key frame that was the picture before this one, -1 = none */
   gint untold;      /* atomic: the stream has no key frames, so that the decoder calls all frames
                        corrupted */
   guint group;      /* number of the group; 0 = none */
@@ -166,10 +167,20 @@ static void
 open_gate (Gate *gate, const SlCodedPicture *picture)
 {
   gate->leads = !gate->open && picture->open;
+  gate->half = picture->number;
   gate->open = gate->begun = TRUE;
   gate->recovering = 0;
   gate->until = 0;
   gate->group++;
+}
+
+/* The second field of a key frame whose fields come one by one: it refers to the first one. */
+static gboolean
+is_second_field (Gate *gate, const SlCodedPicture *picture)
+{
+  const gint half = gate->half;
+  gate->half = -1;
+  return half >= 0 && picture->number == half && picture->referred && !picture->reordered;
 }
 
 /* It needs pictures before the key frame that opened the gate, which did not go in. The type of
@@ -181,6 +192,8 @@ is_leading (Gate *gate, const SlCodedPicture *picture)
 {
   if (gate->format.codec == SL_CODED_H265)
     return gate->leads && picture->kind == SL_CODED_LEADING;
+  if (is_second_field (gate, picture))
+    return FALSE;
   gate->leads &= picture->reordered;
   return gate->leads;
 }

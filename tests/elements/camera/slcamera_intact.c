@@ -392,6 +392,76 @@ test_open_groups (gconstpointer data)
   }
 }
 
+static void
+become_decoder (gpointer type, gpointer data)
+{
+  gst_element_class_set_static_metadata (type, "Test decoder", "Codec/Decoder/Video", "Copies",
+                                         "nobody");
+}
+
+/* (transfer floating): hands on what it gets */
+static GstElement *
+new_decoder (void)
+{
+  GTypeQuery query;
+  g_autoptr (GstElement) parent = gst_object_ref_sink (gst_element_factory_make ("identity", NULL));
+  g_type_query (G_OBJECT_TYPE (parent), &query);
+  return g_object_new (g_type_register_static_simple (query.type, "TestDecoder", query.class_size,
+                                                      (GClassInitFunc) (gpointer) become_decoder,
+                                                      query.instance_size, NULL, 0),
+                       NULL);
+}
+
+/* Slices by H.264's syntax: fields of a key frame, an I field and a P field, come one by one. B
+ * fields between them and the next P field need the group before. */
+static void
+test_fields (void)
+{
+#define SETS "\0\0\1\x67\x42\0\x0a\xda\x40\0\0\1\x68\xc8\0\0\1\x06\x06\1\x80\x80"
+#define I_5 "\0\0\1\x61\x88\xa8\x80"
+#define P_5 "\0\0\1\x61\x9a\xa0\x80"
+#define P_6 "\0\0\1\x61\x9a\xc0\x80"
+#define B_6 "\0\0\1\1\x9e\xc0\x80"
+#define B_7 "\0\0\1\1\x9e\xe0\x80"
+  static const struct
+  {
+    const char *bytes;
+    gsize n;
+    gboolean whole;
+  } fields[] = {
+    { SETS I_5, sizeof SETS I_5 - 1, TRUE }, { P_5, sizeof P_5 - 1, TRUE },
+    { B_6, sizeof B_6 - 1, FALSE },          { B_6, sizeof B_6 - 1, FALSE },
+    { P_6, sizeof P_6 - 1, TRUE },           { P_6, sizeof P_6 - 1, TRUE },
+    { B_7, sizeof B_7 - 1, TRUE },
+  };
+  g_autoptr (SlIntact) intact = sl_intact_new ();
+  g_autoptr (GPtrArray) whole = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref);
+  g_autoptr (GstElement) pipeline = gst_pipeline_new (NULL);
+  g_autoptr (GstCaps) caps =
+    gst_caps_from_string ("video/x-h264,stream-format=byte-stream,alignment=au");
+  GstElement *source = gst_element_factory_make ("appsrc", NULL), *decoder = new_decoder (),
+             *sink = gst_element_factory_make ("fakesink", NULL);
+  sl_intact_watch (intact, GST_BIN (pipeline));
+  gst_bin_add_many (GST_BIN (pipeline), source, decoder, sink, NULL);
+  g_assert_true (gst_element_link_many (source, decoder, sink, NULL));
+  g_object_set (source, "caps", caps, NULL);
+  g_object_set (sink, "signal-handoffs", TRUE, "sync", FALSE, NULL);
+  g_signal_connect (sink, "handoff", G_CALLBACK (keep_picture), whole);
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    gst_app_src_push_buffer (GST_APP_SRC (source),
+                             gst_buffer_new_memdup (fields[i].bytes, fields[i].n));
+  gst_app_src_end_of_stream (GST_APP_SRC (source));
+  test_run_to_end (pipeline);
+  guint n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    if (fields[i].whole) {
+      g_assert_cmpuint (n, <, whole->len);
+      g_assert_cmpint (gst_buffer_memcmp (whole->pdata[n++], 0, fields[i].bytes, fields[i].n), ==,
+                       0);
+    }
+  g_assert_cmpuint (whole->len, ==, n);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
@@ -408,6 +478,7 @@ TEST_MAIN (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/slcamera/intact/others/%s", others[i].name);
     g_test_add_data_func (path, &others[i], test_others);
   }
+  g_test_add_func ("/slcamera/intact/fields", test_fields);
   g_test_add_func ("/slcamera/intact/told", test_told);
   g_test_add_func ("/slcamera/intact/no-key", test_no_key);
   g_test_add_func ("/slcamera/intact/slow", test_slow);
