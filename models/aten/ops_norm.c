@@ -79,11 +79,10 @@ normalize_last (TsProgram *program, const TsCall *call, const char *op, TsValue 
   if (x == NULL || !ts_to_ints (program, call->args[1], shape, SL_MAX_RANK, &n))
     return ts_none ();
   for (guint i = 0; i < n; i++)
-    count *= CLAMP (shape[i], 1, G_MAXINT16);
+    count = MIN (count * CLAMP (shape[i], 1, G_MAXINT16), G_MAXINT32);
   const LowerAttribute attributes[2] = { ts_attr_float ("epsilon", epsilon),
                                          ts_attr_int ("axis", -(gint64) n) };
-  LowerValue *scale =
-    or_constant (program, call->args[2], (gint32) CLAMP (count, 1, G_MAXINT32), 1);
+  LowerValue *scale = or_constant (program, call->args[2], (gint32) count, 1);
   LowerValue *const inputs[3] = { x, ts_reshaped (program, scale, shape, n),
                                   bias.kind != TS_NONE ? ts_read (program, bias) : NULL };
   return ts_new (program, ts_onnx (program, op, inputs, 3, attributes, 2), TS_FLOAT32);

@@ -64,6 +64,20 @@ bound_program (const char *body)
   sl_tflite_remove_temp (path);
 }
 
+/* So many numbers that their product leaves 64 bits. */
+static void
+test_normalized_shape (void)
+{
+  static const char *const bodies[] = {
+    "    s = [32767, 32767, 32767, 32767, 32767, 32767, 32767, 32767]\n"
+    "    return torch.layer_norm(x, s, None, None, 0.001)\n",
+    "    s = [16384, 16384, 16384, 16384, 16384, 16384, 16384, 16384]\n"
+    "    return torch.rms_norm(x, s)\n",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (bodies); i++)
+    refuse_program ("", bodies[i], SL_ERROR_LIMIT, "2147483647 channels; expected 1 to 1048576");
+}
+
 static void
 test_no_forward (void)
 {
@@ -294,6 +308,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/torchscript-hostile/no-forward", test_no_forward);
+  g_test_add_func ("/models/torchscript-hostile/normalized-shape", test_normalized_shape);
   g_test_add_func ("/torchscript-hostile/loops", test_loops);
   g_test_add_func ("/torchscript-hostile/growth", test_growth);
   g_test_add_func ("/torchscript-hostile/stepped-writes", test_stepped_writes);
