@@ -407,8 +407,7 @@ new_decoder (void)
   g_autoptr (GstElement) parent = gst_object_ref_sink (gst_element_factory_make ("identity", NULL));
   g_type_query (G_OBJECT_TYPE (parent), &query);
   return g_object_new (g_type_register_static_simple (query.type, "TestDecoder", query.class_size,
-                                                      (GClassInitFunc) (gpointer) become_decoder,
-                                                      query.instance_size, NULL, 0),
+                                                      become_decoder, query.instance_size, NULL, 0),
                        NULL);
 }
 
