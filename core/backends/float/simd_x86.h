@@ -180,6 +180,17 @@ power_of_whole (Vec shifted)
 #endif
 }
 
+/* Numbers of @table: each lane of @shifted has in its last bits which one it gets. */
+static inline Vec
+part_of (const gfloat *table, Vec shifted)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  return _mm512_permutexvar_ps (_mm512_castps_si512 (shifted), load (table));
+#else
+  return _mm256_permutevar8x32_ps (load (table), _mm256_castps_si256 (shifted));
+#endif
+}
+
 /* The larger of each pair. Where one is NaN, x86 takes the second: what may be NaN stands there. */
 static inline Vec
 larger (Vec a, Vec b)
