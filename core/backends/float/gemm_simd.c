@@ -4,6 +4,8 @@
  * MAX_GROUPS registers of channels. Sums stay in registers. Rows are runs of activations that
  * pointers name, so windows of a convolution need no copies.
  */
+#include <math.h>
+
 #include "core/backends/float/simd.h"
 
 #define TILE_GROUPS ODD_GROUPS
@@ -98,14 +100,19 @@ multiply_rows (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloat
   for (gint i = 0; i < rows * groups; i++)
     sums[i] = fused (sums[i], load (gemm->steps + panel->channel + i % groups * LANES),
                      load (gemm->bias + panel->channel + i % groups * LANES));
-  const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
+  if (gemm->lo > -INFINITY || gemm->hi < INFINITY) {
+    const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
+    SL_UNROLL
+    for (gint i = 0; i < rows * groups; i++)
+      sums[i] = limited (sums[i], lo, hi);
+  }
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++) {
     gfloat *at = c + (gsize) (first + i / groups) * c_stride + i % groups * LANES;
     if (i % groups < groups - 1)
-      store (at, limited (sums[i], lo, hi));
+      store (at, sums[i]);
     else
-      store_some (at, panel->channels - (groups - 1) * LANES, limited (sums[i], lo, hi));
+      store_some (at, panel->channels - (groups - 1) * LANES, sums[i]);
   }
 }
 
