@@ -47,10 +47,12 @@ typedef struct
   gfloat *y;
 } Run;
 
-/** A block of keys, and the matrix that it is of. */
+/** A block of keys, and the matrix that it is of. @square: of all keys of the matrix, the largest
+ * sum of squares, or infinity. */
 typedef struct
 {
   gsize matrix;
+  gfloat square;
   gint32 first, n;
   SlFloatPanel keys[MAX_PANELS], values[MAX_PANELS];
   gint32 key_panels, value_panels;
@@ -225,17 +227,59 @@ multiply (const SlFloatAttention *m, const SlFloatPanel *panels, gint32 n_panels
   m->isa->gemm (&gemm, 0, n_panels, &rows, to, stride);
 }
 
-static void
-run_tile (const Run *run, const Block *block, const Tile *tile, const Memory *memory)
+/* The largest sum of squares of the keys of a matrix; infinity where scores are masked: then bounds
+ * of products are not bounds of scores. */
+static gfloat
+square_of_keys (const Run *run, gsize matrix)
 {
   const SlFloatAttention *m = run->attention;
-  const gfloat *runs[SL_FLOAT_MAX_ROWS];
-  gfloat olds[SL_FLOAT_MAX_ROWS];
+  const gfloat *rows[SL_FLOAT_MAX_ROWS];
+  gfloat square = 0;
+  if (m->isa->share == NULL || m->a->n_masks > 0 || m->a->period > 0 || m->key_step != 1)
+    return INFINITY;
+  for (gint32 key = 0; key < m->keys && square < INFINITY; key += SL_FLOAT_MAX_ROWS) {
+    const gint32 n = MIN (m->keys - key, SL_FLOAT_MAX_ROWS);
+    for (gint32 r = 0; r < n; r++)
+      rows[r] = (const gfloat *) run->inputs[1] + sl_place (&m->k, matrix, key + r);
+    const gfloat some = m->isa->largest_square (rows, n, m->depth);
+    square = square > some ? square : some;
+  }
+  return square;
+}
+
+/* The shares of a tile whose scores are so near 0 that they need not be relative to the largest
+ * one; FALSE: they may not be. No score is larger than the product of the lengths of query and
+ * key. */
+static gboolean
+share_tile (const SlFloatAttention *m, const Block *block, const Tile *tile,
+            const gfloat *const *runs, const Memory *memory, gfloat *olds)
+{
+  const gfloat scale = m->a->scale * SL_LOG2_E;
+  gfloat sums[SL_FLOAT_MAX_ROWS];
+  if (!(block->square < INFINITY)
+      || !(sqrtf (block->square) * sqrtf (m->isa->largest_square (runs, tile->n, m->depth))
+             * fabsf (scale)
+           <= SL_FLOAT_SHARE_BOUND))
+    return FALSE;
+  const SlFloatShares shares = { block->keys, runs, tile->n, m->depth, scale, NULL };
+  m->isa->share (&shares, block->key_panels, memory->scores, m->score_stride, sums);
+  for (gint32 r = 0; r < tile->n; r++) {
+    gfloat *total = memory->totals + tile->at + r;
+    *total = block->first == 0 ? sums[r] : *total + sums[r];
+    olds[r] = block->first == 0 ? 0 : 1;
+  }
+  return TRUE;
+}
+
+/* The scores of a tile, and their shares relative to the largest one so far. */
+static void
+attend_tile (const Run *run, const Block *block, const Tile *tile, const gfloat *const *runs,
+             const Memory *memory, gfloat *olds)
+{
+  const SlFloatAttention *m = run->attention;
   gint32 panels = 0;
   while (panels < block->key_panels && block->keys[panels].channel < tile->keys)
     panels++;
-  for (gint32 r = 0; r < tile->n; r++)
-    runs[r] = (const gfloat *) run->inputs[0] + sl_place (&m->q, block->matrix, tile->first + r);
   multiply (m, block->keys, panels, runs, m->depth, tile->n, memory->scores, m->score_stride);
   const SlScoreTile masked = { .a = m->a,
                                .inputs = run->inputs,
@@ -259,6 +303,18 @@ run_tile (const Run *run, const Block *block, const Tile *tile, const Memory *me
                                  .sums = memory->totals + tile->at,
                                  .olds = olds };
   m->isa->attend (&scores);
+}
+
+static void
+run_tile (const Run *run, const Block *block, const Tile *tile, const Memory *memory)
+{
+  const SlFloatAttention *m = run->attention;
+  const gfloat *runs[SL_FLOAT_MAX_ROWS];
+  gfloat olds[SL_FLOAT_MAX_ROWS];
+  for (gint32 r = 0; r < tile->n; r++)
+    runs[r] = (const gfloat *) run->inputs[0] + sl_place (&m->q, block->matrix, tile->first + r);
+  if (!share_tile (m, block, tile, runs, memory, olds))
+    attend_tile (run, block, tile, runs, memory, olds);
   for (gint32 r = 0; r < tile->n; r++)
     runs[r] = memory->scores + (gsize) r * m->score_stride;
   multiply (m, block->values, block->value_panels, runs, tile->keys, tile->n, memory->sums,
@@ -267,7 +323,7 @@ run_tile (const Run *run, const Block *block, const Tile *tile, const Memory *me
   for (gint32 r = 0; r < tile->n; r++)
     m->isa->blend (run->y + sl_place (&m->y, block->matrix, tile->first + r),
                    memory->sums + (gsize) r * m->value_stride, (gsize) m->width, olds[r],
-                   last ? 1 / scores.sums[r] : 1);
+                   last ? 1 / memory->totals[tile->at + r] : 1);
 }
 
 static void
@@ -279,6 +335,7 @@ run_item (const void *data, guint item, guint thread)
                end = MIN (begin + m->blocks.part, m->queries);
   Block block = { .matrix = item / (guint) m->blocks.parts };
   Memory memory;
+  block.square = square_of_keys (run, block.matrix);
   set_memory (m, (gfloat *) (gpointer) (m->scratch->memory + m->scratch->bytes * thread), &memory);
   for (block.first = 0; block.first < m->keys; block.first += m->blocks.keys) {
     block.n = MIN (m->blocks.keys, m->keys - block.first);

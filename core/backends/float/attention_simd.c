@@ -37,25 +37,84 @@ highest_of (const gfloat *row, gint32 n)
   return highest;
 }
 
-/* The powers of a row's scores times @scale less @base, in place; returns their sums by lane. */
+/* Shares of scores relative to @base: powers of two of scores times @scale less @base. */
+typedef struct
+{
+  Vec scale, base;
+#ifdef SL_PARTS
+  Vec least, above;
+#endif
+} Shares;
+
+static inline Vec
+exact_share (const Shares *shares, Vec score)
+{
+  return power_of_two (fused (score, shares->scale, shares->base * broadcast (-1)));
+}
+
+#ifdef SL_PARTS
+/* Smaller shares are as large as this power of two: it vanishes beside that of the largest score,
+ * and its products with values are normal numbers. */
+#define LEAST_SHARE -100
+/* Bases up to here are sums of whole parts that float holds, together with scores near them. */
+#define MOST_BASE 65536
+
+/* The same where the base is of whole parts and up to MOST_BASE, with fewer operations. */
+static inline Vec
+near_share (const Shares *shares, Vec score)
+{
+  return share_of (larger (shares->least, score), shares->scale, shares->above);
+}
+#endif
+
+/* The shares of a row in place; returns their sums by lane. */
 static inline __attribute__ ((always_inline)) Vec
-to_shares (gfloat *row, gint32 n, Vec scale, Vec base)
+to_shares (Vec (*to_share) (const Shares *shares, Vec score), const Shares *shares, gfloat *row,
+           gint32 n)
 {
   const gint32 whole = n / LANES * LANES;
   Vec total = broadcast (0);
   for (gint32 i = 0; i < whole; i += LANES) {
-    const Vec value = power_of_two (fused (load (row + i), scale, base));
+    const Vec value = to_share (shares, load (row + i));
     total = total + value;
     store (row + i, value);
   }
   if (whole < n) {
     gfloat lanes[LANES] = { 0 };
-    const Vec value = power_of_two (fused (load_first (row + whole, n - whole), scale, base));
+    const Vec value = to_share (shares, load_first (row + whole, n - whole));
     store_first (row + whole, n - whole, value);
     store_first (lanes, n - whole, value);
     total = total + load (lanes);
   }
   return total;
+}
+
+/* What shares are relative to: the largest score, in whole parts where that is possible. */
+static inline gfloat
+base_of (gfloat top)
+{
+#ifdef SL_PARTS
+  if (fabsf (top) <= MOST_BASE)
+    return (top + WHOLE_PARTS) - WHOLE_PARTS;
+#endif
+  return top;
+}
+
+static inline Vec
+row_to_shares (const SlFloatScores *scores, gfloat *row, gfloat top)
+{
+  Shares shares = { .scale = broadcast (scores->scale), .base = broadcast (top) };
+#ifdef SL_PARTS
+  if (fabsf (top) <= MOST_BASE) {
+    const gfloat least = (top + LEAST_SHARE) / scores->scale;
+    shares.least = broadcast (MAX (least, -G_MAXFLOAT));
+    shares.above = broadcast (WHOLE_PARTS - top);
+    return to_shares (near_share, &shares, row, scores->keys);
+  }
+#endif
+  if (top == -INFINITY)
+    shares.base = broadcast (0);
+  return to_shares (exact_share, &shares, row, scores->keys);
 }
 
 /* Beyond scores that are computed, and exact times another number. */
@@ -76,20 +135,24 @@ top_of (gfloat *row, gint32 n, gfloat scale)
   return copysignf (HIGHEST, highest) * scale;
 }
 
+/* The largest scores of all rows come first: they are independent, so their latencies overlap. */
 void
 SL_SIMD (sl_float_attend) (const SlFloatScores *scores)
 {
-  const Vec scale = broadcast (scores->scale);
+  gfloat *bases = scores->olds;
   for (gint32 r = 0; r < scores->rows; r++) {
-    gfloat *row = scores->scores + (gsize) r * scores->stride, sums[4];
-    const gfloat before = scores->first ? -INFINITY : scores->tops[r],
-                 highest = top_of (row, scores->keys, scores->scale), top = MAX (before, highest),
-                 base = top > -INFINITY ? top : 0;
-    const Vec total = to_shares (row, scores->keys, scale, broadcast (-base));
+    gfloat *row = scores->scores + (gsize) r * scores->stride;
+    const gfloat before = scores->first ? -INFINITY : scores->tops[r];
+    bases[r] = base_of (MAX (before, top_of (row, scores->keys, scores->scale)));
+  }
+  for (gint32 r = 0; r < scores->rows; r++) {
+    gfloat sums[4];
+    const gfloat base = bases[r] > -INFINITY ? bases[r] : 0, old_base = scores->tops[r];
+    const Vec total = row_to_shares (scores, scores->scores + (gsize) r * scores->stride, bases[r]);
     store_sums (sums, &total, 1, -INFINITY, INFINITY);
-    scores->olds[r] = scores->first ? 0 : one_power (before - base);
+    scores->tops[r] = bases[r];
+    scores->olds[r] = scores->first ? 0 : one_power (old_base - base);
     scores->sums[r] = scores->first ? sums[0] : fmaf (scores->sums[r], scores->olds[r], sums[0]);
-    scores->tops[r] = top;
   }
 }
 

@@ -84,6 +84,16 @@ decay (Vec x)
   return fused (power, rest * slope_of_rest (rest), power);
 }
 
+/* 2^(@score @scale - b), a normal number, where @above is WHOLE_PARTS - b and b is of whole parts.
+ */
+static inline Vec
+share_of (Vec score, Vec scale, Vec above)
+{
+  const Vec shifted = fused (score, scale, above), rest = fused (score, scale, above - shifted),
+            power = power_of_whole (shifted);
+  return fused (power, rest * slope_of_rest (rest), power);
+}
+
 /* 1 + e^-@x */
 static inline Vec
 one_and_decay (Vec x)

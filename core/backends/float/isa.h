@@ -187,6 +187,23 @@ typedef void (*SlFloatGemmFunc) (const SlFloatGemm *gemm, gint32 first, gint32 e
 typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                                   const SlFloatRows *rows, gint32 depth, gfloat *c, gsize c_stride,
                                   guint16 *scratch);
+/**
+ * SlFloatShares: @rows queries of @depth, whose products with keys times @scale become shares
+ * @scale: times the logarithm of e to base 2; no product times it is beyond SL_FLOAT_SHARE_BOUND
+ * @totals: of the loops
+ */
+typedef struct
+{
+  const SlFloatPanel *panels;
+  const gfloat *const *queries;
+  gint32 rows, depth;
+  gfloat scale, *totals;
+} SlFloatShares;
+
+/** SL_FLOAT_SHARE_BOUND: powers of two up to this one, and sums of them times values, are within
+ * the range of floats. */
+#define SL_FLOAT_SHARE_BOUND 32
+
 /** SL_FLOAT_STRASSEN_ROW: floats from one row of sums of half the depth to the next; not a power of
  * two, whose rows would share places in a cache. SL_FLOAT_STRASSEN_SCRATCH: bytes of the sums. */
 #define SL_FLOAT_STRASSEN_ROW(depth) ((gsize) (depth) / 2 + 16)
@@ -245,6 +262,9 @@ typedef struct
  * @add_rows: adds @n_rows rows of @n floats, @stride floats apart, each times its factor, to @sums
  * @weigh: the sum of @n_rows rows of @n floats, each times its factor
  * @normalize: rows, in place or not
+ * @share: (nullable): shares of queries and @n_panels panels of keys, into rows at @c, and each
+ * row's sum of them
+ * @largest_square: of @n rows of @depth, the largest sum of squares; may be NaN where one is
  * @attend: scores of a tile
  * @add_scaled: @n scores times @scale, and a mask times @factor added
  * @blend: @n floats of @out times @old, unless that is 0, and those at @add, all times @share
@@ -279,6 +299,9 @@ typedef struct
   void (*weigh) (const gfloat *const *rows, const gfloat *factors, gsize n_rows, gfloat *out,
                  gsize n);
   void (*normalize) (const SlFloatNorm *norm, const gfloat *in, gfloat *out, gsize rows);
+  void (*share) (const SlFloatShares *tile, gint32 n_panels, gfloat *c, gsize c_stride,
+                 gfloat *sums);
+  gfloat (*largest_square) (const gfloat *const *rows, gint32 n, gint32 depth);
   void (*attend) (const SlFloatScores *scores);
   void (*add_scaled) (gfloat *scores, gsize n, gfloat scale, const gfloat *mask, gfloat factor);
   void (*blend) (gfloat *out, const gfloat *add, gsize n, gfloat old, gfloat share);

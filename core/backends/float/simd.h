@@ -65,6 +65,11 @@ void SL_SIMD (sl_float_activate) (SlActivation activation, const gfloat *in, gfl
 void SL_SIMD (sl_float_softmax) (gfloat beta, const gfloat *in, gfloat *out, gsize n, gsize rows);
 void SL_SIMD (sl_float_normalize) (const SlFloatNorm *norm, const gfloat *in, gfloat *out,
                                    gsize rows);
+#ifdef SL_PARTS
+void SL_SIMD (sl_float_share) (const SlFloatShares *tile, gint32 n_panels, gfloat *c,
+                               gsize c_stride, gfloat *sums);
+#endif
+gfloat SL_SIMD (sl_float_largest_square) (const gfloat *const *rows, gint32 n, gint32 depth);
 void SL_SIMD (sl_float_attend) (const SlFloatScores *scores);
 void SL_SIMD (sl_float_add_scaled) (gfloat *scores, gsize n, gfloat scale, const gfloat *mask,
                                     gfloat factor);
