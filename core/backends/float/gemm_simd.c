@@ -4,8 +4,6 @@
  * MAX_GROUPS registers of channels. Sums stay in registers. Rows are runs of activations that
  * pointers name, so windows of a convolution need no copies.
  */
-#include <math.h>
-
 #include "core/backends/float/simd.h"
 
 #define TILE_GROUPS ODD_GROUPS
@@ -100,7 +98,7 @@ multiply_rows (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloat
   for (gint i = 0; i < rows * groups; i++)
     sums[i] = fused (sums[i], load (gemm->steps + panel->channel + i % groups * LANES),
                      load (gemm->bias + panel->channel + i % groups * LANES));
-  if (gemm->lo > -INFINITY || gemm->hi < INFINITY) {
+  if (is_limited (gemm)) {
     const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
     SL_UNROLL
     for (gint i = 0; i < rows * groups; i++)

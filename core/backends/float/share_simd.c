@@ -49,17 +49,20 @@ share (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatShares *
   multiply (sums, panel, tile, rows, groups);
   const Vec scale = broadcast (tile->scale), above = broadcast (WHOLE_PARTS);
   SL_UNROLL
-  for (gint i = 0; i < rows * groups; i++) {
-    gfloat *at = c + (gsize) (i / groups) * c_stride + i % groups * LANES,
-           *total = tile->totals + i / groups * LANES;
-    Vec value = share_of (sums[i], scale, above);
-    if (i % groups == groups - 1 && left < LANES) {
-      store_first (at, left, value);
-      value = load_first (at, left);
-    } else {
-      store (at, value);
+  for (gint m = 0; m < rows; m++) {
+    gfloat *row = c + (gsize) m * c_stride, *last = row + (groups - 1) * LANES;
+    Vec total = load (tile->totals + m * LANES);
+    SL_UNROLL
+    for (gint g = 0; g < groups; g++) {
+      sums[m * groups + g] = share_of (sums[m * groups + g], scale, above);
+      if (g < groups - 1) {
+        store (row + g * LANES, sums[m * groups + g]);
+        total = total + sums[m * groups + g];
+      }
     }
-    store (total, load (total) + value);
+    store_some (last, left, sums[m * groups + groups - 1]);
+    total = total + (left < LANES ? load_first (last, left) : sums[m * groups + groups - 1]);
+    store (tile->totals + m * LANES, total);
   }
 }
 

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <math.h>
+
 #include "core/base/unroll.h"
 #include "core/backends/float/isa.h"
 
@@ -35,6 +37,13 @@ static inline Vec
 limited (Vec values, Vec lo, Vec hi)
 {
   return smaller (hi, larger (lo, values));
+}
+
+/* Whether results have limits. */
+static inline gboolean
+is_limited (const SlFloatGemm *gemm)
+{
+  return gemm->lo > -INFINITY || gemm->hi < INFINITY;
 }
 
 /* The first @left of a register's numbers, or all. */

@@ -152,13 +152,19 @@ keep (const Vec *sums, gfloat *to)
 static inline __attribute__ ((always_inline)) void
 finish (const SlFloatGemm *gemm, const Vec *sums, gint32 channel, gfloat *c, gsize c_stride)
 {
-  const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
+  Vec results[REGISTERS];
   SL_UNROLL
-  for (gint i = 0; i < REGISTERS; i++) {
-    const Vec bias = load (gemm->bias + channel + i % MAX_GROUPS * LANES);
-    store (c + (gsize) (i / MAX_GROUPS) * c_stride + channel + i % MAX_GROUPS * LANES,
-           limited (sums[i] + bias, lo, hi));
+  for (gint i = 0; i < REGISTERS; i++)
+    results[i] = sums[i] + load (gemm->bias + channel + i % MAX_GROUPS * LANES);
+  if (is_limited (gemm)) {
+    const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
+    SL_UNROLL
+    for (gint i = 0; i < REGISTERS; i++)
+      results[i] = limited (results[i], lo, hi);
   }
+  SL_UNROLL
+  for (gint i = 0; i < REGISTERS; i++)
+    store (c + (gsize) (i / MAX_GROUPS) * c_stride + channel + i % MAX_GROUPS * LANES, results[i]);
 }
 
 /* A block by a pair. */
