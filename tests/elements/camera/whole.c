@@ -485,7 +485,8 @@ test_encoders (void)
       "videotestsrc num-buffers=12 ! video/x-raw,format=I420,width=64,height=64 ! %s%s ! appsink "
       "name=sink sync=false",
       encoder, format);
-    g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
+    g_autoptr (GstElement) pipeline =
+      gst_parse_launch_full (launch, NULL, GST_PARSE_FLAG_FATAL_ERRORS, NULL);
     if (pipeline == NULL)
       continue;
     g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
