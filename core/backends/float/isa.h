@@ -264,7 +264,8 @@ typedef struct
  * @normalize: rows, in place or not
  * @share: (nullable): shares of queries and @n_panels panels of keys, into rows at @c, and each
  * row's sum of them
- * @largest_square: of @n rows of @depth, the largest sum of squares; may be NaN where one is
+ * @largest_square: (nullable, as @share): of @n rows of @depth, the largest sum of squares; may be
+ * NaN where one is
  * @attend: scores of a tile
  * @add_scaled: @n scores times @scale, and a mask times @factor added
  * @blend: @n floats of @out times @old, unless that is 0, and those at @add, all times @share

@@ -182,8 +182,8 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .normalize = SL_SIMD (sl_float_normalize),
 #ifdef SL_PARTS
   .share = SL_SIMD (sl_float_share),
-#endif
   .largest_square = SL_SIMD (sl_float_largest_square),
+#endif
   .attend = SL_SIMD (sl_float_attend),
   .add_scaled = SL_SIMD (sl_float_add_scaled),
   .blend = SL_SIMD (sl_float_blend),

@@ -87,8 +87,6 @@ SL_SIMD (sl_float_share) (const SlFloatShares *tile, gint32 n_panels, gfloat *c,
   }
 }
 
-#endif
-
 gfloat
 SL_SIMD (sl_float_largest_square) (const gfloat *const *rows, gint32 n, gint32 depth)
 {
@@ -108,3 +106,5 @@ SL_SIMD (sl_float_largest_square) (const gfloat *const *rows, gint32 n, gint32 d
   }
   return largest;
 }
+
+#endif

@@ -77,8 +77,8 @@ void SL_SIMD (sl_float_normalize) (const SlFloatNorm *norm, const gfloat *in, gf
 #ifdef SL_PARTS
 void SL_SIMD (sl_float_share) (const SlFloatShares *tile, gint32 n_panels, gfloat *c,
                                gsize c_stride, gfloat *sums);
-#endif
 gfloat SL_SIMD (sl_float_largest_square) (const gfloat *const *rows, gint32 n, gint32 depth);
+#endif
 void SL_SIMD (sl_float_attend) (const SlFloatScores *scores);
 void SL_SIMD (sl_float_add_scaled) (gfloat *scores, gsize n, gfloat scale, const gfloat *mask,
                                     gfloat factor);
