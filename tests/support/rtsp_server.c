@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/support/numbered.h"
+#include "tests/support/numbered_frame.h"
 
 #define PATH "/stream"
 #define GARBAGE_BYTES 4096
@@ -106,12 +106,8 @@ number_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (!gst_video_info_from_caps (&video, caps)
       || !gst_video_frame_map (&frame, &video, buffer, GST_MAP_WRITE))
     return GST_PAD_PROBE_DROP;
-  NumberedPicture picture = { .width = GST_VIDEO_FRAME_WIDTH (&frame),
-                              .height = GST_VIDEO_FRAME_HEIGHT (&frame) };
-  for (guint p = 0; p < 3; p++) {
-    picture.plane[p] = GST_VIDEO_FRAME_PLANE_DATA (&frame, p);
-    picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, p);
-  }
+  NumberedPicture picture;
+  numbered_of_frame (&picture, &frame);
   numbered_paint (&picture, picture_of (numbers, numbers->n++) % NUMBERED_PICTURES);
   gst_video_frame_unmap (&frame);
   return GST_PAD_PROBE_OK;

@@ -2,18 +2,10 @@
 /* A frame of anything else reads as some number, too, whose picture is another. */
 #include "tests/elements/camera/compare.h"
 
-#include "plugins/meta/frame_meta.h"
+#include <gst/video/video.h>
 
-void
-compare_picture (NumberedPicture *picture, GstVideoFrame *frame)
-{
-  picture->width = GST_VIDEO_FRAME_WIDTH (frame);
-  picture->height = GST_VIDEO_FRAME_HEIGHT (frame);
-  for (guint p = 0; p < 3; p++) {
-    picture->plane[p] = GST_VIDEO_FRAME_PLANE_DATA (frame, p);
-    picture->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (frame, p);
-  }
-}
+#include "plugins/meta/frame_meta.h"
+#include "tests/support/numbered_frame.h"
 
 static GstPadProbeReturn
 compare_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
@@ -31,7 +23,7 @@ compare_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   g_assert_cmpint (GST_VIDEO_INFO_FORMAT (&video), ==, GST_VIDEO_FORMAT_I420);
   g_assert_true (gst_video_frame_map (&frame, &video, buffer, GST_MAP_READ));
   NumberedPicture picture;
-  compare_picture (&picture, &frame);
+  numbered_of_frame (&picture, &frame);
   const double psnr = numbered_psnr (&picture, numbered_read (&picture));
   gst_video_frame_unmap (&frame);
   g_mutex_lock (&compare->lock);

@@ -6,9 +6,7 @@
 #ifndef SL_TESTS_ELEMENTS_CAMERA_COMPARE_H
 #define SL_TESTS_ELEMENTS_CAMERA_COMPARE_H
 
-#include <gst/video/video.h>
-
-#include "tests/support/numbered.h"
+#include <gst/gst.h>
 
 /** dB: frames below that differ by more than what encoding does to them. */
 #define COMPARE_GOOD 25.0
@@ -27,8 +25,6 @@ typedef struct
   gint64 first;
 } Compare;
 
-/** compare_picture: @frame, in I420, as @picture. */
-void compare_picture (NumberedPicture *picture, GstVideoFrame *frame);
 /** compare_watch: frames of @pad, in I420, or those of which its tensors are made. @compare must
  * stay. */
 void compare_watch (Compare *compare, GstPad *pad);
