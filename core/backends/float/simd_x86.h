@@ -119,8 +119,9 @@ fused (Vec a, Vec b, Vec sum)
   return V (fmadd_ps) (a, b, sum);
 }
 
-/* 1 / @values, of values from 1: the processor's approximation, made exact to three units of the
- * last place by one step of Newton's. It is a third of a division's work. */
+/* 1 / @values, of values from 1: the processor's approximation and one step of Newton's method. The
+ * approximation is up to 2^-11.4 off, and by how much differs between AMD and Intel; the result is
+ * 2e-7 off at most. It is a third of a division's work. */
 static inline Vec
 reciprocal_of (Vec values)
 {
@@ -129,7 +130,7 @@ reciprocal_of (Vec values)
 #else
   const Vec first = _mm256_rcp_ps (values);
 #endif
-  return V (mul_ps) (first, V (fnmadd_ps) (values, first, V (set1_ps) (2)));
+  return V (fmadd_ps) (first, V (fnmadd_ps) (values, first, V (set1_ps) (1)), first);
 }
 
 /* To the nearest whole number. */
