@@ -676,5 +676,6 @@ sl_tflite_remove_temp (const char *path)
 {
   g_autofree char *dir = g_path_get_dirname (path);
   g_unlink (path);
+  g_assert_cmpstr (dir, !=, g_get_tmp_dir ()); /* which may be empty now */
   g_rmdir (dir);
 }

@@ -187,7 +187,8 @@ char *sl_tflite_writer_save_temp (SlTfliteWriter *writer, const char *name, cons
 /** sl_tflite_make_old: sets the time of @path's last change back, as it is of files that nobody is
  * just writing. */
 void sl_tflite_make_old (const char *path);
-/** sl_tflite_remove_temp: deletes the file and its directory when that is then empty. */
+/** sl_tflite_remove_temp: deletes the file and its directory when that is then empty. The directory
+ * is never the one of all temporary files. */
 void sl_tflite_remove_temp (const char *path);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTfliteWriter, sl_tflite_writer_free)

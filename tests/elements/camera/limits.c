@@ -60,10 +60,7 @@ expect_error (Fed *fed, const char *fragment)
 static GBytes *
 read_picture (const char *launch)
 {
-  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "sightline-limits-XXXXXX", NULL);
-  const gint fd = g_mkstemp (path);
-  g_assert_cmpint (fd, >=, 0);
-  g_close (fd, NULL);
+  g_autofree char *path = test_text_file ("picture", "");
   g_autofree char *whole = g_strdup_printf ("%s ! filesink location=%s", launch, path);
   g_autoptr (GstElement) pipeline = gst_parse_launch (whole, NULL);
   test_run_to_end (pipeline);
@@ -178,10 +175,7 @@ test_fragments (void)
 static void
 test_file (void)
 {
-  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "sightline-limits-XXXXXX", NULL);
-  const gint fd = g_mkstemp (path);
-  g_assert_cmpint (fd, >=, 0);
-  g_close (fd, NULL);
+  g_autofree char *path = test_text_file ("picture", "");
   g_autoptr (GBytes) picture = read_picture (
     "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=640,height=480 ! jpegenc");
   g_assert_true (g_file_set_contents (path, g_bytes_get_data (picture, NULL),

@@ -158,9 +158,7 @@ static void
 test_password_file (void)
 {
   TestServer server;
-  g_autofree char *file = NULL;
-  const gint fd = g_file_open_tmp ("sightline-XXXXXX", &file, NULL);
-  g_assert_true (g_file_set_contents (file, "h@sh\n", -1, NULL));
+  g_autofree char *file = test_text_file ("password", "h@sh\n");
   g_assert_cmpint (g_chmod (file, 0644), ==, 0);
   if (test_server_start (&server, SERVER, 0, "--size 160x120 --user joe --password h@sh")) {
     g_autofree char *properties = g_strdup_printf (FAST " user=joe password-file=%s", file);
@@ -171,7 +169,6 @@ test_password_file (void)
     test_camera_wait_frames (camera, 3);
     test_server_kill (&server);
   }
-  close (fd);
   test_remove_file (file);
 }
 
