@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/elements/people.h"
 
-#include <glib/gstdio.h>
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "tests/elements/support.h"
 #include "tests/support/looks_model.h"
 
 #define FRAME (40 * GST_MSECOND)
@@ -13,16 +13,7 @@
 char *
 test_looks_file (gfloat factor)
 {
-  char *path = NULL;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) model = looks_model (factor);
-  const int fd = g_file_open_tmp ("looks-XXXXXX.onnx", &path, &error);
-  g_assert_no_error (error);
-  g_close (fd, NULL);
-  g_file_set_contents (path, g_bytes_get_data (model, NULL), (gssize) g_bytes_get_size (model),
-                       &error);
-  g_assert_no_error (error);
-  return path;
+  return test_bytes_file ("looks.onnx", looks_model (factor));
 }
 
 GstBuffer *

@@ -29,14 +29,7 @@ static const double plate[4][2] = { { 60, 50 }, { 250, 100 }, { 240, 130 }, { 50
 static char *
 save_model (gfloat factor)
 {
-  char *path = NULL;
-  g_autoptr (GBytes) bytes = letters_model (factor);
-  const int file = g_file_open_tmp ("sightline-letters-XXXXXX.onnx", &path, NULL);
-  g_assert_cmpint (file, >=, 0);
-  g_assert_true (g_close (file, NULL));
-  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
-                                      (gssize) g_bytes_get_size (bytes), NULL));
-  return path;
+  return test_bytes_file ("letters.onnx", letters_model (factor));
 }
 
 /* Where between the corners the point of the frame is. FALSE outside. */

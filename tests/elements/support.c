@@ -203,10 +203,18 @@ test_sum_model (void)
 char *
 test_text_file (const char *name, const char *text)
 {
+  return test_bytes_file (name, g_bytes_new_static (text, strlen (text)));
+}
+
+char *
+test_bytes_file (const char *name, GBytes *bytes)
+{
+  g_autoptr (GBytes) whole = bytes;
   g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL);
   g_assert_nonnull (dir);
   char *path = g_build_filename (dir, name, NULL);
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (whole, NULL),
+                                      (gssize) g_bytes_get_size (whole), NULL));
   return path;
 }
 

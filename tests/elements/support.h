@@ -45,6 +45,8 @@ char *test_boxes_model (void);
 char *test_sum_model (void);
 /** test_text_file: a new file with @text. */
 char *test_text_file (const char *name, const char *text);
+/** test_bytes_file: (transfer full): the same of @bytes, which it takes. */
+char *test_bytes_file (const char *name, GBytes *bytes);
 /** test_reserve_port: a TCP port of 127.0.0.1 that is this process's until it ends: nobody listens
  * on it, nobody else is given it, and servers that are started on it, as servers do with
  * SO_REUSEADDR, may. */
