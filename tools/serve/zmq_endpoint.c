@@ -150,7 +150,7 @@ int
 sl_zmq_endpoint_listen (const char *endpoint, GError **error)
 {
   Address address;
-  socklen_t length;
+  socklen_t length = 0;
   const int yes = 1;
   const char *path = sl_zmq_endpoint_path (endpoint);
   if (path != NULL ? !file_address (endpoint, path, &address, &length, error)
