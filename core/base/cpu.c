@@ -56,6 +56,24 @@ derive (unsigned int features)
 }
 
 #if defined(__x86_64__)
+/* Models of family 6, all servers of Intel: Ice Lake, Sapphire Rapids, Emerald Rapids, Granite
+ * Rapids. Which of their AVX-512 units a processor has, no instruction tells. */
+static const unsigned int wide_models[] = { 0x6a, 0x6c, 0x8f, 0xcf, 0xad, 0xae };
+
+bool
+sl_cpu_multiplies_wide (void)
+{
+  unsigned int eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid (0, &eax, &ebx, &ecx, &edx) == 0 || ebx != signature_INTEL_ebx
+      || __get_cpuid (1, &eax, &ebx, &ecx, &edx) == 0 || (eax >> 8 & 15) != 6)
+    return false;
+  const unsigned int model = (eax >> 4 & 15) | (eax >> 12 & 0xf0);
+  for (unsigned int i = 0; i < G_N_ELEMENTS (wide_models); i++)
+    if (model == wide_models[i])
+      return true;
+  return false;
+}
+
 static unsigned int
 detect (void)
 {
@@ -106,6 +124,14 @@ detect (void)
   found |= SL_CPU_I8MM;
 #endif
   return found;
+}
+#endif
+
+#ifndef __x86_64__
+bool
+sl_cpu_multiplies_wide (void)
+{
+  return false;
 }
 #endif
 

@@ -93,6 +93,9 @@ const void *sl_cpu_best (const SlCpuRow *rows, unsigned int n);
 bool sl_cpu_has (unsigned int features);
 /** sl_cpu_computes_halves: whether kernels may compute in binary16; any thread. */
 bool sl_cpu_computes_halves (void);
+/** sl_cpu_multiplies_wide: whether the processor begins two multiply-adds of 512 bits in a cycle,
+ * twice the work of 256 bits, and additions of 512 bits take the same ports; any thread. */
+bool sl_cpu_multiplies_wide (void);
 /** sl_cpu_may_use: whether kernels of @level that need @features can run here and SIGHTLINE_CPU
  * allows them; any thread. */
 bool sl_cpu_may_use (SlCpuLevel level, unsigned int features);

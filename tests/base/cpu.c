@@ -199,6 +199,24 @@ test_detect (void)
   }
 }
 
+/* Servers of Intel, by the numbers that the kernel prints. */
+static void
+test_wide (void)
+{
+  static const char *const models[] = { "106", "108", "143", "207", "173", "174", NULL };
+  g_autofree char *line = description (), *vendor = cpuinfo ("vendor_id"),
+                  *family = cpuinfo ("cpu family"), *model = cpuinfo ("model");
+  if (line == NULL) {
+    g_test_skip ("the kernel does not describe the processor that this program runs on");
+    return;
+  }
+  const gboolean expected = vendor != NULL && strcmp (vendor, "GenuineIntel") == 0 && family != NULL
+                            && strcmp (family, "6") == 0 && model != NULL
+                            && g_strv_contains (models, model);
+  g_test_message ("%s, family %s, model %s: %d", vendor, family, model, expected);
+  g_assert_cmpint (sl_cpu_multiplies_wide (), ==, expected);
+}
+
 /* What the families use at each level; NULL: whatever the processor has. */
 static const struct
 {
@@ -314,6 +332,7 @@ TEST_MAIN (int argc, char **argv)
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_resolve);
   }
   g_test_add_func ("/cpu/detect", test_detect);
+  g_test_add_func ("/cpu/wide", test_wide);
   for (guint i = 0; i < G_N_ELEMENTS (families); i++) {
     g_autofree char *path = g_strdup_printf ("/cpu/families/%s", families[i].level);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_family);

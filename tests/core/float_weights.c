@@ -4,6 +4,8 @@
  * of convolutions take. */
 #include "core/backends/float/weights.h"
 
+#include "core/backends/float/isa.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -124,6 +126,50 @@ test_tiles (void)
   g_assert_cmpfloat (packed_share (12, 400, FALSE), >, 1.7);
 }
 
+/* Of a fully connected layer of 100 rows, by bytes of the model's. */
+static double
+dense_share (gint32 channels)
+{
+  const gint32 x_dims[2] = { 100, 144 }, w_dims[2] = { channels, 144 };
+  const SlOpParams params = { .fully_connected = { .activation = SL_ACTIVATION_NONE } };
+  const gsize n = (gsize) channels * 144;
+  g_autoptr (GError) error = NULL;
+  g_autofree gfloat *weights = g_new (gfloat, n);
+  SlSessionStats stats;
+  Check check;
+  check_init (&check, 1);
+  check_random (&check, SL_DTYPE_F32, n, weights);
+  const gint32 inputs[3] = {
+    check_input (&check, SL_DTYPE_F32, 2, x_dims, 0, 0),
+    check_constant (&check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, weights), -1
+  };
+  check_node (&check, SL_OP_FULLY_CONNECTED, inputs, 3, check_output (&check, SL_DTYPE_F32, 0, 0),
+              &params);
+  check_prepare (&check);
+  g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
+  g_assert_no_error (error);
+  sl_session_stats (session, &stats);
+  check_clear (&check);
+  return (double) stats.packed_bytes / (double) (n * sizeof weights[0]);
+}
+
+/* 24 channels are three registers of 8 lanes, or two of 16 with 8 unused lanes. The latter are
+ * faster if the processor multiplies as many of them in a cycle. */
+static void
+test_wide (void)
+{
+  if (sl_float_isa ()->lanes != 16) {
+    g_test_skip ("this processor or this build has no registers of 16 floats");
+    return;
+  }
+  sl_float_wide_force (FALSE);
+  g_assert_cmpfloat (dense_share (24), <, 1.1);
+  sl_float_wide_force (TRUE);
+  g_assert_cmpfloat (dense_share (24), >, 1.3);
+  g_assert_cmpfloat (dense_share (16), <, 1.2);
+  sl_float_wide_force (-1);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -132,5 +178,6 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/float_weights/factors", test_factors);
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
   g_test_add_func ("/float_weights/tiles", test_tiles);
+  g_test_add_func ("/float_weights/wide", test_wide);
   return g_test_run ();
 }

@@ -21,6 +21,7 @@ static const SlCpuRow rows[] = {
 
 static const SlFloatIsa *forced;
 static gboolean no_pairs;
+static gint forced_wide = -1;
 
 #ifdef SL_FLOAT_AVX512BF16
 void sl_float_gemm_bf16_avx512 (const SlFloatGemm *gemm, gint32 first, gint32 end,
@@ -48,6 +49,18 @@ const SlFloatIsa *
 sl_float_isa (void)
 {
   return forced != NULL ? forced : sl_cpu_best (rows, G_N_ELEMENTS (rows));
+}
+
+gboolean
+sl_float_is_wide (const SlFloatIsa *isa)
+{
+  return isa->lanes == 16 && (forced_wide >= 0 ? forced_wide > 0 : sl_cpu_multiplies_wide ());
+}
+
+void
+sl_float_wide_force (gint wide)
+{
+  forced_wide = wide;
 }
 
 SlScoreLoops

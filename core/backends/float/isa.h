@@ -362,6 +362,12 @@ const SlFloatIsa *sl_float_isa (void);
 /** sl_float_isa_force: for tests that compare instruction sets: what sl_float_isa() returns from
  * now on; (nullable) @isa for its own choice. No other thread may make a session meanwhile. */
 void sl_float_isa_force (const SlFloatIsa *isa);
+/** sl_float_is_wide: whether the processor multiplies @isa's registers as fast as those of half as
+ * many lanes, and adds them at the same ports: sl_cpu_multiplies_wide() of AVX-512. */
+gboolean sl_float_is_wide (const SlFloatIsa *isa);
+/** sl_float_wide_force: for tests: what sl_float_is_wide() says of registers of 16 lanes from now
+ * on; negative for the processor's own answer. */
+void sl_float_wide_force (gint wide);
 /** sl_float_isa_lesser: (nullable): the next lesser one than @isa whose loops beat XNNPACK's. */
 const SlFloatIsa *sl_float_isa_lesser (const SlFloatIsa *isa);
 /** sl_float_pairs: (nullable): products of bfloat16 in tiles as @isa has them, where this processor

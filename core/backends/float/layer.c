@@ -16,8 +16,9 @@
 /* Adding up the lanes of a register takes as long as this many multiplications. */
 #define DEEP_END 6
 /* How much longer a lesser instruction set takes for as many multiply-adds, because it moves more
- * operands. */
+ * operands; and where it has half the multiply-adds of a cycle. */
 #define LESSER 1.1
+#define LESSER_HALF 1.9
 #define LESSER_DEPTHWISE 1.35
 /* With weights that are zero here and there a multiply-add takes as long as this many of a tile's,
  * more where turned rows do not stay in the first cache; and turning an activation takes as long as
@@ -373,6 +374,13 @@ row_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gboolean deep)
   return (depth / length * registers + DEEP_END) * lanes * channels;
 }
 
+/* How much longer the next lesser instruction set than @isa takes in tiles. */
+static gdouble
+lesser_of (const SlFloatIsa *isa)
+{
+  return sl_float_is_wide (isa) ? LESSER_HALF : LESSER;
+}
+
 /* The instruction set and the direction of registers that leave the fewest lanes empty. Lesser
  * instruction sets move more for the same multiply-adds. Returns the work of a row. */
 static gdouble
@@ -380,14 +388,15 @@ choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
 {
   const gboolean depthwise = layer->mode == SL_FLOAT_DEPTHWISE;
   gdouble least = INFINITY, handicap = 1;
-  for (const SlFloatIsa *with = isa; with != NULL;
-       with = sl_float_isa_lesser (with), handicap *= depthwise ? LESSER_DEPTHWISE : LESSER)
+  for (const SlFloatIsa *with = isa; with != NULL; with = sl_float_isa_lesser (with)) {
     for (gboolean deep = FALSE; deep <= !depthwise; deep++)
       if (row_work (layer, with, deep) * handicap < least) {
         least = row_work (layer, with, deep) * handicap;
         layer->isa = with;
         layer->tiles.deep = deep;
       }
+    handicap *= depthwise ? LESSER_DEPTHWISE : lesser_of (with);
+  }
   if (layer->tiles.deep) {
     layer->tiles.run_length = deep_run_length (layer, layer->isa->lanes);
     layer->tiles.taps_apart = deep_taps_apart (layer, layer->isa->lanes);
@@ -408,7 +417,7 @@ choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work, const
   gdouble least = work, handicap = 1;
   const SlFloatIsa *chosen = NULL;
   for (const SlFloatIsa *with = isa; with != NULL;
-       with = sl_float_isa_lesser (with), handicap *= LESSER)
+       handicap *= lesser_of (with), with = sl_float_isa_lesser (with))
     for (gint32 tile = 2; tile <= (large ? 4 : 2); tile += 2) {
       const gdouble takes = sl_float_winograd_work (layer, with, tile) * handicap;
       if (sl_float_winograd_fits (layer, tile) && takes < least) {
