@@ -167,26 +167,44 @@ test_error (void)
 }
 
 /* Blocks add up in another order than the plain tiles that fewer rows take, so that some results
- * differ in their last bits; without such loops none does. */
-static void
-test_blocks (void)
+ * differ in their last bits; without blocks none does. Whether layers of @isa have blocks. */
+static gboolean
+has_blocks (const SlFloatIsa *isa)
 {
   const Case blocks = { 64, 256, 384 }, few = { 4, 256, 384 };
-  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
-  const guint n_isas = sl_float_isas (isas);
-  const gsize bytes = sizeof (gfloat) * (gsize) (few.rows * few.channels);
   Layer layer, rows;
   build (&layer, 6, &blocks, SL_ACTIVATION_NONE);
   build (&rows, 6, &few, SL_ACTIVATION_NONE);
   memcpy (rows.x, layer.x, sizeof (gfloat) * (gsize) (few.rows * few.depth));
-  for (guint k = 0; k < n_isas; k++) {
-    gfloat *together = run (&layer, isas[k], 1), *alone = run (&rows, isas[k], 1);
-    g_assert_cmpint (memcmp (together, alone, bytes) != 0, ==, isas[k]->strassen != NULL);
-    sl_tensor_buffer_free (together);
-    sl_tensor_buffer_free (alone);
-  }
+  gfloat *together = run (&layer, isa, 1), *alone = run (&rows, isa, 1);
+  const gboolean differ =
+    memcmp (together, alone, sizeof (gfloat) * (gsize) (few.rows * few.channels)) != 0;
+  sl_tensor_buffer_free (together);
+  sl_tensor_buffer_free (alone);
   clear (&layer);
   clear (&rows);
+  return differ;
+}
+
+static void
+test_blocks (void)
+{
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  for (guint k = 0; k < n_isas; k++)
+    g_assert_cmpint (has_blocks (isas[k]), ==, isas[k]->strassen != NULL);
+}
+
+/* Where additions take the multipliers' ports, sums in place of products gain nothing. */
+static void
+test_ports (void)
+{
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  sl_float_wide_force (TRUE);
+  for (guint k = 0; k < n_isas; k++)
+    g_assert_cmpint (has_blocks (isas[k]), ==, isas[k]->strassen != NULL && isas[k]->lanes < 16);
+  sl_float_wide_force (FALSE);
 }
 
 /* Limits hold for results, and not for the products that they are made of. */
@@ -354,8 +372,10 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
+  sl_float_wide_force (FALSE); /* blocks are tested on every processor */
   g_test_add_func ("/float_strassen/error", test_error);
   g_test_add_func ("/float_strassen/blocks", test_blocks);
+  g_test_add_func ("/float_strassen/ports", test_ports);
   g_test_add_func ("/float_strassen/limits", test_limits);
   g_test_add_func ("/float_strassen/rows", test_rows);
   g_test_add_func ("/float_strassen/channels", test_channels);

@@ -38,7 +38,8 @@ sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean ch
   const gint32 registers = (layer->channels + isa->lanes - 1) / isa->lanes,
                whole = layer->channels / isa->lanes / isa->max_groups;
   const gint64 bytes = (gint64) layer->depth * layer->channels * (gint64) sizeof (gfloat);
-  if (isa->strassen == NULL || !may_pair (layer, isa)
+  /* Where additions take the multipliers' ports, the sums of weights cost what a product saves. */
+  if (isa->strassen == NULL || sl_float_is_wide (isa) || !may_pair (layer, isa)
       || (chains && bytes <= SL_FLOAT_CHAIN_WEIGHTS))
     return;
   /* The last panel may have a register more. */
