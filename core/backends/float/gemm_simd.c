@@ -61,15 +61,25 @@ loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights
 }
 #endif
 
-/* @rows rows from @first on, of a tile of @all. */
+/** Rows, and weights that are prefetched into the second cache: @step bytes for each activation. */
+typedef struct
+{
+  SlFloatRows rows;
+  const guint8 *at;
+  gsize step;
+} Ahead;
+
+/* @rows rows from @first on, of a tile of @all. @far: @tile is of Ahead. */
 static inline __attribute__ ((always_inline)) void
 multiply_rows (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile,
                gfloat *c, gsize c_stride, const gint first, const gint rows, const gint all,
-               const gint groups, const SlFloatWeights kind)
+               const gint groups, const SlFloatWeights kind, const gboolean far)
 {
   Vec sums[MAX_ROWS * MAX_GROUPS];
   const gsize step = (gsize) (groups * LANES) * sl_float_weight_size (kind);
   const guint8 *weights = panel->weights;
+  const Ahead *ahead = far ? (const Ahead *) tile : NULL;
+  const guint8 *line = far ? ahead->at : NULL;
   const gfloat *const *runs = tile->runs + first;
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
@@ -88,6 +98,10 @@ multiply_rows (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloat
     for (; k < tile->length; k++, weights += step) {
       Vec w[TILE_GROUPS];
       load_weights (w, weights, groups, kind);
+      if (far) {
+        __builtin_prefetch (line, 0, 2);
+        line += ahead->step;
+      }
       SL_UNROLL
       for (gint i = 0; i < rows * groups; i++)
         sums[i] = fused (broadcast (a[i / groups][k]), w[i % groups], sums[i]);
@@ -117,22 +131,26 @@ multiply_rows (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloat
 /* A tile of more sums than stay in registers is two. */
 static inline __attribute__ ((always_inline)) void
 multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,
-          gsize c_stride, const gint rows, const gint groups, const SlFloatWeights kind)
+          gsize c_stride, const gint rows, const gint groups, const SlFloatWeights kind,
+          const gboolean far)
 {
   const gint first = rows * groups > MAX_ROWS * MAX_GROUPS ? rows / 2 : rows;
-  multiply_rows (gemm, panel, tile, c, c_stride, 0, first, rows, groups, kind);
+  multiply_rows (gemm, panel, tile, c, c_stride, 0, first, rows, groups, kind, far);
   if (first < rows)
-    multiply_rows (gemm, panel, tile, c, c_stride, first, rows - first, rows, groups, kind);
+    multiply_rows (gemm, panel, tile, c, c_stride, first, rows - first, rows, groups, kind, FALSE);
 }
 
+#define DEFINE_MULTIPLY(name, kind, far)                                                    \
+  static inline __attribute__ ((always_inline)) void name (                                 \
+    const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, \
+    gsize c_stride, const gint rows, const gint groups)                                     \
+  {                                                                                         \
+    multiply (gemm, panel, tile, c, c_stride, rows, groups, kind, far);                     \
+  }                                                                                         \
+  DEFINE_TILES (name)
+
 #define DEFINE_GEMM(name, kind)                                                                    \
-  static inline __attribute__ ((always_inline)) void multiply_##kind (                             \
-    const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c,        \
-    gsize c_stride, const gint rows, const gint groups)                                            \
-  {                                                                                                \
-    multiply (gemm, panel, tile, c, c_stride, rows, groups, kind);                                 \
-  }                                                                                                \
-  DEFINE_TILES (multiply_##kind)                                                                   \
+  DEFINE_MULTIPLY (multiply_##kind, kind, FALSE)                                                   \
   void SL_SIMD (name) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, \
                        gfloat *c, gsize c_stride)                                                  \
   {                                                                                                \
@@ -144,6 +162,24 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   }
 
 DEFINE_GEMM (sl_float_gemm, SL_FLOAT_SINGLE)
+#ifdef SL_LOOKS_AHEAD
+DEFINE_MULTIPLY (multiply_ahead, SL_FLOAT_SINGLE, TRUE)
+
+void
+SL_SIMD (sl_float_gemm_ahead) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                               const SlFloatRows *rows, const guint8 *ahead, gsize step, gfloat *c,
+                               gsize c_stride)
+{
+  Ahead tile = { *rows, ahead, step };
+  for (gint32 p = first; p < end; p++) {
+    const SlFloatPanel *panel = &gemm->panels[p];
+    multiply_ahead_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, &tile.rows,
+                                                            c + panel->channel, c_stride);
+    tile.at += step * (gsize) rows->n_runs * (gsize) rows->length;
+  }
+}
+#endif
+
 #ifdef SL_WIDENS
 DEFINE_GEMM (sl_float_gemm_half, SL_FLOAT_HALF)
 DEFINE_GEMM (sl_float_gemm_bfloat, SL_FLOAT_BFLOAT)

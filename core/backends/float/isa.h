@@ -181,6 +181,11 @@ sl_float_pairs_rows (const SlFloatDepthwise *layer)
  * than a tile has. */
 typedef void (*SlFloatGemmFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                                  const SlFloatRows *rows, gfloat *c, gsize c_stride);
+/** SlFloatAheadFunc: the same. Weights at @ahead, of later panels, are prefetched into the second
+ * cache beside the products, @step bytes further for each activation. */
+typedef void (*SlFloatAheadFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                  const SlFloatRows *rows, const guint8 *ahead, gsize step,
+                                  gfloat *c, gsize c_stride);
 /** SlFloatPairsFunc: the same of SL_FLOAT_PAIRS, or of SL_FLOAT_HALF, in whole rows of @depth
  * activations, which are rounded to as few bits at @scratch. Rows of binary16 may be read in place;
  * they are read up to a register past their end. */
@@ -233,6 +238,7 @@ typedef struct
  * panel of a layer whose registers are an odd number
  * @faster: whether these loops beat XNNPACK's
  * @gemm: no more than @max_rows rows
+ * @gemm_ahead: (nullable): the same, with weights that are prefetched
  * @gemm_half, @gemm_bfloat, @gemm_bytes: (nullable): the same of such weights
  * @strassen_sums: (nullable): the sums for @strassen of twice @max_rows rows of @depth activations,
  * which is twice whole registers; FALSE: rounding errors would be too large
@@ -276,6 +282,7 @@ typedef struct
   gint32 lanes, max_rows, max_groups, odd_groups, sparse_rows;
   gboolean faster;
   SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_bytes, gemm_deep;
+  SlFloatAheadFunc gemm_ahead;
   gboolean (*strassen_sums) (const gfloat *rows, gint32 depth, gfloat *sums);
   void (*strassen) (const SlFloatGemm *gemm, gint32 first, gint32 end, const gfloat *rows,
                     gint32 depth, const gfloat *sums, gfloat *c, gsize c_stride);

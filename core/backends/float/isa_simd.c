@@ -154,6 +154,9 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .sparse_rows = SPARSE_REGISTERS * LANES,
   .faster = IS_FASTER,
   .gemm = SL_SIMD (sl_float_gemm),
+#ifdef SL_LOOKS_AHEAD
+  .gemm_ahead = SL_SIMD (sl_float_gemm_ahead),
+#endif
 #ifdef SL_WIDENS
   .gemm_half = SL_SIMD (sl_float_gemm_half),
   .gemm_bfloat = SL_SIMD (sl_float_gemm_bfloat),

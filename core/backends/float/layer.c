@@ -36,6 +36,10 @@
 #define TILES_MOST (SL_HALF_MOST / 3)
 /* Tiles of each thread's rows where work is shared out by rows. */
 #define MIN_TILES 2
+/* Tiles of rows of a work item, and those of a layer that is one item. Few rows that are left would
+ * wait for weights. */
+#define TILES 8
+#define MOST_TILES 10
 /* So few rows that bringing weights takes as long as multiplying by them. */
 #define FEW_ROWS 64
 /* Products of pairs take as long as this part of as many of floats, the rounding of activations
@@ -254,13 +258,15 @@ set_tiles (SlFloatLayer *layer, guint threads)
   const gsize panel_bytes =
     (gsize) layer->depth * (gsize) width * sl_float_weight_size (layer->tiles.weights);
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
-  gint32 rows = 8 * isa->max_rows;
+  gint32 rows = TILES * isa->max_rows;
   layer->n_panels =
     (layer->tiles.deep ? (channels + width - 1) / width : sl_float_panels (isa, channels))
     * layer->groups;
   gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
   if (layer->rows >= MIN_TILES * isa->max_rows * (gint32) threads)
     rows = CLAMP (layer->rows / pieces / isa->max_rows * isa->max_rows, isa->max_rows, rows);
+  if (pieces == 1 && layer->rows <= MOST_TILES * isa->max_rows)
+    rows = MAX (rows, layer->rows);
   while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
     panels = (panels + 1) / 2;
   layer->threads = (gint32) threads;

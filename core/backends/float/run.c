@@ -184,6 +184,29 @@ finish_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 ro
   finish_rows (run, first, rows, panels[piece->panel].channel, last->channel + last->channels, c);
 }
 
+/* Whether the next chunk's weights are brought into the second cache while tiles of @piece are
+ * multiplied. With more rows it is not the weights that take the time. */
+static gboolean
+looks_ahead (const SlFloatLayer *layer, const Piece *piece)
+{
+  return piece->rows == layer->rows && piece->end < layer->n_panels
+         && layer->isa->gemm_ahead != NULL && layer->tiles.weights == SL_FLOAT_SINGLE
+         && !layer->tiles.deep;
+}
+
+/* A tile but the first of @tiles, which brings its part of them. */
+static void
+multiply_ahead (const SlFloatLayer *layer, const Piece *piece, gint32 tile, gint32 tiles,
+                const SlFloatRows *rows, gfloat *c)
+{
+  const SlFloatGemm *gemm = &layer->tiles.gemm;
+  const guint8 *from = gemm->panels[piece->panel].weights, *next = gemm->panels[piece->end].weights;
+  const gsize part = (gsize) (next - from) / (gsize) (tiles - 1),
+              steps = (gsize) layer->depth * (gsize) (piece->end - piece->panel);
+  layer->isa->gemm_ahead (gemm, piece->panel, piece->end, rows, next + part * (gsize) (tile - 1),
+                          (part + steps - 1) / steps, c, (gsize) layer->channels);
+}
+
 /* @left rows of @piece from @first on. */
 static void
 run_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 left, guint thread)
@@ -193,12 +216,12 @@ run_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 left,
                at_once = layer->narrow.y ? 1 : CURVE_BYTES / 4 / layer->channels;
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
   gfloat copies[SL_FLOAT_COPIES];
-  const gboolean direct = layer->mode == SL_FLOAT_DIRECT;
+  const gboolean direct = layer->mode == SL_FLOAT_DIRECT, ahead = looks_ahead (layer, piece);
   SlFloatOutput at = direct ? (SlFloatOutput){ 0 } : sl_float_output (&layer->window, first);
   const gint32 pieces = (left + most - 1) / most, least = left / pieces;
   SlFloatRows found = { 0 };
   SlFloatOutput before = at;
-  gint32 more = left % pieces;
+  gint32 more = left % pieces, tile = 0;
   gint32 open = 0; /* rows before @first that are not finished */
   while (left > 0) {
     const gint32 rows = more-- > 0 ? least + 1 : least;
@@ -207,8 +230,12 @@ run_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 left,
     else if (!sl_float_move_runs (run, &found, runs, before, at, rows))
       found = sl_float_find_runs (run, at, rows, runs, copies);
     before = at;
-    multiply (layer, piece->panel, piece->end, &found, results_at (run, first, thread),
-              (gsize) layer->channels, thread);
+    if (ahead && tile > 0)
+      multiply_ahead (layer, piece, tile, pieces, &found, results_at (run, first, thread));
+    else
+      multiply (layer, piece->panel, piece->end, &found, results_at (run, first, thread),
+                (gsize) layer->channels, thread);
+    tile++;
     first += rows;
     left -= rows;
     open += rows;

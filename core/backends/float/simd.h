@@ -29,6 +29,12 @@ typedef gfloat Real;
 #define ODD_GROUPS MAX_GROUPS
 #endif
 
+/* Loops that prefetch weights of later panels; those that load several activations at once do not.
+ */
+#ifndef fused_lane
+#define SL_LOOKS_AHEAD
+#endif
+
 /* Registers of a tile with sparse weights: enough sums to hide the latency of a multiply-add. */
 #define SPARSE_REGISTERS (LANES >= 16 ? 4 : 8)
 
@@ -85,6 +91,11 @@ void SL_SIMD (sl_float_add_scaled) (gfloat *scores, gsize n, gfloat scale, const
 void SL_SIMD (sl_float_blend) (gfloat *out, const gfloat *add, gsize n, gfloat old, gfloat share);
 void SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                               const SlFloatRows *rows, gfloat *c, gsize c_stride);
+#ifdef SL_LOOKS_AHEAD
+void SL_SIMD (sl_float_gemm_ahead) (const SlFloatGemm *gemm, gint32 first, gint32 end,
+                                    const SlFloatRows *rows, const guint8 *ahead, gsize step,
+                                    gfloat *c, gsize c_stride);
+#endif
 #ifdef SL_WIDENS
 void SL_SIMD (sl_float_gemm_half) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                                    const SlFloatRows *rows, gfloat *c, gsize c_stride);
