@@ -319,7 +319,8 @@ test_cell_errors (void)
     "for an input of 64x64 and each of 3 strides float32 tensors of 1, 1, 4 and 10 columns");
   config.input_width = 0;
   assert_open_fails ("yunet", &config, SL_ERROR_ARGUMENT,
-                     "which boxes in cells need: state imgsz=HEIGHT,WIDTH");
+                     "decoder yunet: the size of the model's input is not known, which boxes in "
+                     "cells need: state imgsz=HEIGHT,WIDTH");
 }
 
 /* One stride: the geometric mean of two scores, whatever their order, and broken numbers. */

@@ -252,7 +252,10 @@ test_refused (void)
   assert_open_fails ("efficientdet,background-offset=x", &config, SL_ERROR_ARGUMENT,
                      "background-offset");
   config.input_width = 0;
-  assert_open_fails ("efficientdet", &config, SL_ERROR_ARGUMENT, "state imgsz=HEIGHT,WIDTH");
+  assert_open_fails (
+    "efficientdet", &config, SL_ERROR_ARGUMENT,
+    "decoder efficientdet: the size of the model's input is not known, which anchors need: state "
+    "imgsz=HEIGHT,WIDTH");
   config = new_config (LAYOUT_CHANNELS_FIRST);
   config.tensors[7].dims[1] = PER_CELL * (CLASSES + 1);
   assert_open_fails ("efficientdet", &config, SL_ERROR_SHAPE,

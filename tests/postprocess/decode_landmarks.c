@@ -148,7 +148,10 @@ test_refused (void)
                      "136 numbers are no points of 4");
   assert_open_fails ("landmarks,point-size=6", &config, SL_ERROR_ARGUMENT, "point-size");
   config.input_width = 0;
-  assert_open_fails ("landmarks", &config, SL_ERROR_ARGUMENT, "state imgsz=HEIGHT,WIDTH");
+  assert_open_fails (
+    "landmarks", &config, SL_ERROR_ARGUMENT,
+    "decoder landmarks: points are in pixels of the model's input, whose size is not known: state "
+    "imgsz=HEIGHT,WIDTH");
   config = new_config (1026, SL_VALUES_UNKNOWN);
   assert_open_fails ("landmarks", &config, SL_ERROR_ARGUMENT, "for at most 512 points");
   config = new_config (3, SL_VALUES_UNKNOWN);

@@ -163,7 +163,10 @@ test_refused (void)
 {
   SlDecoderConfig config = new_config (&forms[2]);
   config.input_width = config.input_height = 0;
-  assert_open_fails ("mediapipe", &config, SL_ERROR_ARGUMENT, "state imgsz=HEIGHT,WIDTH");
+  assert_open_fails (
+    "mediapipe", &config, SL_ERROR_ARGUMENT,
+    "decoder mediapipe: the size of the model's input is not known, which anchors need: state "
+    "imgsz=HEIGHT,WIDTH");
   config = new_config (&forms[2]);
   config.input_width = 64;
   assert_open_fails (

@@ -164,7 +164,10 @@ test_refused (void)
   g_autoptr (SlDecoding) other = sl_decoding_new (NULL, &config, NULL);
   g_assert_true (other == NULL || g_strcmp0 (sl_decoding_decoder (other)->name, "mtcnn") != 0);
   config.input_width = config.input_height = 0;
-  assert_open_fails ("mtcnn", &config, SL_ERROR_ARGUMENT, "state imgsz=HEIGHT,WIDTH");
+  assert_open_fails (
+    "mtcnn", &config, SL_ERROR_ARGUMENT,
+    "decoder mtcnn: cells are of 12 pixels of the model's input, whose size is not known: state "
+    "imgsz=HEIGHT,WIDTH");
   assert_open_fails ("mtcnn,order=xz", &config, SL_ERROR_ARGUMENT, "order");
   assert_open_fails ("mtcnn,points=some", &config, SL_ERROR_ARGUMENT, "points");
   assert_open_fails ("mtcnn,activation=relu", &config, SL_ERROR_ARGUMENT, "activation");

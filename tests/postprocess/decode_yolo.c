@@ -448,7 +448,8 @@ test_errors (void)
   assert_open_fails ("yolo,units=pixels", &config, SL_ERROR_ARGUMENT,
                      "whose size is not known: state imgsz=HEIGHT,WIDTH");
   assert_open_fails ("yolo,boxes=grid", &config, SL_ERROR_ARGUMENT,
-                     "which boxes in cells need: state imgsz=HEIGHT,WIDTH");
+                     "decoder yolo: the size of the model's input is not known, which boxes in "
+                     "cells need: state imgsz=HEIGHT,WIDTH");
   config.tensors[0].dims[0] = 2;
   assert_open_fails ("yolo", &config, SL_ERROR_SHAPE,
                      "decoder yolo: expected boxes and scores as one tensor");

@@ -207,7 +207,8 @@ test_refused (void)
                      "scale-xy: expected a number for each of 2 maps, or one for all, got 3");
   config.input_width = 0;
   assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,7,8", &config, SL_ERROR_ARGUMENT,
-                     "state imgsz=HEIGHT,WIDTH");
+                     "decoder yolo-raw: the size of the model's input is not known, which anchors "
+                     "need: state imgsz=HEIGHT,WIDTH");
   config.tensors[1].rank = 3;
   assert_open_fails (
     "yolo-raw,anchors=1,2", &config, SL_ERROR_SHAPE,
