@@ -234,12 +234,17 @@ test_bad (void)
                 { "nms_iou_threshold is 2; expected above 0, at most 1", defaults, 3 },
                 { "y_scale, x_scale, h_scale and w_scale must be above 0", defaults, 3 },
                 { "num_classes is 0; expected at least 1", defaults, 3 },
+                { "max_classes_per_detection is 101; expected 1..100", defaults, 3 },
+                { "detections_per_class is 0; expected 1..10000", defaults, 3 },
                 { "expected [1,N,4], [1,N,2] with or without a background class, [N,4]", defaults,
                   5 } };
   bad[0].params.max_detections = 0;
   bad[1].params.nms_iou_threshold = 2;
   bad[2].params.scale_h = 0;
   bad[3].params.num_classes = 0;
+  bad[4].params.max_classes_per_detection = 101;
+  bad[5].params.use_regular_nms = TRUE;
+  bad[5].params.detections_per_class = 0;
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GError) error = NULL;
     Scene scene;

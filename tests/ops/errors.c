@@ -8,7 +8,8 @@ typedef enum
   END,
   VARIABLE,
   FLOAT, /* a constant float32 without dimensions, @scale */
-  INTS   /* a constant int32 of rank 1: @rank values in @dims */
+  INTS,  /* a constant int32 of rank 1: @rank values in @dims */
+  ZEROS  /* a constant of @dims */
 } Kind;
 
 typedef struct
@@ -19,8 +20,9 @@ typedef struct
     Kind kind;
     SlDtype dtype;
     guint rank;
-    gint32 dims[8];
+    gint32 dims[12];
     gfloat scale;
+    gint32 zero_point;
   } in[18];
   SlDtype out;
   gfloat out_scale;
@@ -52,6 +54,14 @@ typedef struct
 #define CONSTANT(...)                                          \
   {                                                            \
     INTS, SL_DTYPE_I32, RANK (__VA_ARGS__), { __VA_ARGS__ }, 0 \
+  }
+#define QUANTISED(dtype, zero_point, ...)                                  \
+  {                                                                        \
+    VARIABLE, dtype, RANK (__VA_ARGS__), { __VA_ARGS__ }, 0.5f, zero_point \
+  }
+#define ZERO(dtype, ...)                                 \
+  {                                                      \
+    ZEROS, dtype, RANK (__VA_ARGS__), { __VA_ARGS__ }, 0 \
   }
 
 static const Row rows[] = {
@@ -535,11 +545,214 @@ static const Row rows[] = {
     "weights 't' is float32[3,1,1,2] that is computed or given for each run; expected a constant "
     "in the file: export the model for inference, with its weights frozen",
     { .window = { .stride_w = 1, .stride_h = 1, .dilation_w = 1, .dilation_h = 1 } } },
+  { SL_OP_CONV_2D,
+    { F32 (1, 4, 4, 2), ZERO (SL_DTYPE_F32, 3, 1, 1, 2), ZERO (SL_DTYPE_F32, 2) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "bias 't' is float32[2]; expected 3 values",
+    { .window = { .stride_w = 1,
+                  .stride_h = 1,
+                  .dilation_w = 1,
+                  .dilation_h = 1,
+                  .filter_w = 1,
+                  .filter_h = 1 } } },
+  { SL_OP_CONV_2D,
+    { QUANTISED (SL_DTYPE_I16, 1, 1, 4, 4, 2), ZERO (SL_DTYPE_I8, 3, 1, 1, 2) },
+    SL_DTYPE_I16,
+    0.5f,
+    1,
+    "zero points of int16 are 1 and 0; expected 0",
+    { .window = { .stride_w = 1,
+                  .stride_h = 1,
+                  .dilation_w = 1,
+                  .dilation_h = 1,
+                  .filter_w = 1,
+                  .filter_h = 1 } } },
+  { SL_OP_DEPTHWISE_CONV_2D,
+    { F32 (1, 4, 4, 2), ZERO (SL_DTYPE_F32, 2, 1, 1, 2) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "weights 't' are float32[2,1,1,2]; expected [1,h,w,n*2]",
+    { .window = { .stride_w = 1,
+                  .stride_h = 1,
+                  .dilation_w = 1,
+                  .dilation_h = 1,
+                  .filter_w = 1,
+                  .filter_h = 1 } } },
+  { SL_OP_TRANSPOSE_CONV,
+    { CONSTANT (1, 4, 4, 2), ZERO (SL_DTYPE_F32, 2, 1, 1, 3), F32 (1, 4, 4, 2) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "weights 't' are float32[2,1,1,3]; expected a constant [out,height,width,2]",
+    { .window = { .stride_w = 1,
+                  .stride_h = 1,
+                  .dilation_w = 1,
+                  .dilation_h = 1,
+                  .filter_w = 1,
+                  .filter_h = 1 } } },
+  { SL_OP_TRANSPOSE_CONV,
+    { CONSTANT (4, 4), ZERO (SL_DTYPE_F32, 2, 1, 1, 2), F32 (1, 4, 4, 2) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "the output shape has 2 entries; expected 4",
+    { .window = { .stride_w = 1,
+                  .stride_h = 1,
+                  .dilation_w = 1,
+                  .dilation_h = 1,
+                  .filter_w = 1,
+                  .filter_h = 1 } } },
+  { SL_OP_TRANSPOSE_CONV,
+    { CONSTANT (1, 4, 4, 2), ZERO (SL_DTYPE_F32, 2, 1, 1, 2), F32 (1, 4, 4, 2),
+      ZERO (SL_DTYPE_F32, 3) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "the bias must be a constant of 2 values",
+    { .window = { .stride_w = 1,
+                  .stride_h = 1,
+                  .dilation_w = 1,
+                  .dilation_h = 1,
+                  .filter_w = 1,
+                  .filter_h = 1 } } },
+  { SL_OP_TRANSPOSE_CONV,
+    { CONSTANT (1, 4, 4, 3), ZERO (SL_DTYPE_F32, 2, 1, 1, 2), F32 (1, 4, 4, 2) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "the output shape is [1,4,4,3]; expected [1,height,width,2]",
+    { .window = { .stride_w = 1,
+                  .stride_h = 1,
+                  .dilation_w = 1,
+                  .dilation_h = 1,
+                  .filter_w = 1,
+                  .filter_h = 1 } } },
+  { SL_OP_CONCATENATION,
+    { F32 (2, 3), F32 (3, 3, 1) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "input 1 is float32[3,3,1]; expected float32[2,3] but for dimension 0" },
+  { SL_OP_GATHER,
+    { F32 (2, 3), I32 (2) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "batch_dims is 1; expected 0 up to the axis, 0, and equal dimensions",
+    { .axis = { .batch_dims = 1 } } },
+  { SL_OP_PAD,
+    { F32 (3), I32 (1, 2) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "the amounts must be a constant of 2 int32 or int64" },
+  { SL_OP_RESHAPE,
+    { F32 (6), I32 (2) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "the shape must be a constant of at most 8 int32 or int64" },
+  { SL_OP_EXPAND_DIMS,
+    { F32 (3), I32 (1) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "the axis must be a constant int32 or int64" },
+  { SL_OP_SHAPE,
+    { F32 () },
+    SL_DTYPE_I32,
+    0,
+    1,
+    "the shape of a scalar is empty, which is not supported" },
+  { SL_OP_STRIDED_SLICE,
+    { F32 (1, 1, 1, 1, 1, 1, 1, 2), CONSTANT (0), CONSTANT (1), CONSTANT (1) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "the slice has more than 8 dimensions",
+    { .slice = { .new_axis_mask = 1 } } },
+  { SL_OP_STRIDED_SLICE,
+    { F32 (1, 1, 1, 1, 1, 1, 1, 2), CONSTANT (0, 0, 0, 0, 0, 0, 0, 0, 0),
+      CONSTANT (1, 1, 1, 1, 1, 1, 1, 1, 1), CONSTANT (1, 1, 1, 1, 1, 1, 1, 1, 1) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "the slice has more than 8 dimensions",
+    { .slice = { .new_axis_mask = 1 } } },
+  { SL_OP_SPACE_TO_BATCH_ND,
+    { F32 (1, 4), CONSTANT (2), CONSTANT (0) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "1 block sizes and 1 paddings or crops do not fit an input of 2 dimensions" },
+  { SL_OP_SPLIT_V,
+    { F32 (5), CONSTANT (2, 3), CONSTANT (0) },
+    SL_DTYPE_F32,
+    0,
+    3,
+    "2 sizes are given for 3 outputs" },
+  { SL_OP_AVERAGE_POOL_2D,
+    { U8 (1, 4, 4, 1) },
+    SL_DTYPE_U8,
+    0.25f,
+    1,
+    "quantised differently (scale 0.5 and 0.25); pooling keeps codes",
+    { .window = { .stride_w = 1,
+                  .stride_h = 1,
+                  .dilation_w = 1,
+                  .dilation_h = 1,
+                  .filter_w = 2,
+                  .filter_h = 2 } } },
+  { SL_OP_AVERAGE_POOL_2D,
+    { QUANTISED (SL_DTYPE_I16, 0, 1, 256, 256, 1) },
+    SL_DTYPE_I16,
+    0.5f,
+    1,
+    "a 256x256 window is over the limit of 32768 pixels",
+    { .window = { .stride_w = 1,
+                  .stride_h = 1,
+                  .dilation_w = 1,
+                  .dilation_h = 1,
+                  .filter_w = 256,
+                  .filter_h = 256 } } },
+  { SL_OP_RESIZE_BILINEAR,
+    { F32 (1, 2, 2, 1), CONSTANT (4) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "the size has 1 entries; expected height and width" },
+  { SL_OP_WHERE,
+    { ZERO (SL_DTYPE_BOOL, 4) },
+    SL_DTYPE_I64,
+    0,
+    1,
+    "condition 't' is false everywhere; an empty result is not supported" },
+  { SL_OP_MIRROR_PAD,
+    { F32 (2, 2, 2, 2, 2, 2), CONSTANT (1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "6 dimensions are padded; at most 5 are supported" },
+  { SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM,
+    { F32 (1, 2, 3), ZERO (SL_DTYPE_F32, 4, 3), ZERO (SL_DTYPE_F32, 4, 3),
+      ZERO (SL_DTYPE_F32, 4, 3), ZERO (SL_DTYPE_F32, 4, 3), ZERO (SL_DTYPE_F32, 4, 4),
+      ZERO (SL_DTYPE_F32, 4, 4), ZERO (SL_DTYPE_F32, 4, 4), ZERO (SL_DTYPE_F32, 4, 4),
+      ZERO (SL_DTYPE_F32, 5), ZERO (SL_DTYPE_F32, 5), ZERO (SL_DTYPE_F32, 5),
+      ZERO (SL_DTYPE_F32, 5), ZERO (SL_DTYPE_F32, 5), ZERO (SL_DTYPE_F32, 5),
+      ZERO (SL_DTYPE_F32, 5), ZERO (SL_DTYPE_F32, 5), ZERO (SL_DTYPE_F32, 5) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "input 12 is float32[5]; expected a constant float32[4]" },
 };
 
 static void
 test_refused (void)
 {
+  static const gfloat zeros[32];
   for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
     const Row *row = &rows[r];
     OpModel m;
@@ -550,8 +763,11 @@ test_refused (void)
         om_constant (&m, SL_DTYPE_F32, 0, NULL, 0, 0, &row->in[i].scale);
       else if (row->in[i].kind == INTS)
         om_ints (&m, row->in[i].rank, row->in[i].dims);
+      else if (row->in[i].kind == ZEROS)
+        om_constant (&m, row->in[i].dtype, row->in[i].rank, row->in[i].dims, 0, 0, zeros);
       else
-        om_input (&m, row->in[i].dtype, row->in[i].rank, row->in[i].dims, row->in[i].scale, 0);
+        om_input (&m, row->in[i].dtype, row->in[i].rank, row->in[i].dims, row->in[i].scale,
+                  row->in[i].zero_point);
     }
     if (m.n_inputs == 0) { /* a model has at least one input */
       const SlTfliteTensor x = { .name = "x", .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 1 } };

@@ -110,17 +110,25 @@ resolve_entry (gint64 dim, gint64 begin, gint64 end, gint64 step, gboolean open_
   *size = length > 0 ? (length + stride - 1) / stride : 0;
 }
 
+/* @size: the next dimension of the result. */
+static gboolean
+add_dimension (const SlNode *node, Slice *slice, gint64 size, GError **error)
+{
+  if (slice->rank >= SL_MAX_RANK)
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "the slice has more than %d dimensions",
+                          SL_MAX_RANK);
+  slice->dims[slice->rank++] = (gint32) size;
+  return TRUE;
+}
+
+/* @dim: below the input's rank */
 static gboolean
 take_whole (const SlNode *node, const SlTensor *input, Slice *slice, guint *dim, GError **error)
 {
-  if (*dim >= input->rank || slice->rank >= SL_MAX_RANK)
-    return sl_node_error (error, node, SL_ERROR_SHAPE,
-                          "the slice names more than the %u dimensions of the input", input->rank);
   slice->start[*dim] = 0;
   slice->step[*dim] = 1;
   slice->size[*dim] = input->dims[*dim];
-  slice->dims[slice->rank++] = input->dims[(*dim)++];
-  return TRUE;
+  return add_dimension (node, slice, input->dims[(*dim)++], error);
 }
 
 static gboolean
@@ -146,10 +154,8 @@ strided_entry (const SlNode *node, const SlTensor *input, Slice *slice, guint *d
                    (node->params.slice.begin_mask & bit) != 0,
                    (node->params.slice.end_mask & bit) != 0, node->params.slice.end_is_size,
                    &slice->start[*dim], &size);
-    if (slice->rank >= SL_MAX_RANK)
-      return sl_node_error (error, node, SL_ERROR_LIMIT, "the slice has more than %d dimensions",
-                            SL_MAX_RANK);
-    slice->dims[slice->rank++] = (gint32) size;
+    if (!add_dimension (node, slice, size, error))
+      return FALSE;
   }
   slice->step[*dim] = spec[2];
   slice->size[(*dim)++] = size;
@@ -180,10 +186,8 @@ strided_resolve (const SlGraph *graph, const SlNode *node, Slice *slice, GError 
         if (!take_whole (node, input, slice, &dim, error))
           return FALSE;
     } else if (node->params.slice.new_axis_mask & (1u << i)) {
-      if (slice->rank >= SL_MAX_RANK)
-        return sl_node_error (error, node, SL_ERROR_LIMIT, "the slice has more than %d dimensions",
-                              SL_MAX_RANK);
-      slice->dims[slice->rank++] = 1;
+      if (!add_dimension (node, slice, 1, error))
+        return FALSE;
     } else if (!strided_entry (node, input, slice, &dim, i, spec, error)) {
       return FALSE;
     }
