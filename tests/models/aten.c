@@ -2,6 +2,8 @@
 /* Torch's operators called one by one, without a program text: what a reader of another format
  * does. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
@@ -129,29 +131,130 @@ test_names_and_copies (void)
   end (&t);
 }
 
+/* (transfer full): @dims, such as "2,3", as of a tensor; "" = a scalar. */
+static SlTensor
+tensor_of (const char *dims, SlDtype dtype)
+{
+  g_auto (GStrv) numbers = g_strsplit (dims, ",", -1);
+  SlTensor tensor = {
+    .name = "t", .dtype = dtype, .rank = g_strv_length (numbers), .bytes = sl_dtype_size (dtype)
+  };
+  for (guint i = 0; i < tensor.rank; i++) {
+    tensor.dims[i] = atoi (numbers[i]);
+    tensor.bytes *= (gsize) tensor.dims[i];
+  }
+  return tensor;
+}
+
+/* An argument: None as -, a number, 'text', true or false, a list as [a;b], a tensor of floats as
+ * x:DIMS, of truth values as b:, of whole numbers as i:, a quantised one as q:. */
+static TsValue
+value_of (Traced *t, const char *text)
+{
+  static const struct
+  {
+    char sign;
+    SlDtype dtype;
+    TsDtype type;
+  } tensors[] = { { 'x', SL_DTYPE_F32, TS_FLOAT32 },
+                  { 'q', SL_DTYPE_F32, TS_FLOAT32 },
+                  { 'b', SL_DTYPE_BOOL, TS_BOOLEAN },
+                  { 'i', SL_DTYPE_I32, TS_INT64 } };
+  g_autofree char *inner = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (tensors); i++)
+    if (text[0] == tensors[i].sign && text[1] == ':') {
+      const SlTensor tensor = tensor_of (text + 2, tensors[i].dtype);
+      const TsValue x =
+        ts_new_plain (&t->program, lower_new_tensor (&t->program.lower, &tensor), tensors[i].type);
+      const TsValue codes[] = { x, ts_float (0.5), ts_int (0), ts_int (TS_QUINT8) };
+      return text[0] != 'q' ? x
+                            : ts_run_op (&t->program, "aten::quantize_per_tensor", codes, NULL, 4);
+    }
+  if (text[0] == '[' || text[0] == '\'')
+    inner = g_strndup (text + 1, strlen (text) - 2);
+  if (text[0] == '\'')
+    return ts_string (&t->heap, inner);
+  if (text[0] == '[') {
+    const TsValue list = ts_list (&t->heap);
+    g_auto (GStrv) items = g_strsplit (inner, ";", -1);
+    for (guint i = 0; items[i] != NULL; i++)
+      ts_list_append (&t->heap, list.list, value_of (t, items[i]));
+    return list;
+  }
+  if (strcmp (text, "-") == 0)
+    return ts_none ();
+  if (strcmp (text, "true") == 0 || strcmp (text, "false") == 0)
+    return ts_bool (text[0] == 't');
+  return strchr (text, '.') != NULL ? ts_float (g_ascii_strtod (text, NULL)) : ts_int (atoi (text));
+}
+
+/* @arguments: as of value_of(), space between */
 static void
 test_refusals (void)
 {
   static const struct
   {
-    const char *op, *message;
-    guint n;
+    const char *op, *arguments, *message;
   } rows[] = {
-    { "aten::nothing", "aten::nothing: this operator is not supported", 1 },
-    { "aten::softmax", "aten::softmax: argument 'dim' is missing", 1 },
-    { "aten::sigmoid", "aten::sigmoid: 2 arguments; expected at most 1: self", 2 },
-    { "aten::cdist",
-      "aten::cdist: this operator is not supported in this format; export the model to "
-      "TorchScript or ONNX",
-      2 },
+    { "aten::nothing", "x:2,3", "this operator is not supported" },
+    { "aten::softmax", "x:2,3", "argument 'dim' is missing" },
+    { "aten::softmax", "x:2,3 'a'", "a value of type str where a whole number is needed" },
+    { "aten::sigmoid", "x:2,3 x:2,3", "2 arguments; expected at most 1: self" },
+    { "aten::cdist", "x:2,3 x:2,3",
+      "this operator is not supported in this format; export the model to TorchScript or ONNX" },
+    { "aten::nonzero", "x:", "of a tensor without dimensions" },
+    { "aten::len", "x:", "of a tensor without dimensions" },
+    { "aten::size", "x: 0", "of a tensor without dimensions" },
+    { "aten::index", "x:2,3 [b:3,2]", "truth values of another shape than the tensor's" },
+    { "aten::index", "x:2097153 [b:2097153]",
+      "a choice among 2097153 rows; expected 1 to 2097152" },
+    { "aten::index_put_", "x:2,3 [b:3,2] 5", "truth values of another shape than the tensor's" },
+    { "aten::index", "x:2,3 [i:2;i:2;i:2]", "expected a list of at most 2 tensors" },
+    { "aten::__getitem__", "[1;2] 'a'", "a list is indexed by a value of type str" },
+    { "aten::__getitem__", "'ab' 2", "an index is outside a string" },
+    { "aten::slice", "[1;2] - - 0", "elements of a list in steps of 0" },
+    { "aten::scaled_dot_product_attention", "x:1,1,2,3 x:1,1,2,3 x:1,1,2,3 - 0.5",
+      "dropout is not supported; export the module after eval()" },
+    { "torchvision::roi_align", "x:1,3,3,3 x:2,4 1.0 2 2 0 false",
+      "regions that are not rows of a picture's number and four edges" },
+    { "aten::elu", "x:2,3 1.0 2.0 1.0", "scales other than 1 are not supported" },
+    { "aten::arange", "", "a range of 0 numbers" },
+    { "aten::linspace", "0 1 0", "0 elements; expected 1 to 65536" },
+    { "aten::meshgrid", "5", "expected a list of at most 8 tensors" },
+    { "aten::meshgrid", "[x:2;x:2,3]", "expected tensors of one dimension" },
+    { "aten::batch_norm", "x:2,3 - - - - true 0.1 0.001 false",
+      "it has no measured mean, or is in training; call model.eval() before the model is "
+      "exported" },
+    { "aten::group_norm", "x:2,3 2 - - 0.001 false", "2 groups do not fit the tensor" },
+    { "aten::channel_shuffle", "x:1,3,2,2 2", "2 groups do not fit the tensor" },
+    { "aten::pixel_unshuffle", "x:1,3,3,4 2", "a factor of 2 does not fit the tensor" },
+    { "aten::upsample_nearest2d", "x:2,3 [4;4] - -", "expected a tensor of 4 dimensions" },
+    { "aten::grid_sampler", "x:1,3,3,3 x:1,2,2,2 3 0 false", "an unknown mode" },
+    { "aten::__range_length", "0 5 0", "a range from 0 to 5 in steps of 0" },
+    { "aten::unbind", "x:65,1 0", "65 parts; expected at most 64" },
+    { "aten::stack", "[]", "a list without tensors" },
+    { "aten::startswith", "'ab' 5", "expected two strings" },
+    { "aten::find", "'ab' 5", "expected two strings" },
+    { "aten::adaptive_max_pool2d", "x:1,1,3000,1 [2999;1]",
+      "2999 uneven cells along one dimension" },
+    { "quantized::mul_scalar", "q:2,3 -1.0", "by -1; only numbers above 0 are supported" },
+    { "quantized::cat", "[] 0 1.0 0", "expected a list of 1 to 256 tensors" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     Traced t;
-    const TsValue x = begin (&t), args[] = { x, x };
-    g_assert_cmpint (ts_run_op (&t.program, rows[i].op, args, NULL, rows[i].n).kind, ==, TS_NONE);
+    TsValue args[12];
+    g_auto (GStrv) texts = g_strsplit (rows[i].arguments, " ", -1);
+    g_autofree char *expected = g_strconcat (rows[i].op, ": ", rows[i].message, NULL);
+    const guint n = g_strv_length (texts);
+    g_assert_cmpuint (n, <=, G_N_ELEMENTS (args));
+    begin (&t);
+    for (guint k = 0; k < n; k++)
+      args[k] = value_of (&t, texts[k]);
+    g_assert_no_error (t.heap.error);
+    ts_run_op (&t.program, rows[i].op, args, NULL, n);
     g_autoptr (GError) error = ts_take_error (&t.program);
     g_assert_nonnull (error);
-    g_assert_cmpstr (error->message, ==, rows[i].message);
+    g_assert_cmpstr (error->message, ==, expected);
     end (&t);
   }
 }
