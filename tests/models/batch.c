@@ -13,6 +13,7 @@
 #include "models/backend.h"
 #include "models/batcher.h"
 #include "sightline/error.h"
+#include "tests/support/clock.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/testdata.h"
 #include "tools/bench/allocations.h"
@@ -23,8 +24,6 @@
 #define SHORT_US (100 * G_USEC_PER_SEC / 1000)
 /* For which another stream is waited for at most. */
 #define IDLE_US G_USEC_PER_SEC
-/* On a busy machine, for what has to follow at once. */
-#define TRIES 10
 #define SMALL "models/person_detect.tflite"
 
 /** A model, a session of it, and inputs with what that session makes of them. */
@@ -282,7 +281,6 @@ typedef struct
   Fixture fixture;
   SlBatchStream *stream;
   guint first, frames;
-  gboolean meets; /* goes on until there was a batch */
 } User;
 
 /* Frames from @first on, round and round. */
@@ -291,7 +289,6 @@ use (gpointer data)
 {
   User *user = data;
   const gsize bytes = user->fixture.contract->outputs[0].bytes;
-  guint64 inputs;
   for (guint i = 0; i < user->frames; i++) {
     const guint at = (user->first + i) % FRAMES;
     const void *in = user->fixture.inputs[at];
@@ -299,8 +296,6 @@ use (gpointer data)
     memset (out, 0, bytes);
     g_assert_cmpint (sl_batch_stream_run (user->stream, &in, &out), ==, SL_STATUS_OK);
     g_assert_cmpmem (out, bytes, user->fixture.expected[at], bytes);
-    user->frames +=
-      i + 1 == user->frames && user->meets && sl_batch_stream_count (user->stream, &inputs) == 0;
   }
   sl_batch_stream_rest (user->stream);
   return NULL;
@@ -309,14 +304,16 @@ use (gpointer data)
 static void
 users_clear (User *users, guint n)
 {
+  sl_clock_set (SL_CLOCK_RUNS);
   for (guint i = 0; i < n; i++) {
     sl_batch_stream_free (users[i].stream);
     fixture_clear (&users[i].fixture);
   }
 }
 
+/* @clock: from then on */
 static gboolean
-users_init (User *users, guint n, guint batch, gint64 timeout)
+users_init (User *users, guint n, guint batch, gint64 timeout, SlClock clock)
 {
   g_autoptr (GError) error = NULL;
   for (guint i = 0; i < n; i++) {
@@ -331,30 +328,30 @@ users_init (User *users, guint n, guint batch, gint64 timeout)
     g_assert_true (sl_batch_stream_session (users[i].stream)
                    == sl_batch_stream_session (users[0].stream));
   }
+  sl_clock_set (clock);
   return TRUE;
 }
 
-/* More streams than a batch has places, one of which ends early; none waits for the minute. */
+/* More streams than a batch has places, one of which ends early; none waits for one that has ended.
+ */
 static void
 test_streams (void)
 {
   User users[STREAMS];
   GThread *threads[STREAMS];
   guint64 inputs = 0, given = 0;
-  if (!users_init (users, STREAMS, 2, LONG_US))
+  if (!users_init (users, STREAMS, 2, LONG_US, SL_CLOCK_STANDS))
     return;
   users[0].frames = FRAMES / 2;
   users[1].frames = users[2].frames = 5 * FRAMES;
-  const gint64 start = g_get_monotonic_time ();
-  for (guint i = 0; i < STREAMS; i++) {
-    users[i].meets = i > 0;
+  for (guint i = 0; i < STREAMS; i++)
+    sl_batch_stream_expect (users[i].stream);
+  for (guint i = 0; i < STREAMS; i++)
     threads[i] = g_thread_new ("user", use, &users[i]);
-  }
   for (guint i = 0; i < STREAMS; i++) {
     g_thread_join (threads[i]);
     given += users[i].frames;
   }
-  g_assert_cmpint (g_get_monotonic_time () - start, <, LONG_US / 2);
   const guint64 runs = sl_batch_stream_count (users[0].stream, &inputs);
   g_test_message ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " inputs in %" G_GUINT64_FORMAT
                   " batches",
@@ -371,12 +368,12 @@ hand_in (User *user)
   g_assert_cmpint (sl_batch_stream_run (user->stream, &in, &out), ==, SL_STATUS_OK);
 }
 
-/* Whether the stream waited for the timeout. */
-static gboolean
-waits (User *user)
+/* For how long a frame of the stream waits, us. */
+static gint64
+wait_of (User *user)
 {
   use (user);
-  return sl_batch_stream_waited (user->stream) >= SHORT_US;
+  return sl_batch_stream_waited (user->stream);
 }
 
 /* Another that has run just now and then hands in nothing is waited for as long as is stated, and
@@ -385,23 +382,18 @@ static void
 test_timeout (void)
 {
   User users[2];
-  gboolean good = FALSE;
-  if (!users_init (users, 2, 2, SHORT_US))
+  if (!users_init (users, 2, 2, SHORT_US, SL_CLOCK_JUMPS))
     return;
   users[0].frames = users[1].frames = 1;
-  for (guint tries = 0; tries < TRIES && !good; tries++) {
-    good = !waits (&users[1]);
-    hand_in (&users[1]);
-    good &= waits (&users[0]);
-    sl_batch_stream_rest (users[1].stream);
-    const gint64 before = sl_allocations ();
-    good &= !waits (&users[0]);
-    g_assert_cmpint (sl_allocations (), ==, before);
-    sl_batch_stream_expect (users[1].stream);
-    good &= waits (&users[0]);
-    sl_batch_stream_rest (users[1].stream);
-  }
-  g_assert_true (good);
+  g_assert_cmpint (wait_of (&users[1]), ==, 0);
+  hand_in (&users[1]);
+  g_assert_cmpint (wait_of (&users[0]), ==, SHORT_US);
+  sl_batch_stream_rest (users[1].stream);
+  const gint64 before = sl_allocations ();
+  g_assert_cmpint (wait_of (&users[0]), ==, 0);
+  g_assert_cmpint (sl_allocations (), ==, before);
+  sl_batch_stream_expect (users[1].stream);
+  g_assert_cmpint (wait_of (&users[0]), ==, SHORT_US);
   users_clear (users, 2);
 }
 
@@ -410,17 +402,11 @@ static void
 test_silent (void)
 {
   User users[2];
-  gint64 waited = 0;
-  if (!users_init (users, 2, 2, LONG_US))
+  if (!users_init (users, 2, 2, LONG_US, SL_CLOCK_JUMPS))
     return;
   users[0].frames = 1;
-  for (guint tries = 0; tries < TRIES && waited <= IDLE_US / 2; tries++) {
-    hand_in (&users[1]);
-    use (&users[0]);
-    waited = sl_batch_stream_waited (users[0].stream);
-    g_assert_cmpint (waited, <, LONG_US / 2);
-  }
-  g_assert_cmpint (waited, >, IDLE_US / 2);
+  hand_in (&users[1]);
+  g_assert_cmpint (wait_of (&users[0]), ==, IDLE_US);
   users_clear (users, 2);
 }
 
@@ -438,25 +424,21 @@ static void
 test_cancel (void)
 {
   User users[2];
-  if (!users_init (users, 2, 2, LONG_US))
+  if (!users_init (users, 2, 2, LONG_US, SL_CLOCK_STANDS))
     return;
   const void *in = users[1].fixture.inputs[0];
   void *out = users[1].fixture.output;
-  const gint64 start = g_get_monotonic_time ();
   g_assert_cmpint (sl_batch_stream_run (users[1].stream, &in, &out), ==, SL_STATUS_OK);
   GThread *waiting = g_thread_new ("waiting", run_one, &users[0]);
+  sl_clock_await (waiting);
   sl_batch_stream_cancel (users[0].stream, TRUE);
-  const SlStatus status = (SlStatus) GPOINTER_TO_INT (g_thread_join (waiting));
-  /* After a second without a frame of the other it runs alone. */
-  g_assert_true (status == SL_STATUS_CANCELLED
-                 || (status == SL_STATUS_OK && g_get_monotonic_time () - start >= IDLE_US));
+  g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (waiting)), ==, SL_STATUS_CANCELLED);
   g_assert_cmpint (GPOINTER_TO_INT (run_one (&users[0])), ==, SL_STATUS_CANCELLED);
   users[1].frames = 1;
-  use (&users[1]);
+  g_assert_cmpint (wait_of (&users[1]), ==, 0);
   sl_batch_stream_cancel (users[0].stream, FALSE);
   users[0].frames = 1;
-  use (&users[0]);
-  g_assert_cmpint (g_get_monotonic_time () - start, <, LONG_US / 2);
+  g_assert_cmpint (wait_of (&users[0]), ==, 0);
   users_clear (users, 2);
 }
 
