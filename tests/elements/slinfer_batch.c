@@ -8,6 +8,7 @@
 
 #include "tests/elements/fake.h"
 #include "tests/elements/support.h"
+#include "tests/support/clock.h"
 #include "tests/support/program.h"
 
 #define VALUES 48
@@ -15,7 +16,6 @@
 #define CAPS \
   "other/tensors,format=static,num_tensors=1,dimensions=4:4:3:1,types=float32,framerate=25/1"
 #define STREAMS 2
-#define SECONDS(n) ((n) *G_USEC_PER_SEC)
 /* Longer than a test may take. */
 #define LONG "batch-timeout=10000"
 
@@ -51,43 +51,59 @@ close_stream (Stream *stream)
   test_line_close (stream->line.harness, stream->line.bus);
 }
 
-/* @frames frames, each of its own number, and what comes of them, until one does not pass; more
- * until there was a batch. Then the stream ends, so that the other does not wait. */
+/* One frame, and what comes of it where it passes. */
+static void
+push_frame (Stream *stream, guint i)
+{
+  gfloat x[VALUES], y[VALUES];
+  for (guint k = 0; k < VALUES; k++)
+    x[k] = (gfloat) (stream->first + i) + (gfloat) k / 64;
+  stream->last = gst_harness_push (stream->line.harness, test_tensor_buffer (x, BYTES));
+  if (stream->last != GST_FLOW_OK)
+    return;
+  g_autoptr (GstBuffer) out = gst_harness_pull (stream->line.harness);
+  g_assert_cmpuint (gst_buffer_extract (out, 0, y, BYTES), ==, BYTES);
+  for (guint k = 0; k < VALUES; k++)
+    g_assert_cmpfloat (y[k], ==, -x[k]);
+}
+
+/* @frames frames, each of its own number, until one does not pass. Then the stream ends, so that
+ * the other does not wait. */
 static gpointer
 push (gpointer data)
 {
   Stream *stream = data;
-  const int *batches = fake ("fake_batches");
-  for (guint i = 0; i < stream->frames || g_atomic_int_get (batches) == 0; i++) {
-    gfloat x[VALUES], y[VALUES];
-    for (guint k = 0; k < VALUES; k++)
-      x[k] = (gfloat) (stream->first + i) + (gfloat) k / 64;
-    stream->last = gst_harness_push (stream->line.harness, test_tensor_buffer (x, BYTES));
-    if (stream->last != GST_FLOW_OK)
-      break;
-    g_autoptr (GstBuffer) out = gst_harness_pull (stream->line.harness);
-    g_assert_cmpuint (gst_buffer_extract (out, 0, y, BYTES), ==, BYTES);
-    for (guint k = 0; k < VALUES; k++)
-      g_assert_cmpfloat (y[k], ==, -x[k]);
-  }
+  stream->last = GST_FLOW_OK;
+  for (guint i = 0; i < stream->frames && stream->last == GST_FLOW_OK; i++)
+    push_frame (stream, i);
   if (stream->last == GST_FLOW_OK)
     g_assert_true (gst_harness_push_event (stream->line.harness, gst_event_new_eos ()));
   return NULL;
 }
 
-/* Both at once; @words are the fake's from then on. */
-static void
+/* Both at once; @words are the fake's from then on. The first one has had a frame, so the other
+ * waits for it, and their first run is a batch. No time passes, so nothing but an end or an error
+ * of one lets the other go on without it. Returns how many batches were run. */
+static gint
 push_both (Stream streams[STREAMS], guint more, const char *words)
 {
   GThread *threads[STREAMS];
+  const int *batches = fake ("fake_batches");
+  push_frame (&streams[0], 0);
+  g_assert_cmpint (streams[0].last, ==, GST_FLOW_OK);
+  const gint before = g_atomic_int_get (batches);
   set_fake (words);
-  g_atomic_int_set ((int *) fake ("fake_batches"), 0);
-  for (guint i = 0; i < STREAMS; i++) {
-    streams[i].frames = 10 + i * more;
+  sl_clock_set (SL_CLOCK_STANDS);
+  for (gint i = STREAMS - 1; i >= 0; i--) {
+    streams[i].frames = 10 + (guint) i * more;
     threads[i] = g_thread_new ("stream", push, &streams[i]);
+    if (i > 0)
+      sl_clock_await (threads[i]);
   }
   for (guint i = 0; i < STREAMS; i++)
     g_thread_join (threads[i]);
+  sl_clock_set (SL_CLOCK_RUNS);
+  return g_atomic_int_get (batches) - before;
 }
 
 static guint
@@ -114,48 +130,52 @@ open_streams (Stream streams[STREAMS], const char *more)
     open_stream (&streams[i], i, more);
 }
 
-/* A busy machine may need some tries for what is to take less than @seconds. @run: returns how long
- * it took. */
+/* One ends long before the other. */
 static void
-expect_less (gint64 (*run) (gconstpointer data), gconstpointer data, guint seconds)
-{
-  for (guint tries = 1; run (data) >= SECONDS (seconds); tries++)
-    g_assert_cmpuint (tries, <, 5);
-}
-
-static gint64
-run_together (gconstpointer none)
+test_together (void)
 {
   Stream streams[STREAMS];
-  const gint64 start = g_get_monotonic_time ();
   open_streams (streams, LONG);
-  push_both (streams, 40, "batch");
+  g_assert_cmpint (push_both (streams, 40, "batch"), >, 0);
   for (guint i = 0; i < STREAMS; i++) {
     g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
     g_assert_cmpuint (count_warnings (&streams[i], ""), ==, 0);
     close_stream (&streams[i]);
   }
-  return g_get_monotonic_time () - start;
 }
 
-/* One ends long before the other. */
-static void
-test_together (void)
+/* @frames frames, and more until there was a batch. */
+static gpointer
+push_until_batch (gpointer data)
 {
-  expect_less (run_together, NULL, 8);
+  Stream *stream = data;
+  const int *batches = fake ("fake_batches");
+  for (guint i = 0; i < stream->frames || g_atomic_int_get (batches) == 0; i++) {
+    push_frame (stream, i);
+    g_assert_cmpint (stream->last, ==, GST_FLOW_OK);
+  }
+  g_assert_true (gst_harness_push_event (stream->line.harness, gst_event_new_eos ()));
+  return NULL;
 }
 
-/* With a part in the budget they have their turns together. Frames are those that were sent. */
+/* With a part in the budget they have their turns together. Frames are those that were sent. The
+ * budget needs a clock that runs. */
 static void
 test_budget (void)
 {
   Stream streams[STREAMS];
+  GThread *threads[STREAMS];
   open_streams (streams, LONG " promised-rate=100");
-  push_both (streams, 40, "batch");
+  g_atomic_int_set ((int *) fake ("fake_batches"), 0);
+  for (guint i = 0; i < STREAMS; i++) {
+    streams[i].frames = 10 + i * 40;
+    threads[i] = g_thread_new ("stream", push_until_batch, &streams[i]);
+  }
+  for (guint i = 0; i < STREAMS; i++)
+    g_thread_join (threads[i]);
   for (guint i = 0; i < STREAMS; i++) {
     g_autoptr (GstStructure) figures = NULL;
     guint64 ran = 0;
-    g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
     g_object_get (streams[i].infer, "budget", &figures, NULL);
     g_assert_true (gst_structure_get_uint64 (figures, "frames", &ran));
     g_assert_cmpuint (ran, >=, streams[i].frames);
@@ -174,7 +194,7 @@ test_foreign (void)
   for (guint i = 0; i < STREAMS; i++)
     open_stream_of (&streams[i], i, foreign, LONG);
   g_assert_cmpint (*loads, ==, 1);
-  push_both (streams, 10, "batch");
+  g_assert_cmpint (push_both (streams, 10, "batch"), >, 0);
   for (guint i = 0; i < STREAMS; i++) {
     g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
     close_stream (&streams[i]);
@@ -189,7 +209,6 @@ test_fell_back (void)
   set_fake ("batch run");
   open_stream (&stream, 0, "fallback=true");
   stream.frames = 3;
-  g_atomic_int_set ((int *) fake ("fake_batches"), 1);
   push (&stream);
   g_assert_cmpint (stream.last, ==, GST_FLOW_OK);
   g_assert_cmpuint (count_warnings (&stream, ""), ==, 0);
@@ -201,33 +220,28 @@ test_fell_back (void)
   close_stream (&stream);
 }
 
-static gint64
-stop_proof (gconstpointer none)
+/* An element that stops while a batch is proven, by itself or by another stream that it waits for,
+ * does not wait for that: no batch is run any more, which comes after 64 single runs. */
+static void
+test_stop_proof (void)
 {
   Stream streams[STREAMS];
+  const int *runs = fake ("fake_runs"), *batches = fake ("fake_batches");
   open_streams (streams, "");
-  set_fake ("batch late=100");
+  const gint ran = g_atomic_int_get (runs), before = g_atomic_int_get (batches);
+  set_fake ("batch late=250");
   for (guint i = 0; i < STREAMS; i++)
     g_object_set (streams[i].infer, "batch", 64, NULL);
-  g_usleep (500000);
-  const gint64 start = g_get_monotonic_time ();
+  while (g_atomic_int_get (runs) == ran)
+    g_usleep (1000);
   for (guint i = 0; i < STREAMS; i++)
     gst_element_set_state (streams[i].infer, GST_STATE_NULL);
-  const gint64 took = g_get_monotonic_time () - start;
+  g_assert_cmpint (g_atomic_int_get (batches), ==, before);
   set_fake ("batch");
   for (guint i = 0; i < STREAMS; i++) {
     test_assert_no_error (streams[i].line.bus);
     close_stream (&streams[i]);
   }
-  return took;
-}
-
-/* An element that stops while a batch is proven, by itself or by another stream that it waits for,
- * does not wait for that. */
-static void
-test_stop_proof (void)
-{
-  expect_less (stop_proof, NULL, 4);
 }
 
 /* What runs no batches any more runs single frames, and each stream says so once. */
@@ -236,7 +250,7 @@ test_batch_fails (void)
 {
   Stream streams[STREAMS];
   open_streams (streams, LONG);
-  push_both (streams, 10, "batch alone");
+  g_assert_cmpint (push_both (streams, 10, "batch alone"), ==, 1);
   for (guint i = 0; i < STREAMS; i++) {
     g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
     g_assert_cmpuint (
@@ -262,7 +276,6 @@ test_device_lost (void)
     close_stream (&streams[i]);
   }
   open_streams (streams, LONG " fallback=true");
-  g_atomic_int_set ((int *) fake ("fake_batches"), 1);
   for (guint i = 0; i < STREAMS; i++) {
     set_fake ("batch run");
     streams[i].frames = 3;
@@ -277,46 +290,31 @@ test_device_lost (void)
   }
 }
 
-static gint64
-give_up (gconstpointer stops)
+/* A frame that waits for another stream's, which has had one just now, is given up at a flush and
+ * where the element stops. The other goes on without waiting: no time passes. */
+static void
+test_give_up (gconstpointer stops)
 {
   Stream streams[STREAMS];
-  const gfloat x[VALUES] = { 0 };
   open_streams (streams, LONG);
-  const gint64 start = g_get_monotonic_time ();
-  g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==,
-                   GST_FLOW_OK);
+  sl_clock_set (SL_CLOCK_STANDS);
+  push_frame (&streams[1], 0);
   streams[0].frames = 1;
-  g_atomic_int_set ((int *) fake ("fake_batches"), 1);
   GThread *thread = g_thread_new ("stream", push, &streams[0]);
-  g_usleep (20000);
+  sl_clock_await (thread);
   if (GPOINTER_TO_INT (stops))
     gst_element_set_state (streams[0].infer, GST_STATE_NULL);
   else
     gst_harness_push_event (streams[0].line.harness, gst_event_new_flush_start ());
   g_thread_join (thread);
-  /* After a second without a frame of the other it runs alone. */
-  const gboolean late =
-    streams[0].last == GST_FLOW_OK && g_get_monotonic_time () - start >= SECONDS (1);
-  if (!late)
-    g_assert_cmpint (streams[0].last, ==, GST_FLOW_FLUSHING);
-  /* The other goes on, without waiting. */
-  g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==,
-                   GST_FLOW_OK);
-  const gint64 took = late ? G_MAXINT64 : g_get_monotonic_time () - start;
+  g_assert_cmpint (streams[0].last, ==, GST_FLOW_FLUSHING);
+  push_frame (&streams[1], 1);
+  g_assert_cmpint (streams[1].last, ==, GST_FLOW_OK);
+  sl_clock_set (SL_CLOCK_RUNS);
   for (guint i = 0; i < STREAMS; i++) {
     test_assert_no_error (streams[i].line.bus);
     close_stream (&streams[i]);
   }
-  return took;
-}
-
-/* A frame that waits for another stream's, which has had one just now, is given up at a flush and
- * where the element stops. */
-static void
-test_give_up (gconstpointer stops)
-{
-  expect_less (give_up, stops, 8);
 }
 
 static void
