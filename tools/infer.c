@@ -76,8 +76,8 @@ read_input (const char *path, guint index, const SlTensor *tensor, void *buffer,
   GStatBuf status;
   FILE *file = g_stat (path, &status) == 0 ? g_fopen (path, "rb") : NULL;
   if (file == NULL || S_ISDIR (status.st_mode)) {
-    sl_fail (error, SL_ERROR_OPEN, "%s: expected a file with input %u, %s", path, index,
-             file == NULL ? g_strerror (errno) : "got a directory");
+    sl_fail (error, SL_ERROR_OPEN, "%s: %s; expected a file with the bytes of input %u", path,
+             file == NULL ? g_strerror (errno) : "is a directory", index);
     g_clear_pointer (&file, fclose);
     return FALSE;
   }

@@ -216,7 +216,7 @@ def test_problems():
     findings = check(described(SOURCE + " ! " + TAIL.replace("model=${model}", "model=${model} labels=" + work("no.txt"))), status=1)
     has(findings, "problem", "m", work("no.txt"))
     findings = check(described("filesrc name=f location=%s ! fakesink" % work("gone")), status=1)
-    has(findings, "problem", "f", work("gone") + ": cannot be read")
+    has(findings, "problem", "f", work("gone") + ": cannot be read; no such file, or no permission")
     findings = check(described("filesrc name=f ! fakesink"), status=1)
     has(findings, "problem", "f", "no file: set location=FILE")
     findings = check(described("fakesrc ! filesink name=f location=%s" % work("no/such/folder")), status=1)

@@ -134,6 +134,11 @@ def test_missing():
     bench(env, "--compare").expect(1, "TensorFlow Lite is not here")
 
 
+def test_profile_as_json():
+    """The profile is a table for people."""
+    bench(None, "--profile", "--json").expect(2, "--json and --profile exclude each other")
+
+
 def test_missing_after_profile():
     """What was measured without the other runtime is printed."""
     result = bench(fake(), "--profile", "--compare").expect(1, "TensorFlow Lite is not here")

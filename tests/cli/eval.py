@@ -259,8 +259,8 @@ def test_refused_boxes():
     box = (1, 1, 2, 2)
     for text, message in ((voc([("grean", box, 0)]), "did you mean 'green'?"), (voc([("", box, 0)]), "object 1 has no name"),
                           (voc([("green", box[:3], 0)]), "object 1 has no whole bndbox"),
-                          (voc([("green", ("one", 1, 2, 2), 0)]), "xmin: expected"),
-                          (voc([("green", ("1e999", 1, 2, 2), 0)]), "xmin: expected"), (voc([("green", box, 0)])[:-20], "Pascal VOC's XML"),
+                          (voc([("green", ("one", 1, 2, 2), 0)]), "xmin: expected a number of pixels, got 'one'"),
+                          (voc([("green", ("1e999", 1, 2, 2), 0)]), "xmin: expected a number of pixels, got '1e999'"), (voc([("green", box, 0)])[:-20], "Pascal VOC's XML"),
                           ("<a>" * 100000, "Pascal VOC's XML"), ("", "Pascal VOC's XML")):
         put("bad/a.xml", text)
         refuse(network, work("bad"), "bad/a.xml", message)

@@ -40,8 +40,9 @@ def test_wrong_inputs():
         path = write(name, bytes(size))
         run("infer", "--model", m, "--input", good, "--input", path, *more).expect(
             1, "%s: expected 16 bytes for input 1 'b' float32[1,4], got %d" % (path, size))
-    run("infer", "--model", m, "--input", good, "--input", work("none.bin"), *more).expect(1, "none.bin", "No such file")
-    run("infer", "--model", m, "--input", good, "--input", harness.WORK.name, *more).expect(1, "got a directory")
+    run("infer", "--model", m, "--input", good, "--input", work("none.bin"), *more).expect(
+        1, "none.bin: No such file or directory; expected a file with the bytes of input 1")
+    run("infer", "--model", m, "--input", good, "--input", harness.WORK.name, *more).expect(1, ": is a directory; expected a file with the bytes of input 1")
     run("infer", "--model", m, "--input", good, "--input", good, "--output", work("no/such/dir/x")).expect(1, "x.0.bin")
     assert not os.path.exists(work("never.0.bin"))
 

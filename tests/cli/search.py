@@ -74,6 +74,12 @@ def test_pictures():
     assert [f["camera"] for f in both[:2]] == ["yard", "door"] and len(both) == 5, both
 
 
+def test_no_folder():
+    """Without a folder there is nothing to make an index of."""
+    run("search", "--index", *stated()).expect(2, "--index: expected a FOLDER of clips")
+    run("search", "blue").expect(2, "expected WORDS or a PICTURE, and a FOLDER of clips")
+
+
 def test_without_direction():
     """Of black the model makes zeros: such a picture, or such an object, has no embedding, is named once, and the others go on."""
     dark, half = "door-2026-11-25T10-00-00.000Z-in", "door-2026-11-24T10-00-00.000Z-in"

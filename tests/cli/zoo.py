@@ -101,7 +101,7 @@ def test_usage():
     zoo = Zoo()
     zoo.get().expect(2, "expected the name of a model")
     zoo.get("a", "b", "--sha256", "00").expect(2, "--sha256 is of one model")
-    zoo.run("zoo", "a", "b").expect(2, "expected one name")
+    zoo.run("zoo", "a", "b").expect(2, "expected one name, or --task without a name")
     zoo.row()
     zoo.run("zoo", "--task", "cooking").expect(2, "--task cooking: expected one of: 'detection'")
 
