@@ -106,7 +106,9 @@ test_refused (void)
   g_autofree char *text = g_strdup_printf ("def f():\n  return %s\n", deep);
   expect_refused (text, "nested more than 200 deep");
   expect_refused ("def f():\n  return a + b\n", "code/__torch__.py:2: the character '+'");
-  expect_refused ("def f():\n  return lambda: 1\n", "end of the line");
+  expect_refused ("def f():\n  return lambda: 1\n", "expected the end of the line, got ':'");
+  expect_refused ("def f():\n  return )\n", "expected an expression, got ')'");
+  expect_refused ("def f():\n  return x.[\n", "expected a name, got '['");
   expect_refused ("def f():\n  return \"a\n", "string without an end");
   expect_refused ("def f():\n    pass\n  pass\n", "fits no block");
   expect_refused ("x = 1\n", "expected 'class' or 'def', got 'x'");

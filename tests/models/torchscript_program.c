@@ -684,6 +684,10 @@ static const Refusal refusals[] = {
   { "return torch.upsample_nearest2d(x, [3])", SL_ERROR_FORMAT,
     "aten::upsample_nearest2d: 1 sizes for 2 dimensions" },
   { "return torch.pad(x, [1, 1, 1])", SL_ERROR_FORMAT, "aten::pad: 3 amounts for 4 dimensions" },
+  { "return x[0, 1]", SL_ERROR_FORMAT, "2 indices; expected 1" },
+  { "x.bias = x\nreturn x", SL_ERROR_FORMAT, "a value of type Tensor has no attributes to set" },
+  { "for i in x:\n  y = x\nreturn x", SL_ERROR_UNSUPPORTED, "a loop over a value of type Tensor" },
+  { "return getattr(self, 3)", SL_ERROR_FORMAT, "getattr() needs a name" },
   { "return torch.movedim(x, [0, 1], [2])", SL_ERROR_FORMAT,
     "aten::movedim: 2 dimensions to 1 places" },
 };
