@@ -344,7 +344,8 @@ static const ErrorCase error_cases[] = {
     TENSOR ("3:4:4:1", "uint8"),
     FRAME,
     16,
-    { "uint8[1,4,4,3]", "type=int8" } },
+    { "the caps after slnormalize say uint8[1,4,4,3], but its property says type=int8: change one "
+      "of them" } },
   { "colour",
     "slnormalize colour=GRAY",
     TENSOR ("3:4:4:1", "uint8"),
@@ -356,7 +357,7 @@ static const ErrorCase error_cases[] = {
     TENSOR ("3:4:4:1", "uint8"),
     FRAME,
     16,
-    { "uint8[1,4,4,3]", "layout" } },
+    { "the caps after it want uint8[1,4,4,3] (mind the layout property)" } },
   { "channels",
     "slnormalize",
     TENSOR ("2:4:4:1", "uint8"),

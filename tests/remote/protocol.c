@@ -169,6 +169,9 @@ static const struct
   { "flag", "\"range-known\":true", "\"range-known\":1", "range-known: expected true or false" },
   { "scale", "\"scale\":0.0078125", "\"scale\":-1", "scale: expected a number from 0, got -1" },
   { "labels", "\"labels\":[", "\"labels\":[],\"labels\":[", "labels: expected one list of names" },
+  { "inputs", "\"outputs\":[", "\"outputs\":[],\"inputs\":[",
+    "inputs: expected one list of tensors" },
+  { "typeless", "\"type\":\"uint8\",", "", "a tensor has no type" },
   { "number", "\"pad-value\":114", "\"pad-value\":256",
     "expected a whole number from 0 to 255, got 256" },
 };

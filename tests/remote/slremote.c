@@ -525,10 +525,24 @@ test_busy_handler (void)
   test_pool_close (&pool);
 }
 
+static void
+test_unset (void)
+{
+  g_autoptr (GstElement) element =
+    gst_object_ref_sink (gst_element_factory_make ("slremote", NULL));
+  g_autoptr (GstBus) bus = test_watch (element);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, "location is not set: expected one such as mqtt://localhost/models/ssd",
+                     NULL);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   test_pool_init (&argc, &argv);
   g_test_add_func ("/slremote/same-as-slinfer", test_same_as_slinfer);
+  g_test_add_func ("/slremote/unset", test_unset);
   g_test_add_func ("/slremote/live", test_live);
   g_test_add_func ("/slremote/live-offline", test_live_offline);
   g_test_add_func ("/slremote/stuck-connection", test_stuck_connection);
