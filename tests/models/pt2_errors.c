@@ -13,6 +13,7 @@
 #define NODE(target, inputs, outputs) \
   "[{\"target\":\"" target "\",\"inputs\":[" inputs "],\"outputs\":[" outputs "],\"metadata\":{}}]"
 #define WITH(argument) NODE (RELU, argument, PT2_TENSOR ("y"))
+#define ONE "{\"as_int\":1},"
 #define OLD "serialized_exported_program.json"
 #define NEW "models/model.json"
 
@@ -257,6 +258,11 @@ static const struct
   { "{\"path_name\":\"0\",\"tensor_meta\":{\"dtype\":7,\"sizes\":[{\"as_int\":4}],"
     "\"strides\":[{\"as_int\":1}],\"storage_offset\":{\"as_int\":1}}}",
     SL_ERROR_FORMAT, "tensor 'layer.a': it has elements outside its storage '0'" },
+  { "{\"path_name\":\"0\",\"tensor_meta\":{\"dtype\":7,\"sizes\":[{}]}}", SL_ERROR_FORMAT,
+    "a size without a number" },
+  { "{\"path_name\":\"0\",\"tensor_meta\":{\"dtype\":7,\"sizes\":[" ONE ONE ONE ONE ONE ONE ONE ONE
+    "{\"as_int\":1}]}}",
+    SL_ERROR_FORMAT, "a tensor of more than 8 dimensions" },
   { "{\"path_name\":\"0\",\"use_pickle\":true}", SL_ERROR_FORMAT,
     "data/weights/0: the zip archive has no directory at its end" },
 };

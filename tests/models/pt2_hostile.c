@@ -172,6 +172,48 @@ test_nested (void)
   refuse_net (w, SL_ERROR_FORMAT, "more than 60 objects and lists within each other");
 }
 
+#define INNER(inputs, outputs) PT2_ARG ("", GRAPH_OF (inputs, outputs, ""))
+#define A PT2_TENSOR ("a")
+#define B PT2_TENSOR ("b")
+#define NO_MORE PT2_ARG ("", "{\"as_tensors\":[]}")
+#define PICTURE PT2_ARG ("", PT2_TENSOR ("x"))
+#define SCAN "torch.ops.higher_order.scan"
+
+/* Conditions and loops whose graphs and operands do not go together. */
+static void
+test_control (void)
+{
+  static const struct
+  {
+    const char *target, *arguments;
+    SlError code;
+    const char *text;
+  } rows[] = {
+    { WHILE, X, SL_ERROR_FORMAT, "expected a condition and a body" },
+    { WHILE, INNER (A, A) "," INNER (A, A) "," OF_X "," NO_MORE, SL_ERROR_UNSUPPORTED,
+      "how often the loop runs depends on the picture; expected a condition that follows from "
+      "sizes and constants" },
+    { WHILE, INNER (A, "{\"as_bool\":true}") "," INNER (A, A "," A) "," OF_X "," NO_MORE,
+      SL_ERROR_FORMAT, "the body of 1 values gives 2" },
+    { SCAN, INNER (A "," B, "") "," OF_X "," OF_X, SL_ERROR_FORMAT,
+      "the body gives 0 values; expected 1" },
+    { SCAN, INNER (A "," B, A) "," OF_X "," OF_X "," PT2_ARG ("dim", "{\"as_int\":1}"),
+      SL_ERROR_SHAPE, "operand 0 has no dimension 1, or another size of it" },
+    { COND, PICTURE "," INNER (A, A) "," INNER (A, A "," A) "," OF_X, SL_ERROR_FORMAT,
+      "branches with 1 and 2 results" },
+    { COND, PICTURE "," INNER (A, "{\"as_int\":1}") "," INNER (A, "{\"as_int\":2}") "," OF_X,
+      SL_ERROR_UNSUPPORTED,
+      "result 0 is another number in each branch, and the condition depends on the picture" },
+    { RELU, INNER (A, A), SL_ERROR_UNSUPPORTED, "a graph as an argument" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strdup_printf (", node 0, %s: %s", rows[i].target, rows[i].text);
+    SlPt2Writer *w = net ();
+    sl_pt2_node (w, rows[i].target, rows[i].arguments, "y");
+    refuse_net (w, rows[i].code, text);
+  }
+}
+
 /* Messages stay short: refuse_net() checks that. */
 static void
 test_long_messages (void)
@@ -249,6 +291,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/pt2-hostile/large-tensors", test_large_tensors);
   g_test_add_func ("/pt2-hostile/endless-loop", test_endless_loop);
   g_test_add_func ("/pt2-hostile/nested", test_nested);
+  g_test_add_func ("/pt2-hostile/control", test_control);
   g_test_add_func ("/pt2-hostile/deep-sizes", test_deep_sizes);
   g_test_add_func ("/pt2-hostile/long-messages", test_long_messages);
   g_test_add_func ("/pt2-hostile/one-for-many", test_one_for_many);
