@@ -190,10 +190,9 @@ read_labels (SlLabelList *list, const char *text, GError **error)
   for (guint i = table.header; i < table.lines->len; i++) {
     const SlLabelLine *line = table.lines->pdata[i];
     const char *name = cell (&table, i, (guint) table.name);
-    if (table.number >= 0 && !sl_label_number (cell (&table, i, (guint) table.number), &number))
-      return sl_label_list_fail (list, error, "line %u: expected a number of a class",
-                                 line->number);
-    if (table.number < 0 && !g_hash_table_add (seen, (gpointer) name))
+    if (table.number >= 0) /* a column of numbers alone: find_number_column() */
+      sl_label_number (cell (&table, i, (guint) table.number), &number);
+    else if (!g_hash_table_add (seen, (gpointer) name))
       return sl_label_list_fail (list, error,
                                  "line %u: '%s' again; expected a table with one line a class",
                                  line->number, name);
