@@ -358,7 +358,8 @@ def test_full_disk():
 def test_prompt():
     """A password is asked for without an echo, and whatever ends the question brings the echo back."""
     path = work("prompted")
-    for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT), (None, signal.SIGTERM), (b"long enough\n", 0)):
+    for key, again, number in ((b"\x03", None, signal.SIGINT), (b"\x1c", None, signal.SIGQUIT), (None, None, signal.SIGTERM), (b"long enough\n", b"long enoughs\n", -1),
+                               (b"long enough\n", b"long enough\n", 0)):
         master, terminal = pty.openpty()
 
         def own(fd=terminal):
@@ -377,11 +378,13 @@ def test_prompt():
                 child.send_signal(number)
             else:
                 os.write(master, key)
-            if number == 0:
+            if again is not None:
                 while b"again: " not in shown:
                     shown += os.read(master, 1000)
-                os.write(master, key)
+                os.write(master, again)
             assert child.wait(60) == -number, child.returncode
+            while number == -1 and b"the two passwords differ: nothing was changed\r\n" not in shown:
+                shown += os.read(master, 1000)
             assert termios.tcgetattr(terminal)[3] & termios.ECHO, number
             assert os.path.exists(path) == (number == 0)
         finally:

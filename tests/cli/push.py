@@ -224,6 +224,7 @@ def test_api():
                              (body_of(endpoint, p256dh="AAAA"), 422), (body_of(endpoint, auth="AAAA"), 422), (body_of(endpoint, name=""), 422), (body_of(endpoint, name="x" * 65), 422), (body_of(endpoint + "x" * 9000), 413)):
             answer = client.ask("POST", "push", body)
             assert answer.status == status and answer.json["error"], (body, answer.text)
+        assert client.ask("POST", "push", body_of(endpoint, name="")).json["error"] == "name: expected 1 to 64 bytes"
         assert "expected endpoint, p256dh, auth and name" in client.ask("POST", "push", {"endpoint": endpoint}).json["error"]
         answer = client.ask("POST", "push", json.dumps(body_of(endpoint)).encode(), **{"Content-Type": "text/plain"})
         assert answer.status == 415 and client.ask("POST", "push", body_of(endpoint), Origin="http://evil.example").status == 403

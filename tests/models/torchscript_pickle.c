@@ -277,6 +277,7 @@ test_refused (void)
     ROW ("X\2\0\0\0lsX\0\0\0\0\x85R", SL_ERROR_UNSUPPORTED,
          "it calls 'ls', which is not supported"),
     ROW ("K\1K\1R", SL_ERROR_FORMAT, "a function is called that is none"),
+    ROW ("\1", SL_ERROR_UNSUPPORTED, "instruction 0x01, which torch.jit.save() does not write"),
     ROW ("c__torch__.torch.classes.vulkan\nConv2dOpContext\n)\x81", SL_ERROR_UNSUPPORTED,
          "class torch.classes.vulkan.Conv2dOpContext is not supported"),
     ROW ("c__torch__.torch.classes.quantized\nConv2dPackedParamsBase\n)\x81K\1\x85"

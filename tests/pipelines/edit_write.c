@@ -5,8 +5,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -145,6 +147,38 @@ test_conflict (void)
   fixture_clear (&fixture);
 }
 
+/* Expects that nothing is changed, and that this is said of the first file. */
+static void
+expect_unchanged (const Fixture *fixture, const char *said)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean conflict;
+  g_autofree char *expected = g_strdup_printf ("%s: %s", path_of (fixture, 0), said);
+  g_assert_false (sl_edit_write (fixture->files, &conflict, &error));
+  g_assert_false (conflict);
+  g_assert_cmpstr (error->message, ==, expected);
+  expect (fixture, 0, "one");
+  expect (fixture, 1, "two");
+}
+
+/* Another program is about to replace the file, and the new file's name is taken. */
+static void
+test_taken (void)
+{
+  Fixture fixture = fixture_new (TRUE);
+  g_autofree char *fresh = g_build_filename (fixture.folder, ".a.new", NULL);
+  const int other = open (fresh, O_RDWR | O_CREAT, 0600);
+  g_assert_true (other >= 0 && flock (other, LOCK_EX) == 0);
+  expect_unchanged (&fixture,
+                    "another program writes it right now; nothing was changed, try again");
+  close (other);
+  g_unlink (fresh);
+  g_assert_cmpint (g_mkdir (fresh, 0700), ==, 0);
+  expect_unchanged (&fixture, "no file can be made beside it: Is a directory; nothing was changed");
+  g_rmdir (fresh);
+  fixture_clear (&fixture);
+}
+
 /* An attribute, and a folder whose access list new files have. */
 static void
 test_attributes (void)
@@ -222,6 +256,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/edit-write/put-back", test_put_back);
   g_test_add_func ("/edit-write/conflict", test_conflict);
+  g_test_add_func ("/edit-write/taken", test_taken);
   g_test_add_func ("/edit-write/attributes", test_attributes);
   g_test_add_func ("/edit-write/full", test_full);
   return g_test_run ();
