@@ -135,7 +135,8 @@ check_window (TsProgram *program, const TsPacked *p, const LowerValue *x, const 
     }
   if (x->rank != 4 || w->rank != 4)
     ts_refuse (program, SL_ERROR_UNSUPPORTED,
-               "a quantised convolution along %u dimensions; expected 1 or 2", x->rank - 2);
+               "its input and weights have %u and %u dimensions; expected 3 or 4, and as many",
+               x->rank, w->rank);
   return !ts_failed (program);
 }
 

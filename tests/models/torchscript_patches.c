@@ -4,6 +4,7 @@
  * quantised convolutions that are transposed or along one dimension, as TorchScript programs: what
  * torch 1.13 (qnnpack) computed of the same programs.
  */
+#include "tests/models/helpers.h"
 #include "tests/models/torchscript_run.h"
 #include "tests/support/program.h"
 
@@ -568,9 +569,52 @@ static const ProgramRow rows[] = {
     { 0.5f, 1.25f, 1, 1.25f } },
 };
 
+/* Convolutions whose parts do not go together, by the call that packs them; q is quantised, w
+ * quantised weights of the shape that is stated. */
+static void
+test_packed_refused (void)
+{
+  static const struct
+  {
+    const char *shape, *pack;
+    SlError code;
+    const char *text;
+  } cases[] = {
+    { "3, 2, 1, 1", "conv2d_prepack(w, torch.zeros([5]), [1, 1], [0, 0], [1, 1], 1)",
+      SL_ERROR_FORMAT, "its bias has 5 numbers; expected 3 of float32" },
+    { "3, 2, 1, 1", "conv2d_prepack(torch.dequantize(w), None, [1, 1], [0, 0], [1, 1], 1)",
+      SL_ERROR_UNSUPPORTED,
+      "its input is quint8 and its weights are float32; expected quantised ones" },
+    { "3, 2, 1, 1", "conv2d_prepack(w, None, [0, 1], [0, 0], [1, 1], 1)", SL_ERROR_FORMAT,
+      "a stride, dilation or padding is outside 0..32767" },
+    { "3, 2, 1, 1", "conv2d_prepack(w, None, [], [0, 0], [1, 1], 1)", SL_ERROR_FORMAT,
+      "0 numbers; expected 1 or 2" },
+    { "3, 2, 1, 1, 1", "conv2d_prepack(w, None, [1, 1], [0, 0], [1, 1], 1)", SL_ERROR_UNSUPPORTED,
+      "its input and weights have 4 and 5 dimensions; expected 3 or 4, and as many" },
+    { "2, 2, 1, 1", "conv_transpose2d_prepack(w, None, [1, 1], [9, 0], [0, 0], [1, 1], 1)",
+      SL_ERROR_SHAPE, "its result has -15 rows or columns; expected 1 to 32767" },
+    { "3, 2, 1, 1", "conv_transpose2d_prepack(w, None, [1, 1], [0, 0], [0, 0], [1, 1], 1)",
+      SL_ERROR_SHAPE, "1 groups of 2 channels and weights of 3; expected 1 to 256 that fit" },
+    { "2, 2, 1, 1", "conv_transpose2d_prepack(w, None, [1, 1], [0, 0], [0, 0], [2, 2], 1)",
+      SL_ERROR_UNSUPPORTED, "quantised transposed convolutions with a dilation are not supported" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    const gboolean transposed = g_str_has_prefix (cases[i].pack, "conv_transpose2d");
+    g_autofree char *body = g_strdup_printf (
+      "q = torch.quantize_per_tensor(x, 0.5, 0, 13)\n"
+      "w = torch.quantize_per_tensor(torch.zeros([%s]), 0.5, 0, 12)\n"
+      "p = ops.quantized.%s\nreturn torch.dequantize(ops.quantized.conv%s2d(q, p, 1., 0))",
+      cases[i].shape, cases[i].pack, transposed ? "_transpose" : "");
+    g_assert_null (load_program ("x: Tensor) -> Tensor", body, NULL, PROGRAM_SHAPE, &error));
+    expect_error (&error, cases[i].code, cases[i].text, NULL);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   add_program_rows ("/models/torchscript-patches", rows, G_N_ELEMENTS (rows));
+  g_test_add_func ("/models/torchscript-patches/packed-refused", test_packed_refused);
   return g_test_run ();
 }
