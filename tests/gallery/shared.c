@@ -293,6 +293,15 @@ test_numbers (void)
                                                "state machine=3, or take another file",
                                                path);
   g_assert_cmpstr (error->message, ==, sentence);
+  g_clear_error (&error);
+  g_assert_true (sl_sql_script (&pair.stores[0]->sql, "DELETE FROM share", NULL));
+  g_assert_false (sl_identity_shared_prepare (pair.stores[0], 3, &hello, &error));
+  g_assert_error (error, SL_ERROR, SL_ERROR_FORMAT);
+  g_autofree char *nobody =
+    g_strdup_printf ("%s: it does not say which machine it is of; expected a gallery that "
+                     "sightline has made",
+                     path);
+  g_assert_cmpstr (error->message, ==, nobody);
   close_pair (&pair);
 }
 

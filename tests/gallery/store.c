@@ -332,6 +332,26 @@ test_large_values (void)
   test_folder_remove (folder);
 }
 
+/* A file that SQLite's own check does not pass: a row that the table's rules forbid. */
+static void
+test_damaged (void)
+{
+  char *folder = test_folder ();
+  g_autofree char *path = test_path (folder, "a.gallery");
+  GError *error = NULL;
+  SlIdentityStore *store = test_store (path, NULL);
+  g_assert_true (sl_sql_script (
+    &store->sql, "PRAGMA ignore_check_constraints=ON; UPDATE about SET id = 2", NULL));
+  sl_identity_store_free (store);
+  g_assert_null (try_open (path, TEST_MODEL, TEST_LENGTH, NULL, &error));
+  g_autofree char *expected = g_strdup_printf (
+    "%s: it is damaged: CHECK constraint failed in about; expected a whole gallery: put a copy "
+    "back, or remove the file",
+    path);
+  expect (g_steal_pointer (&error), SL_ERROR_FORMAT, expected);
+  test_folder_remove (folder);
+}
+
 /* SQLite says so when the disk is full; nothing of the change is there. */
 static void
 test_full (void)
@@ -605,6 +625,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/store/refused", test_refused);
   g_test_add_func ("/store/hostile", test_hostile);
   g_test_add_func ("/store/large-values", test_large_values);
+  g_test_add_func ("/store/damaged", test_damaged);
   g_test_add_func ("/store/full", test_full);
   g_test_add_func ("/store/merge", test_merge);
   static const SlIdentityChoice person = { 3, 0, NULL };
