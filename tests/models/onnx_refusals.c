@@ -153,6 +153,23 @@ add_input (SlOnnxWriter *writer, const char *name, const char *text)
                           n, numbers);
 }
 
+/* @shapes: (nullable): of inputs; @op: (nullable): is named, too */
+static void
+refuse (SlOnnxWriter *writer, const char *shapes, const char *op, const char *text)
+{
+  const SlModelLoadOptions options = { .input_shape = shapes };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  g_autofree char *path =
+    write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  g_assert_null (sl_model_load_with (path, NULL, &options, &error));
+  g_test_message ("%s", error->message);
+  g_assert_nonnull (strstr (error->message, path));
+  g_assert_true (op == NULL || strstr (error->message, op) != NULL);
+  g_assert_nonnull (strstr (error->message, text));
+  sl_tflite_remove_temp (path);
+}
+
 static void
 test_row (gconstpointer data)
 {
@@ -160,7 +177,6 @@ test_row (gconstpointer data)
   const char *name = strrchr (row->op, '.') != NULL ? strrchr (row->op, '.') + 1 : row->op;
   g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (23);
   g_autoptr (GString) inputs = g_string_new (NULL);
-  g_autoptr (GError) error = NULL;
   g_auto (GStrv) texts = g_strsplit (row->inputs, " ", -1),
                  attributes = g_strsplit (row->attributes, ";", -1);
   for (guint i = 0; texts[i] != NULL; i++) {
@@ -172,20 +188,30 @@ test_row (gconstpointer data)
   sl_onnx_writer_node (writer, row->op, inputs->str, row->outputs != NULL ? row->outputs : "y",
                        attributes[0], attributes[0] != NULL ? attributes[1] : NULL, NULL);
   sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
-  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
-  g_autofree char *path =
-    write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
-  g_assert_null (sl_model_load (path, NULL, &error));
-  g_test_message ("%s", error->message);
-  g_assert_nonnull (strstr (error->message, path));
-  g_assert_nonnull (strstr (error->message, name));
-  g_assert_nonnull (strstr (error->message, row->text));
-  sl_tflite_remove_temp (path);
+  refuse (writer, NULL, name, row->text);
+}
+
+/* One input twice, and shapes for inputs that are not there. */
+static void
+test_inputs (void)
+{
+  for (guint n = 1; n <= 2; n++) {
+    g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (20);
+    for (guint i = 0; i < n; i++)
+      sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 1, (const gint64[]){ 4 });
+    sl_onnx_writer_node (writer, "Relu", "x", "y", NULL);
+    sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+    if (n == 2)
+      refuse (writer, NULL, NULL, "the model has more than 64 inputs, or one twice");
+    else
+      refuse (writer, "4;4", NULL, "input-shape states 2 shapes; the model has 1 inputs");
+  }
 }
 
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/onnx-refusals/inputs", test_inputs);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *path = g_strdup_printf ("/onnx-refusals/%s/%u", rows[i].op, i);
     g_test_add_data_func (path, &rows[i], test_row);

@@ -251,6 +251,38 @@ test_refused (void)
   }
 }
 
+/* Branches that do not fit their condition and outputs. */
+static void
+test_branches_refused (void)
+{
+  static const struct
+  {
+    const char *condition, *outputs, *given, *text;
+  } rows[] = {
+    { "all", "y", "o", "its condition is bool with 6 elements; expected one truth value" },
+    { "one", "y,z", "o", "its inner graph has 1 outputs; expected 2" },
+    { "one", "y", "q", "output 'q' of its inner graph is produced by no node" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    OnnxModel m;
+    onnx_model_init (&m, 18, 5);
+    onnx_model_floats (&m, "x", 2, DIMS (2, 3));
+    add_scalar (&m, "zero", 0);
+    sl_onnx_writer_node (m.writer, "ReduceSum", "x", "s", "keepdims i 0", NULL);
+    sl_onnx_writer_node (m.writer, "Greater", "s,zero", "one", NULL);
+    sl_onnx_writer_node (m.writer, "Greater", "x,zero", "all", NULL);
+    GByteArray *node = sl_onnx_node ("If", rows[i].condition, rows[i].outputs, NULL);
+    sl_onnx_node_graph (node, "then_branch",
+                        inner ("", rows[i].given, sl_onnx_node ("Exp", "x", "o", NULL), NULL));
+    sl_onnx_node_graph (node, "else_branch",
+                        inner ("", rows[i].given, sl_onnx_node ("Neg", "x", "o", NULL), NULL));
+    sl_onnx_message (m.writer->graph, 1, node);
+    sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
+    onnx_model_refuse (&m, rows[i].text);
+    onnx_model_clear (&m);
+  }
+}
+
 /* Lengths are given for each run; time first or second. */
 static void
 run_reverse (gboolean time_first)
@@ -449,6 +481,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/onnx/control/scan", test_scan);
   g_test_add_func ("/onnx/control/sequence-map", test_sequence_map);
   g_test_add_func ("/onnx/control/refused", test_refused);
+  g_test_add_func ("/onnx/control/branches-refused", test_branches_refused);
   g_test_add_func ("/onnx/control/reverse", test_reverse);
   g_test_add_func ("/onnx/control/unique", test_unique);
   g_test_add_func ("/onnx/control/determinant", test_determinant);
