@@ -323,7 +323,7 @@ def test_hostile_maps():
     good = class_map(path, [[1] * 8] * 8)
     with open(good, "rb") as file:
         content = file.read()
-    for bad, message in ((b"", "is no PNG"), (content[:40], "damaged"), (content[:-40], "damaged"),
+    for bad, message in ((b"", "is no PNG; expected a map of classes"), (content[:40], "damaged"), (content[:-40], "damaged"),
                          (content.replace(b"IDAT", b"IDOT"), "damaged"),
                          (content[:60] + b"\xff" * 800 + content[860:], "damaged")):
         put(path, bad)
@@ -331,8 +331,8 @@ def test_hostile_maps():
     interlaced = content[12:28] + b"\1"
     put(path, content[:12] + interlaced + struct.pack(">I", zlib.crc32(interlaced)) + content[33:])
     refused("is interlaced; expected rows in their order")
-    for arguments, message in (({"side": (16, 16)}, "damaged"), ({"side": (0, 8)}, "0x8 pixels"), ({"side": (60000, 8)}, "60000x8 pixels"),
-                               ({"side": (16000, 16000)}, "at most"), ({"colour": 2}, "colours of type 2")):
+    for arguments, message in (({"side": (16, 16)}, "damaged"), ({"side": (0, 8)}, "0x8 pixels"), ({"side": (60000, 8)}, "60000x8 pixels; expected 1..16384 each way and at most 67108864"),
+                               ({"side": (16000, 16000)}, "at most"), ({"colour": 2}, "colours of type 2 with 8 bits; expected a number of at most 8 bits a pixel, gray or with a palette")):
         class_map(path, [[1] * 8] * 8, **arguments)
         refused(message)
     class_map(path, [[1] * 4] * 8)

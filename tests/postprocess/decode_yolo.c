@@ -459,6 +459,11 @@ test_errors (void)
                      "tensor 0 is int8 and nothing states its scale");
   config.tensors[0].dtype = SL_DTYPE_I64;
   assert_open_fails ("yolo", &config, SL_ERROR_SHAPE, "got int64[1,7,84]");
+  config.n_tensors = 0;
+  for (guint i = 0; i < 7; i++) /* each of fewer than 2^31 numbers */
+    config_add (&config, SL_DTYPE_F32, DIMS (1, 20000, 17895, 6), 0, 0);
+  assert_open_fails ("yolo,boxes=grid", &config, SL_ERROR_SHAPE,
+                     "decoder yolo: expected fewer than 2^31 rows");
 }
 
 /* YOLOX's rows are told from decoded ones by their sizes, where nothing states which they are. */
