@@ -34,7 +34,8 @@ sl_clock_set (SlClock clock)
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   g_clear_pointer (&waiting, g_hash_table_unref);
   waiting = g_hash_table_new (NULL, NULL);
-  held = real_time ();
+  if (clock != SL_CLOCK_RUNS) /* which others may read until the mode is another */
+    held = real_time ();
   g_atomic_int_set (&mode, (gint) clock);
 }
 
