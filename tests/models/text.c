@@ -225,6 +225,8 @@ test_frame (void)
   g_assert_cmpstr (tiny, ==, "1");
 }
 
+#define TEN "1,1,1,1,1,1,1,1,1,1,"
+
 static void
 test_refused (void)
 {
@@ -301,6 +303,10 @@ test_refused (void)
       "line 1: expected at most 64 places of a template, each a SpecialToken or a Sequence" },
     { "{\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"a\",1,2]},\"model\":{}}",
       SL_ERROR_FORMAT, "line 1: expected \"sep\": [TOKEN, ID]" },
+    { "{\"post_processor\":{\"type\":\"TemplateProcessing\",\"special_tokens\":{\"a\":{\"ids\":[" TEN
+        TEN TEN TEN TEN TEN "1,1,1,1,1]}}},"
+      "\"model\":{}}",
+      SL_ERROR_FORMAT, "line 1: expected at most 64 ids of a special token" },
     { "{\"model\":{\"vocab\":{\"[UNK]\":0}},\"model\":{}}", SL_ERROR_FORMAT,
       "line 1: a second model" },
     { "{\"a\":1}", SL_ERROR_OPEN,
@@ -341,6 +347,20 @@ test_refused (void)
     g_assert_cmpstr (error->message, ==, rows[i].message);
     g_assert_error (error, SL_ERROR, (gint) rows[i].code);
   }
+}
+
+/* What PCRE says of an expression is its own. */
+static void
+test_bad_expression (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlTokenizer) tokenizer =
+    parse ("{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(a\"}},\"model\":{}}",
+           -1, &error);
+  g_assert_null (tokenizer);
+  g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
+  g_assert_true (
+    g_str_has_prefix (error->message, "the regular expression '(a' is not one that PCRE reads: "));
 }
 
 /* An expression is compiled by PCRE, whose work grows with its length. */
@@ -471,6 +491,7 @@ TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/models/text/normalizers", test_normalizers);
+  g_test_add_func ("/models/text/bad-expression", test_bad_expression);
   g_test_add_func ("/models/text/long-expression", test_long_expression);
   g_test_add_func ("/models/text/splits", test_splits);
   g_test_add_func ("/models/text/models", test_models);
