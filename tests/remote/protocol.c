@@ -217,6 +217,29 @@ test_contract_refused (void)
   assert_refused ("\xff", "that are no UTF-8 text");
 }
 
+/* The contract with @first, @n numbers and @last in place of @from; @before and @behind each. */
+static void
+assert_too_many (const char *from, const char *first, const char *before, const char *behind,
+                 guint n, const char *last, const char *expected)
+{
+  g_autoptr (GString) many = g_string_new (first);
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (many, "%s%s%u%s", i > 0 ? "," : "", before, i, behind);
+  g_string_append (many, last);
+  g_autofree char *body = replace (BODY, from, many->str), *text = announce (body);
+  assert_refused (text, expected);
+}
+
+static void
+test_contract_limits (void)
+{
+  assert_too_many ("\"top\":\"5\"", "", "\"p", "\":\"1\"", 65, "",
+                   "decoder-parameters: expected at most 64");
+  assert_too_many ("\"12 monkeys\"]",
+                   "\"12 monkeys\"],\"prompts\":{\"classes\":70000,\"reported\":2,\"columns\":[",
+                   "", "", 65537, "]}", "columns: expected at most 65536");
+}
+
 /* A path of a decoder is the user's alone to say. */
 static void
 test_contract_path (void)
@@ -654,6 +677,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/remote/contract/crop-share", test_contract_crop_share);
   g_test_add_func ("/remote/contract/prompts", test_contract_prompts);
   g_test_add_func ("/remote/contract/refused", test_contract_refused);
+  g_test_add_func ("/remote/contract/limits", test_contract_limits);
   g_test_add_func ("/remote/contract/path", test_contract_path);
   g_test_add_func ("/remote/contract/model-shown", test_contract_model_shown);
   g_test_add_func ("/remote/contract/mutants", test_contract_mutants);
