@@ -303,9 +303,8 @@ test_refused (void)
       "line 1: expected at most 64 places of a template, each a SpecialToken or a Sequence" },
     { "{\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"a\",1,2]},\"model\":{}}",
       SL_ERROR_FORMAT, "line 1: expected \"sep\": [TOKEN, ID]" },
-    { "{\"post_processor\":{\"type\":\"TemplateProcessing\",\"special_tokens\":{\"a\":{\"ids\":[" TEN
-        TEN TEN TEN TEN TEN "1,1,1,1,1]}}},"
-      "\"model\":{}}",
+    { "{\"post_processor\":{\"type\":\"TemplateProcessing\",\"special_tokens\":{\"a\":{\"ids\":"
+      "[" TEN TEN TEN TEN TEN TEN "1,1,1,1,1]}}},\"model\":{}}",
       SL_ERROR_FORMAT, "line 1: expected at most 64 ids of a special token" },
     { "{\"model\":{\"vocab\":{\"[UNK]\":0}},\"model\":{}}", SL_ERROR_FORMAT,
       "line 1: a second model" },

@@ -501,36 +501,6 @@ test_counts_of_text (void)
 }
 
 static void
-test_change_of_text (void)
-{
-  GstBus *bus;
-  g_autofree char *path = publish_path ("change");
-  GstHarness *harness = publish_start (path, "on-change=true", &bus);
-  gst_harness_set_src_caps_str (harness, "text/x-raw,format=utf8");
-  g_assert_cmpint (publish_push_text (harness, "cat"), ==, GST_FLOW_NOT_NEGOTIATED);
-  g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_ERROR);
-  g_assert_cmpstr (
-    said, ==,
-    "on-change needs predictions as JSON, and the input is text: ask for application/x-json before "
-    "slpublish");
-  publish_finish (harness, bus);
-}
-
-static void
-test_events_of_lines (void)
-{
-  GstBus *bus;
-  g_autofree char *path = publish_path ("events");
-  GstHarness *harness = publish_start (path, "events=entered", &bus);
-  gst_harness_set_src_caps_str (harness, "application/x-json");
-  g_assert_cmpint (publish_push_text (harness, "{}"), ==, GST_FLOW_NOT_NEGOTIATED);
-  g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_ERROR);
-  g_assert_cmpstr (said, ==,
-                   "events=entered: the input is lines: expected video with slanalyze upstream");
-  publish_finish (harness, bus);
-}
-
-static void
 test_unset (void)
 {
   g_autoptr (GstElement) element =
@@ -808,8 +778,6 @@ TEST_MAIN (int argc, char **argv)
 #ifdef SL_HAVE_MOSQUITTO
   g_test_add_func ("/slpublish/label-counts", test_label_counts);
   g_test_add_func ("/slpublish/counts-of-text", test_counts_of_text);
-  g_test_add_func ("/slpublish/change-of-text", test_change_of_text);
-  g_test_add_func ("/slpublish/events-of-lines", test_events_of_lines);
 #endif
   return publish_run ();
 }

@@ -484,6 +484,32 @@ test_refusal (gconstpointer data)
   publish_finish (harness, bus);
 }
 
+/* Properties that go with video, or with JSON, and not with what comes. */
+static void
+test_wrong_input (void)
+{
+  static const struct
+  {
+    const char *properties, *caps, *said;
+  } rows[] = {
+    { "on-change=true", "text/x-raw,format=utf8",
+      "on-change needs predictions as JSON, and the input is text: ask for application/x-json "
+      "before slpublish" },
+    { "events=entered", "application/x-json",
+      "events=entered: the input is lines: expected video with slanalyze upstream" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstBus *bus;
+    g_autofree char *path = publish_path ("input");
+    GstHarness *harness = publish_start (path, rows[i].properties, &bus);
+    gst_harness_set_src_caps_str (harness, rows[i].caps);
+    g_assert_cmpint (publish_push_text (harness, "cat"), ==, GST_FLOW_NOT_NEGOTIATED);
+    g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_ERROR);
+    g_assert_cmpstr (said, ==, rows[i].said);
+    publish_finish (harness, bus);
+  }
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   publish_init (&argc, &argv);
@@ -492,6 +518,7 @@ TEST_MAIN (int argc, char **argv)
 #endif
   TEST_ADD_CASES ("/slpublish-video/same", cases, test_same);
   g_test_add_func ("/slpublish-video/analysis", test_analysis);
+  g_test_add_func ("/slpublish-video/wrong-input", test_wrong_input);
   g_test_add_func ("/slpublish-video/unknown-class", test_unknown_class);
   g_test_add_func ("/slpublish-video/latency", test_latency);
   g_test_add_func ("/slpublish-video/interpolated", test_interpolated);
