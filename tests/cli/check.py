@@ -184,6 +184,15 @@ def test_advice():
 def test_too_slow():
     findings = check(described(SOURCE.replace("25/1", "1000000/1") + " ! " + TAIL))
     has(findings, "advice", "budget", "frames/s will be predicted; more threads, a smaller model, or a leaky queue")
+    findings = check(described(SOURCE.replace("25/1", "1000000/1") + " ! slpredict name=p model=${model} ! application/x-json ! fakesink"))
+    has(findings, "advice", "budget", "p: about ", "frames/s will be predicted; more threads, a smaller model, or a larger inference-interval")
+
+
+def test_interval():
+    """A model that runs on one of a million frames has the time of a million frames."""
+    findings = check(described(SOURCE.replace("25/1", "1000000/1") + " ! slpredict name=p model=${model} inference-interval=1000000 ! application/x-json ! fakesink"))
+    assert not [f for f in findings if f[0] != "fact"], findings
+    has(findings, "fact", "budget", "p: 1000.0 ms between frames at 1 frames/s, one of 1000000 of the source; ")
 
 
 def test_camera_advice():

@@ -41,34 +41,58 @@ predict_frames (GstElement *normalize, gboolean *assumed)
   return sl_check_fixate (caps);
 }
 
+/* Whether @infer is a part of an slpredict, which gives live models the newest frame by itself. */
+static gboolean
+is_bin (GstElement *infer)
+{
+  GstObject *parent = GST_OBJECT_PARENT (infer);
+  return parent != NULL && sl_check_is (GST_ELEMENT (parent), "slpredict");
+}
+
+/* @ms: between two frames that the model runs on, one of @interval of the source. */
 static void
-judge (const gdouble *stages, GstCaps *caps, GstElement *infer, GArray *promises, GArray *findings)
+report_budget (GstElement *infer, const char *about, gint interval, gdouble ms, gdouble used,
+               gboolean promised, GArray *findings)
+{
+  g_autofree char *part =
+    interval > 1 ? g_strdup_printf (", one of %d of the source", interval) : g_strdup ("");
+  sl_findings_add (findings, SL_FINDING_FACT, "budget",
+                   "%s: %.1f ms between frames at %.4g frames/s%s; %.0f %% of it is used", about,
+                   ms, 1000 / ms, part, 100 * used / ms);
+  if (used <= ms || promised)
+    return;
+  const char *third = is_bin (infer) ? "larger inference-interval"
+                                     : "leaky queue before slnormalize so that those are the "
+                                       "newest";
+  sl_findings_add (findings, SL_FINDING_ADVICE, "budget",
+                   "%s: about %.3g of %.3g frames/s will be predicted; more threads, a smaller "
+                   "model, or a %s",
+                   about, 1000 / used, 1000 / ms, third);
+}
+
+static void
+judge (const gdouble *stages, GstCaps *caps, GstElement *normalize, GstElement *infer,
+       GArray *promises, GArray *findings)
 {
   GstVideoInfo info;
+  gint interval = 1;
   g_autofree char *about = sl_model_element_name (infer);
   if (!gst_video_info_from_caps (&info, caps))
     return;
+  g_object_get (normalize, "inference-interval", &interval, NULL);
   const double ms = stages[SL_STAGE_AGE];
-  const double budget = GST_VIDEO_INFO_FPS_N (&info) > 0
-                          ? 1000.0 * GST_VIDEO_INFO_FPS_D (&info) / GST_VIDEO_INFO_FPS_N (&info)
-                          : 0;
+  const double budget =
+    GST_VIDEO_INFO_FPS_N (&info) > 0
+      ? 1000.0 * interval * GST_VIDEO_INFO_FPS_D (&info) / GST_VIDEO_INFO_FPS_N (&info)
+      : 0;
   sl_findings_add (
     findings, SL_FINDING_FACT, "time",
     "%s: %.2f ms a frame measured: %.2f preprocessing, %.2f inference, %.2f decoding", about, ms,
     stages[SL_STAGE_PREPROCESS], stages[SL_STAGE_INFERENCE], stages[SL_STAGE_DECODE]);
   const gboolean promised = sl_check_promises_add (promises, infer, stages[SL_STAGE_INFERENCE],
                                                    budget > 0 ? 1000 / budget : 0);
-  if (budget <= 0)
-    return;
-  sl_findings_add (findings, SL_FINDING_FACT, "budget",
-                   "%s: %.1f ms between frames at %.4g frames/s; %.0f %% of it is used", about,
-                   budget, 1000 / budget, 100 * ms / budget);
-  if (ms > budget && !promised)
-    sl_findings_add (
-      findings, SL_FINDING_ADVICE, "budget",
-      "%s: about %.3g of %.3g frames/s will be predicted; more threads, a smaller model, or a "
-      "leaky queue before slnormalize so that those are the newest",
-      about, 1000 / ms, 1000 / budget);
+  if (budget > 0)
+    report_budget (infer, about, interval, budget, ms, promised, findings);
 }
 
 /* (transfer none) (nullable): the element of @factory at or behind @index. */
@@ -94,7 +118,7 @@ measure (GstElement *normalize, GstElement *infer, GstElement *results, GArray *
   sl_findings_add (findings, SL_FINDING_FACT, "frames", "measured with %s%s", text,
                    assumed ? " (assumed where the source leaves it open)" : "");
   if (sl_frame_cost (normalize, infer, results, caps, FRAMES, ms, &error))
-    judge (ms, caps, infer, promises, findings);
+    judge (ms, caps, normalize, infer, promises, findings);
   else
     sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);
 }

@@ -64,6 +64,7 @@ make_trial (GstElement *normalize, GstElement *infer, GstElement *results, GstCa
   g_object_set (chain[0], "num-buffers", (gint) frames, NULL);
   g_object_set (chain[1], "caps", caps, NULL);
   copy_properties (normalize, chain[2]);
+  g_object_set (chain[2], "inference-interval", 1, NULL); /* every test frame is measured */
   copy_properties (infer, chain[3]);
   fix_branches (infer, chain[3]);
   g_object_set (chain[3], "promised-rate", 0.0, NULL); /* it waits for no turn */
