@@ -234,9 +234,13 @@ def test_check():
     assert text == "%s: made at the start; embeddings of model %s; kept for 7d, at most 10000 people; encrypted; camera gate writes it" % (work("new.gallery"), digest), text
     assert leaves == "embeddings of people leave this machine, encrypted, to mqtt://me:***@127.0.0.1/people", leaves
     assert not os.path.exists(work("new.gallery"))
-    launched = lambda properties: write("gate.pipeline", ("[pipeline]\nlaunch=videotestsrc ! slpredict model=%s ! sltrack ! slgallery %s ! fakesink\n" % (model("one_box.tflite"), properties)).encode())
+    chain = lambda tracker, properties: write("gate.pipeline", ("[pipeline]\nlaunch=videotestsrc ! slpredict model=%s ! %s ! slgallery %s ! fakesink\n" % (
+        model("one_box.tflite"), tracker, properties)).encode())
+    launched = lambda properties: chain("sltrack appearance=%s appearance-settings=\"mean=127.5 std=127.5\"" % model("looks.onnx"), properties)
     for make, words, sentence in (
             (launched, "keep=7d", "no file: set location=FILE, such as location=people.gallery"),
+            (lambda words: chain("sltrack", words), "location=a keep=7d", "no embeddings come to it; set appearance=MODEL of the sltrack before it"),
+            (lambda words: chain("identity", words), "location=a keep=7d", "no embeddings come to it"),
             (launched, "location=a", "keep: missing, and nothing is stored that no rule erases; set keep=7d"),
             (launched, "location=a keep=ever", "keep: expected a time after which people are erased"),
             (launched, "location=%s keep=7d" % work("none/a"), "No such file or directory; expected a folder in which the file of a gallery can be made"),

@@ -35,16 +35,20 @@ clear (Settings *settings)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Settings, clear)
 
 /* (transfer none) (nullable): the model of the tracker before @element, as check_appearance() has
- * found it. */
+ * found it. @looks: whether that tracker has one. */
 static const char *
-find_model (GstElement *element)
+find_model (GstElement *element, gboolean *looks)
 {
   const char *hash = NULL;
+  g_autofree char *appearance = NULL;
   GstElement *at = sl_check_upstream (element, FALSE);
   while (at != NULL && !sl_check_is (at, "sltrack"))
     sl_check_go_up (&at, FALSE);
-  if (at != NULL)
+  if (at != NULL) {
     hash = g_object_get_data (G_OBJECT (at), SL_CHECK_LOOKS);
+    g_object_get (at, "appearance", &appearance, NULL);
+  }
+  *looks = appearance != NULL && *appearance != '\0';
   gst_clear_object (&at);
   return hash;
 }
@@ -134,7 +138,12 @@ sl_check_gallery (GstElement *element, GArray *findings)
                 &settings.most, "pictures", &settings.pictures, NULL);
   if (!check_rules (element, &settings, findings))
     return;
-  const char *model = find_model (element);
+  gboolean looks;
+  const char *model = find_model (element, &looks);
+  if (!looks) {
+    PROBLEM ("no embeddings come to it; set appearance=MODEL of the sltrack before it");
+    return;
+  }
   const gboolean there = g_file_test (settings.location, G_FILE_TEST_EXISTS);
   g_autofree char *file =
     (there ? describe_file : describe_place) (element, &settings, model, findings);
