@@ -499,6 +499,20 @@ set_no_video (SlFrames *frames, GError **error)
     sl_fail (error, SL_ERROR_FORMAT, "has no video in it");
 }
 
+static void
+set_read_error (SlFrames *frames, const GError *cause, GError **error)
+{
+  g_autofree char *reason = g_error_matches (cause, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED)
+                              ? sl_camera_unreachable (frames->uri)
+                              : NULL;
+  sl_fail (error, SL_ERROR_FORMAT, "cannot be %s: %s; %s",
+           cause->domain == GST_RESOURCE_ERROR || !is_local (frames) ? "read" : "decoded",
+           reason != NULL ? reason : cause->message,
+           is_local (frames)
+             ? "it is damaged or cut short"
+             : "check the address, and that what it names is there and switched on");
+}
+
 /* Turns GStreamer's errors into what the user can act on. */
 static void
 set_decode_error (SlFrames *frames, const GError *cause, GError **error)
@@ -515,12 +529,7 @@ set_decode_error (SlFrames *frames, const GError *cause, GError **error)
     sl_fail (error, SL_ERROR_FORMAT, "decoding stopped after %" G_GUINT64_FORMAT " frames: %s",
              frames->delivered, cause->message);
   else
-    sl_fail (error, SL_ERROR_FORMAT, "cannot be %s: %s; %s",
-             cause->domain == GST_RESOURCE_ERROR || !is_local (frames) ? "read" : "decoded",
-             cause->message,
-             is_local (frames)
-               ? "it is damaged or cut short"
-               : "check the address, and that what it names is there and switched on");
+    set_read_error (frames, cause, error);
 }
 
 static void

@@ -148,6 +148,16 @@ def test_network_timeout():
         result.expect(1, "sightline predict: %s: given up: no frame for 1 s (--timeout), %s; check the address, or give it longer" % (hung.uri, told))
 
 
+def test_unreachable():
+    """Why there is no connection, which GStreamer's reader does not say."""
+    port = reserve_port()
+    for scheme in ("http", "https"):
+        result = run("predict", "--model", model("brightest_channel.tflite"), "%s://joe:hush@127.0.0.1:%d/x.jpg" % (scheme, port), env=ALONE)
+        if "no element that reads" in result.err:
+            raise Skip(result.err.strip())
+        result.expect(1, "%s://joe:***@127.0.0.1:%d/x.jpg: cannot be read: Could not connect to 127.0.0.1: Connection refused; check the address" % (scheme, port))
+
+
 def test_mjpeg_that_comes_back():
     camera = Camera(jpeg([[(20, 20, 250)] * 64] * 48), [2, 3, 3, 10 ** 6])  # the first is asked what it is
     child = subprocess.Popen([harness.PROGRAM, "predict", "--json", "--model", model("brightest_channel.tflite"), camera.uri], env=ALONE,

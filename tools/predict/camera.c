@@ -2,6 +2,7 @@
 /* slcamera's messages begin with its URI, which the program's own do, too. */
 #include "tools/predict/camera.h"
 
+#include <gio/gio.h>
 #include <string.h>
 
 #include "core/base/redact.h"
@@ -49,4 +50,20 @@ sl_camera_failed_attempt (GstMessage *message)
     return NULL;
   return g_error_new_literal (SL_ERROR, SL_ERROR_OPEN,
                               gst_structure_get_string (structure, "reason"));
+}
+
+char *
+sl_camera_unreachable (const char *uri)
+{
+  const gboolean tls = g_str_has_prefix (uri, "https://");
+  if ((!tls && !g_str_has_prefix (uri, "http://")) || g_getenv ("http_proxy") != NULL
+      || g_getenv ("https_proxy") != NULL)
+    return NULL;
+  g_autoptr (GError) reason = NULL;
+  g_autoptr (GSocketClient) client = g_socket_client_new ();
+  g_socket_client_set_enable_proxy (client, FALSE);
+  g_socket_client_set_timeout (client, 1);
+  g_autoptr (GSocketConnection) connection =
+    g_socket_client_connect_to_uri (client, uri, tls ? 443 : 80, NULL, &reason);
+  return connection == NULL ? g_strdup (reason->message) : NULL;
 }
