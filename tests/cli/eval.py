@@ -224,7 +224,7 @@ def test_refused_classes():
     picture("unnamed/a.png", GREEN)
     refuse(network, work("unnamed"), "unnamed/a.png: nothing says of which class it is", "class0017.jpg")
     refuse(network, folder("hollow"), "hollow: has no pictures")
-    refuse(network, work("nowhere"), "nowhere: no such file")
+    refuse(network, work("nowhere"), "nowhere: no such file or folder, check the path; expected a folder of pictures, or a file that lists them")
     refuse(network, put("lists/empty.txt", "\n"), "names no picture")
     refuse(network, put("lists/half.txt", "picture.png\n"), "half.txt: line 1: expected 'picture,class'", "got 'picture.png'")
     refuse(network, put("lists/lost.txt", "\nlost.png,red\n"), "lost.txt: line 2: '", "lost.png' is not there")

@@ -518,6 +518,11 @@ read_dataset (SlDataset *dataset, const char *path, const char *images, GError *
   const gboolean is_folder = g_file_test (path, G_FILE_TEST_IS_DIR),
                  classes = dataset->kind == SL_TRUTH_CLASSES;
   gboolean good = TRUE;
+  if (!g_file_test (path, G_FILE_TEST_EXISTS))
+    return sl_fail (error, SL_ERROR_OPEN,
+                    "%s: no such file or folder, check the path; expected a folder of pictures, or "
+                    "a file that lists them",
+                    path);
   if (dataset->kind == SL_TRUTH_OBJECTS && !is_folder && g_str_has_suffix (path, ".json"))
     return add_coco (dataset, path, images, error);
   if (!is_folder)
