@@ -222,8 +222,8 @@ sl_key_text_parse (const char *text, gsize length, const char *file, const char 
 {
   if (length > SL_KEY_TEXT_MAX)
     return sl_fail (error, SL_ERROR_LIMIT,
-                    "%s: %" G_GSIZE_FORMAT " bytes; expected at most %" G_GSIZE_FORMAT, file,
-                    length, SL_KEY_TEXT_MAX);
+                    "%s: expected a text file of at most %" G_GSIZE_FORMAT " bytes, got more", file,
+                    SL_KEY_TEXT_MAX);
   Reader reader = {
     .file = file, .at = text, .end = text + length, .repeated = repeated, .entries = entries
   };

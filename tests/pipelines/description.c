@@ -593,7 +593,7 @@ test_sizes (void)
   while (big->len <= SL_KEY_TEXT_MAX)
     g_string_append (big, "# comment\n");
   g_autofree char *path = save ("big.pipeline", big->str);
-  expect_file (path, "expected at most 1048576");
+  expect_file (path, "expected a text file of at most 1048576 bytes, got more");
   g_string_assign (big, "[pipeline]\nlaunch=e");
   while (big->len <= 262144 + 20)
     g_string_append (big, " p=1");
