@@ -3,8 +3,10 @@
  * this process may hide the files. */
 #include <glib/gstdio.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,10 @@
 
 #define MISSING "it cannot read "
 #define SYS_FILES "/sys/devices/system/cpu/possible or /sys/devices/system/cpu/present"
+
+/* Of Linux's asm/prctl.h since 5.16, and AMX's registers among the states of a thread. */
+#define GET_XCOMP_PERM 0x1022
+#define XTILEDATA (G_GUINT64_CONSTANT (1) << 18)
 
 /** Statuses of a child beside 0. */
 enum
@@ -123,6 +129,32 @@ test_start (void)
     g_assert_cmpint (WEXITSTATUS (status), ==, 0);
 }
 
+/* With AMX some versions of XNNPACK give wrong results. The signals of this thread stay as they
+ * were. */
+static void
+test_no_amx (void)
+{
+  g_autoptr (GError) error = NULL;
+  static guint8 memory[1 << 16];
+  const stack_t large = { .ss_sp = memory, .ss_size = sizeof memory };
+  stack_t stack;
+  sigset_t signals, after;
+  g_assert_cmpint (sigaltstack (&large, NULL), ==, 0);
+  g_assert_cmpint (pthread_sigmask (SIG_SETMASK, NULL, &signals), ==, 0);
+  sl_xnn_init (&error);
+  g_assert_no_error (error);
+  g_assert_cmpint (pthread_sigmask (SIG_SETMASK, NULL, &after), ==, 0);
+  for (int i = 1; i < SIGRTMIN; i++)
+    g_assert_cmpint (sigismember (&after, i), ==, sigismember (&signals, i));
+  g_assert_cmpint (sigaltstack (NULL, &stack), ==, 0);
+  g_assert_true (stack.ss_sp == memory && stack.ss_size == sizeof memory);
+#ifdef __x86_64__
+  guint64 permitted = 0;
+  if (syscall (SYS_arch_prctl, GET_XCOMP_PERM, &permitted) == 0)
+    g_assert_cmpuint (permitted & XTILEDATA, ==, 0);
+#endif
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
@@ -131,5 +163,6 @@ TEST_MAIN (int argc, char **argv)
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_problem);
   }
   g_test_add_func ("/xnnpack_start/start", test_start);
+  g_test_add_func ("/xnnpack_start/no-amx", test_no_amx);
   return g_test_run ();
 }

@@ -483,7 +483,7 @@ sl_xnn_init (GError **error)
 {
   static gsize known; /* the status, and one */
   if (g_once_init_enter (&known))
-    g_once_init_leave (&known, (gsize) xnn_initialize (NULL) + 1);
+    g_once_init_leave (&known, (gsize) sl_xnn_start () + 1);
   const enum xnn_status status = (enum xnn_status) (known - 1);
   if (status == xnn_status_success)
     return TRUE;
