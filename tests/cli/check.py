@@ -188,6 +188,23 @@ def test_too_slow():
     has(findings, "advice", "budget", "p: about ", "frames/s will be predicted; more threads, a smaller model, or a larger inference-interval")
 
 
+def test_settings_of_the_start():
+    """Texts that an element refuses when it starts, which check does not let it do."""
+    predict = SOURCE + " ! slpredict name=p model=${model} %s ! sltrack ! "
+    os.makedirs(work("clips"), exist_ok=True)
+    clips = "slrecord name=e location=%s " % work("clips")
+    for about, launch, sentence in (
+            ("e", predict % "" + "slanalyze name=e regions=door ! fakesink", "regions: 'door': expected [zone NAME], [line NAME] or [mask NAME] first"),
+            ("e", SOURCE + " ! slmotion name=e ignore=door ! fakesink", "ignore: 'door': expected [zone NAME]"),
+            ("e", predict % "" + "slredact name=e zones=door ! fakesink", "zones: 'door': expected [zone NAME]"),
+            ("e", predict % "" + clips + "on=entred ! fakesink", "on=entred: unknown event; did you mean 'entered'?"),
+            ("e", predict % "" + clips + "encoder=h264 ! fakesink", "encoder=h264: unknown"),
+            ("p", predict % "inference-region=1,2" + "fakesink", "inference-region=1,2: expected full-frame, roi-list")):
+        has(check(described(launch), status=1), "problem", about, sentence)
+    good = check(described(predict % "inference-region=0,0,10,10" + "slanalyze regions=\"[zone door] points=0,0 1,0 1,1\" ! " + clips + "on=entered ! fakesink"))
+    assert not [f for f in good if f[0] == "problem"], good
+
+
 def test_interval():
     """A model that runs on one of a million frames has the time of a million frames."""
     findings = check(described(SOURCE.replace("25/1", "1000000/1") + " ! slpredict name=p model=${model} inference-interval=1000000 ! application/x-json ! fakesink"))

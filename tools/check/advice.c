@@ -423,6 +423,7 @@ sl_check_advise (GstElement *pipeline, GArray *findings)
     for (guint r = 0; r < G_N_ELEMENTS (rules); r++)
       if (sl_check_is (element, rules[r].factory))
         rules[r].check (element, findings);
+    sl_check_settings (element, findings);
     if (sl_check_is (element, "queue"))
       check_queue (element, elements, findings);
     if (sl_check_is (element, "slinfer"))
