@@ -15,6 +15,7 @@
 #include "plugins/camera/demux.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/limits.h"
+#include "plugins/camera/reach.h"
 #include "plugins/camera/whole.h"
 
 /* Without a model downstream a camera is asked for this much. */
@@ -213,26 +214,12 @@ element_timeout (const SlCameraSettings *settings)
   return settings->connect_timeout > 0 ? (guint) settings->connect_timeout / 1000 + 5 : 0;
 }
 
-/* Cameras are near: no proxy is asked for the way to them, except where the environment names one
- * for HTTP. */
 static gboolean
 probe_port (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
 {
-  if (plan->uri->kind == SL_CAMERA_HTTP
-      && (g_getenv ("http_proxy") != NULL || g_getenv ("https_proxy") != NULL))
-    return TRUE;
-  const gboolean tls = g_str_has_prefix (plan->uri->location, "https://")
-                       || g_str_has_prefix (plan->uri->location, "rtsps://");
   g_autoptr (GError) reason = NULL;
-  g_autoptr (GSocketClient) client = g_socket_client_new ();
-  g_socket_client_set_enable_proxy (client, FALSE);
-  g_socket_client_set_tls (
-    client,
-    tls && plan->settings->tls_verify); /* the elements do not say what they have against it */
-  g_socket_client_set_timeout (client, (guint) MAX (plan->settings->connect_timeout / 1000, 1));
-  g_autoptr (GSocketConnection) connection =
-    g_socket_client_connect_to_uri (client, plan->uri->location, plan->uri->port, cancel, &reason);
-  if (connection != NULL)
+  if (sl_camera_reach (plan->uri->location, plan->uri->port, plan->settings->tls_verify,
+                       (guint) MAX (plan->settings->connect_timeout / 1000, 1), cancel, &reason))
     return TRUE;
   if (g_error_matches (reason, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE))
     sl_fail (

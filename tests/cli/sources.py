@@ -151,8 +151,9 @@ def test_network_timeout():
 def test_unreachable():
     """Why there is no connection, which GStreamer's reader does not say."""
     port = reserve_port()
-    for scheme in ("http", "https"):
-        result = run("predict", "--model", model("brightest_channel.tflite"), "%s://joe:hush@127.0.0.1:%d/x.jpg" % (scheme, port), env=ALONE)
+    for scheme, secret in (("http", "hush"), ("https", "hush"), ("HTTP", "hush"), ("http", "hu@sh")):
+        result = run("predict", "--model", model("brightest_channel.tflite"), "%s://joe:%s@127.0.0.1:%d/x.jpg" % (scheme, secret, port),
+                     env={**ALONE, "http_proxy": ""})
         if "no element that reads" in result.err:
             raise Skip(result.err.strip())
         result.expect(1, "%s://joe:***@127.0.0.1:%d/x.jpg: cannot be read: Could not connect to 127.0.0.1: Connection refused; check the address" % (scheme, port))

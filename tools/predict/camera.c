@@ -2,12 +2,12 @@
 /* slcamera's messages begin with its URI, which the program's own do, too. */
 #include "tools/predict/camera.h"
 
-#include <gio/gio.h>
 #include <string.h>
 
 #include "core/base/redact.h"
 #include "sightline/error.h"
 #include "plugins/camera/messages.h"
+#include "plugins/camera/reach.h"
 #include "plugins/elements.h"
 
 GstElement *
@@ -55,15 +55,13 @@ sl_camera_failed_attempt (GstMessage *message)
 char *
 sl_camera_unreachable (const char *uri)
 {
-  const gboolean tls = g_str_has_prefix (uri, "https://");
-  if ((!tls && !g_str_has_prefix (uri, "http://")) || g_getenv ("http_proxy") != NULL
-      || g_getenv ("https_proxy") != NULL)
+  const char *scheme = g_uri_peek_scheme (uri);
+  const gboolean https = g_strcmp0 (scheme, "https") == 0;
+  if (!https && g_strcmp0 (scheme, "http") != 0)
     return NULL;
   g_autoptr (GError) reason = NULL;
-  g_autoptr (GSocketClient) client = g_socket_client_new ();
-  g_socket_client_set_enable_proxy (client, FALSE);
-  g_socket_client_set_timeout (client, 1);
-  g_autoptr (GSocketConnection) connection =
-    g_socket_client_connect_to_uri (client, uri, tls ? 443 : 80, NULL, &reason);
-  return connection == NULL ? g_strdup (reason->message) : NULL;
+  g_autofree char *place = sl_redact_uri (uri, NULL); /* the reason may repeat what is in it */
+  return sl_camera_reach (place, https ? 443 : 80, TRUE, 1, NULL, &reason)
+           ? NULL
+           : g_strdup (reason->message);
 }

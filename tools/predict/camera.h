@@ -14,8 +14,7 @@ char *sl_camera_note (const GError *said, const char *uri);
 /** sl_camera_failed_attempt: (transfer full) (nullable): what went wrong, where @message tells of
  * an attempt that failed. */
 GError *sl_camera_failed_attempt (GstMessage *message);
-/** sl_camera_unreachable: (transfer full) (nullable): why no connection to the server of the
- * address
- * @uri comes about, of which GStreamer's reader has not said why it failed; NULL for other than
- * http:// and https://, with a proxy, and where there is a connection. It waits for a second. */
+/** sl_camera_unreachable: (transfer full) (nullable): why no connection to the server of @uri comes
+ * about, which GStreamer's reader has not said; NULL for other than http:// and https://, and where
+ * there is a connection: sl_camera_reach(), for a second. */
 char *sl_camera_unreachable (const char *uri);
