@@ -60,8 +60,8 @@ derive (unsigned int features)
  * Rapids. Which of their AVX-512 units a processor has, no instruction tells. */
 static const unsigned int wide_models[] = { 0x6a, 0x6c, 0x8f, 0xcf, 0xad, 0xae };
 
-bool
-sl_cpu_multiplies_wide (void)
+static bool
+detect_wide (void)
 {
   unsigned int eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid (0, &eax, &ebx, &ecx, &edx) == 0 || ebx != signature_INTEL_ebx
@@ -128,8 +128,8 @@ detect (void)
 #endif
 
 #ifndef __x86_64__
-bool
-sl_cpu_multiplies_wide (void)
+static bool
+detect_wide (void)
 {
   return false;
 }
@@ -283,4 +283,13 @@ bool
 sl_cpu_computes_halves (void)
 {
   return sl_cpu_may_use (SL_CPU_LEVEL_DOTPROD, SL_CPU_NEON | SL_CPU_FP16);
+}
+
+bool
+sl_cpu_multiplies_wide (void)
+{
+  static gsize known; /* the answer, and one: a virtual machine traps each question */
+  if (g_once_init_enter (&known))
+    g_once_init_leave (&known, (gsize) detect_wide () + 1);
+  return known == 2;
 }
