@@ -105,7 +105,7 @@ def test_check():
     assert any(kind == "fact" and text.startswith("kept: 5 frames/s promised need ") and text.endswith(" of 1 cores") for kind, text in found), found
     assert not [text for kind, text in found if kind == "advice"], found
     found = findings(describe("slow", "[budget]\nrate=60\ncores=1\n"))
-    assert ("advice", "slow: 60 frames/s promised, but the source sends 30; promise 30") in found, found
+    assert ("advice", "slow: 60 frames/s promised, but the model gets 30; promise 30") in found, found
     assert any(text.startswith("slow: 33.3 ms between frames at 30 frames/s; ") for _, text in found), found  # by the name of its slpredict
     launch = " ".join(FRAMES.replace("30/1", "120/1") + " ! slpredict name=%s ! fakesink" % name for name in ("gate", "yard"))  # the code finder
     path = write("much.pipeline", ("[pipeline]\nlaunch=%s\n[budget]\nrate=120\ncores=0.1\n[budget gate]\npriority=3\n" % launch).encode())
@@ -116,7 +116,7 @@ def test_check():
     launch = "videotestsrc ! video/x-raw,format=RGB,width=320,height=240,framerate=500/1 ! slpredict name=gate ! fakesink"
     path = write("more.pipeline", ("[pipeline]\nlaunch=%s\n[budget]\nrate=1000\ncores=0.1\n" % launch).encode())
     advice = [text for kind, text in findings(path) if kind == "advice"]
-    assert advice[0] == "gate: 1000 frames/s promised, but the source sends 500; promise 500", advice
+    assert advice[0] == "gate: 1000 frames/s promised, but the model gets 500; promise 500", advice
     assert re.match(r"promises need .* cores \(gate at the 500 frames/s that its source sends\), the budget has 0.1; expected frames/s: gate ", advice[1]), advice
 
 

@@ -203,6 +203,11 @@ def test_settings_of_the_start():
         has(check(described(launch), status=1), "problem", about, sentence)
     good = check(described(predict % "inference-region=0,0,10,10" + "slanalyze regions=\"[zone door] points=0,0 1,0 1,1\" ! " + clips + "on=entered ! fakesink"))
     assert not [f for f in good if f[0] == "problem"], good
+    coded = "appsrc caps=video/x-h264,stream-format=byte-stream,alignment=au,width=16,height=16,framerate=25/1 ! e.encoded"
+    findings = check(described(predict % "" + clips + "encoder=nosuch ! fakesink " + coded))
+    assert not [f for f in findings if "nosuch" in f[2]], findings
+    if subprocess.run(["gst-inspect-1.0", "--exists", "slrestream"]).returncode == 0:
+        has(check(described(predict % "" + "slrestream name=e encoder=nosuch"), status=1), "problem", "e", "encoder=nosuch: unknown")
 
 
 def test_interval():

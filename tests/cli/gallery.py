@@ -239,8 +239,8 @@ def test_check():
     launched = lambda properties: chain("sltrack appearance=%s appearance-settings=\"mean=127.5 std=127.5\"" % model("looks.onnx"), properties)
     for make, words, sentence in (
             (launched, "keep=7d", "no file: set location=FILE, such as location=people.gallery"),
-            (lambda words: chain("sltrack", words), "location=a keep=7d", "no embeddings come to it; set appearance=MODEL of the sltrack before it"),
-            (lambda words: chain("identity", words), "location=a keep=7d", "no embeddings come to it"),
+            (lambda words: chain("sltrack", words), "location=a keep=7d", "gets no embeddings; expected sltrack appearance=MODEL before it"),
+            (lambda words: chain("identity", words), "location=a keep=7d", "gets no embeddings; expected sltrack appearance=MODEL before it"),
             (launched, "location=a", "keep: missing, and nothing is stored that no rule erases; set keep=7d"),
             (launched, "location=a keep=ever", "keep: expected a time after which people are erased"),
             (launched, "location=%s keep=7d" % work("none/a"), "No such file or directory; expected a folder in which the file of a gallery can be made"),

@@ -179,17 +179,6 @@ has_live_source (GPtrArray *elements)
   return FALSE;
 }
 
-/* slpredict looks after its queue itself. */
-static gboolean
-is_inside (GstElement *element, const char *factory)
-{
-  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
-  const gboolean inside =
-    parent != NULL && GST_IS_ELEMENT (parent) && sl_check_is (GST_ELEMENT (parent), factory);
-  gst_clear_object (&parent);
-  return inside;
-}
-
 static void
 check_queue (GstElement *element, GPtrArray *elements, GArray *findings)
 {
@@ -202,8 +191,8 @@ check_queue (GstElement *element, GPtrArray *elements, GArray *findings)
     sl_findings_add (
       findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
       "unbounded: it grows until memory ends when what follows is too slow; set max-size-buffers");
-  else if (leaky == 0 && !is_inside (element, "slpredict") && has_live_source (elements)
-           && leads_to_model (element, elements))
+  else if (leaky == 0 && sl_check_predict (element) == NULL /* which looks after its queue itself */
+           && has_live_source (elements) && leads_to_model (element, elements))
     sl_findings_add (
       findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
       "before a model, behind a camera: when the model is too slow its frames grow old; for the "

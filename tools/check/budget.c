@@ -41,14 +41,6 @@ predict_frames (GstElement *normalize, gboolean *assumed)
   return sl_check_fixate (caps);
 }
 
-/* Whether @infer is a part of an slpredict, which gives live models the newest frame by itself. */
-static gboolean
-is_bin (GstElement *infer)
-{
-  GstObject *parent = GST_OBJECT_PARENT (infer);
-  return parent != NULL && sl_check_is (GST_ELEMENT (parent), "slpredict");
-}
-
 /* @ms: between two frames that the model runs on, one of @interval of the source. */
 static void
 report_budget (GstElement *infer, const char *about, gint interval, gdouble ms, gdouble used,
@@ -61,9 +53,10 @@ report_budget (GstElement *infer, const char *about, gint interval, gdouble ms, 
                    ms, 1000 / ms, part, 100 * used / ms);
   if (used <= ms || promised)
     return;
-  const char *third = is_bin (infer) ? "larger inference-interval"
-                                     : "leaky queue before slnormalize so that those are the "
-                                       "newest";
+  /* An slpredict gives live models the newest frame by itself. */
+  const char *third = sl_check_predict (infer) != NULL
+                        ? "larger inference-interval"
+                        : "leaky queue before slnormalize so that those are the newest";
   sl_findings_add (findings, SL_FINDING_ADVICE, "budget",
                    "%s: about %.3g of %.3g frames/s will be predicted; more threads, a smaller "
                    "model, or a %s",

@@ -165,3 +165,13 @@ sl_check_elements (GstElement *pipeline)
   collect (GST_BIN (pipeline), elements);
   return elements;
 }
+
+GstElement *
+sl_check_predict (GstElement *element)
+{
+  GstObject *parent = GST_OBJECT_PARENT (element); /* nobody takes the pipeline apart meanwhile */
+  return parent != NULL && GST_IS_ELEMENT (parent)
+             && sl_check_is (GST_ELEMENT (parent), "slpredict")
+           ? GST_ELEMENT (parent)
+           : NULL;
+}

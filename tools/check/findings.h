@@ -40,6 +40,8 @@ gboolean sl_check_is (GstElement *element, const char *factory);
 GstElement *sl_check_upstream (GstElement *element, gboolean skip);
 /** sl_check_go_up: *@element (transfer full), which is there, becomes the one before it. */
 void sl_check_go_up (GstElement **element, gboolean skip);
+/** sl_check_predict: (transfer none) (nullable): the slpredict that @element is a part of. */
+GstElement *sl_check_predict (GstElement *element);
 /** sl_check_elements: (transfer full): of GstElement, every element of @pipeline that is no bin,
  * and slcamera, sources first as far as possible. */
 GPtrArray *sl_check_elements (GstElement *pipeline);

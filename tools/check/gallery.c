@@ -140,10 +140,8 @@ sl_check_gallery (GstElement *element, GArray *findings)
     return;
   gboolean looks;
   const char *model = find_model (element, &looks);
-  if (!looks) {
-    PROBLEM ("no embeddings come to it; set appearance=MODEL of the sltrack before it");
-    return;
-  }
+  if (!looks)
+    PROBLEM ("gets no embeddings; expected sltrack appearance=MODEL before it");
   const gboolean there = g_file_test (settings.location, G_FILE_TEST_EXISTS);
   g_autofree char *file =
     (there ? describe_file : describe_place) (element, &settings, model, findings);

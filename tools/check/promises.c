@@ -121,7 +121,7 @@ sl_check_promises (const GArray *promises, GArray *findings)
                      promise->rate, promise->rate * promise->cost, sl_budget_cores ());
     if (is_slow (promise))
       sl_findings_add (findings, SL_FINDING_ADVICE, "budget",
-                       "%s: %.4g frames/s promised, but the source sends %.4g; promise %.4g",
+                       "%s: %.4g frames/s promised, but the model gets %.4g; promise %.4g",
                        promise->name, promise->rate, promise->fps, promise->fps);
   }
   judge (promises, findings);

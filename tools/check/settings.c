@@ -41,11 +41,10 @@ read_triggers (const char *text, GError **error)
   return good;
 }
 
-/* None is needed while the camera's own stream is recorded. */
 static gboolean
 read_encoder (const char *text, GError **error)
 {
-  return text == NULL || *text == '\0' || sl_encoder_choose (text, error) != NULL;
+  return sl_encoder_choose (text, error) != NULL;
 }
 
 static gboolean
@@ -61,30 +60,31 @@ static const struct
   const char *factory, *property;
   gboolean (*read) (const char *, GError **);
 } texts[] = {
-  { "slanalyze", "regions", read_regions }, { "slmotion", "ignore", read_ignored },
-  { "slredact", "zones", read_hidden },     { "slrecord", "on", read_triggers },
-  { "slrecord", "encoder", read_encoder },  { "slpredict", "inference-region", read_part },
+  { "slanalyze", "regions", read_regions },       { "slmotion", "ignore", read_ignored },
+  { "slredact", "zones", read_hidden },           { "slrecord", "on", read_triggers },
+  { "slrecord", "encoder", read_encoder },        { "slrestream", "encoder", read_encoder },
+  { "slpredict", "inference-region", read_part },
 };
 
-/* (transfer none): the slpredict that @element is the first part of, else @element. */
-static GstElement *
-whole_of (GstElement *element)
+/* Whether @element records a stream that is encoded already, and needs no encoder. */
+static gboolean
+records_coded (GstElement *element)
 {
-  GstObject *parent = GST_OBJECT_PARENT (element);
-  return sl_check_is (element, "slnormalize") && parent != NULL
-             && sl_check_is (GST_ELEMENT (parent), "slpredict")
-           ? GST_ELEMENT (parent)
-           : element;
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "encoded");
+  return pad != NULL && sl_check_is (element, "slrecord");
 }
 
 void
 sl_check_settings (GstElement *element, GArray *findings)
 {
-  element = whole_of (element);
+  GstElement *predict = sl_check_is (element, "slnormalize") ? sl_check_predict (element) : NULL;
+  if (predict != NULL) /* once, by its first part */
+    element = predict;
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
     g_autofree char *text = NULL;
     g_autoptr (GError) error = NULL;
-    if (!sl_check_is (element, texts[i].factory))
+    if (!sl_check_is (element, texts[i].factory)
+        || (texts[i].read == read_encoder && records_coded (element)))
       continue;
     g_object_get (element, texts[i].property, &text, NULL);
     if (!texts[i].read (text, &error))
