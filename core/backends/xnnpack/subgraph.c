@@ -563,12 +563,22 @@ scales_fit (const SlGraph *graph, const SlNode *node)
 }
 
 /* XNNPACK fuses limits alone. */
+/* Whether XNNPACK may compute @node with AMX, and wrongly: start.c. */
+static gboolean
+is_amx (const SlGraph *graph, const SlNode *node)
+{
+  return sl_xnn_has_amx ()
+         && (node->op == SL_OP_CONV_2D || node->op == SL_OP_FULLY_CONNECTED
+             || node->op == SL_OP_TRANSPOSE_CONV)
+         && sl_node_output (graph, node, 0)->dtype != SL_DTYPE_F32;
+}
+
 gboolean
 sl_xnn_supports (const SlGraph *graph, const SlNode *node)
 {
   Builder builder;
   if (rows[node->op].n_inputs == 0 || sl_activation_is_curve (sl_node_fused_activation (node))
-      || !scales_fit (graph, node))
+      || !scales_fit (graph, node) || is_amx (graph, node))
     return FALSE;
   enum xnn_status status = builder_init (&builder, graph, 0);
   if (status == xnn_status_success)

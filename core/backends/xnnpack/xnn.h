@@ -17,6 +17,8 @@ struct xnn_runtime;
 gboolean sl_xnn_init (GError **error);
 /** sl_xnn_start: xnn_initialize() without AMX; an enum xnn_status. */
 int sl_xnn_start (void);
+/** sl_xnn_has_amx: whether the process had AMX before, so that XNNPACK may use it. */
+gboolean sl_xnn_has_amx (void);
 /** sl_xnn_start_problem: (transfer full): why XNNPACK does not start: the files it cannot read
  * below @root, "" but in tests, on an
  *  @arm processor or another; where it can read them, what its status says, @otherwise. */
