@@ -56,9 +56,9 @@ derive (unsigned int features)
 }
 
 #if defined(__x86_64__)
-/* Models of family 6, all servers of Intel: Ice Lake, Sapphire Rapids, Emerald Rapids, Granite
- * Rapids. Which of their AVX-512 units a processor has, no instruction tells. */
-static const unsigned int wide_models[] = { 0x6a, 0x6c, 0x8f, 0xcf, 0xad, 0xae };
+/* Models of family 6, Intel's servers with two units of AVX-512: Ice Lake, Sapphire, Emerald and
+ * Granite Rapids. CPUID does not tell the number of units, and older models have one or two. */
+static const unsigned int wide_models[] = { 0x6a, 0x8f, 0xcf, 0xad, 0xae };
 
 static bool
 detect_wide (void)

@@ -134,9 +134,10 @@ check_window (TsProgram *program, const TsPacked *p, const LowerValue *x, const 
       return FALSE;
     }
   if (x->rank != 4 || w->rank != 4)
-    ts_refuse (program, SL_ERROR_UNSUPPORTED,
-               "its input and weights have %u and %u dimensions; expected 3 or 4, and as many",
-               x->rank, w->rank);
+    ts_refuse (
+      program, SL_ERROR_UNSUPPORTED,
+      "its input and weights have %u and %u dimensions; expected 3 or 4, the same number for both",
+      x->rank, w->rank);
   return !ts_failed (program);
 }
 

@@ -28,7 +28,7 @@ def describe(name, launch, more=""):
 def test_usage():
     run("run").expect(2, "expected at least one FILE")
     run("run", "--set", "x", "a.pipeline").expect(2, "--set: expected NAME=VALUE, got 'x'")
-    run("run", "--dot", work("nowhere"), "a.pipeline").expect(2, "--dot: expected a folder that is there, got '" + work("nowhere"))
+    run("run", "--dot", work("nowhere"), "a.pipeline").expect(2, "--dot: expected an existing folder, got '" + work("nowhere"))
     run("run", work("missing.pipeline")).expect(1, work("missing.pipeline") + ": no such file")
     run("run", harness.WORK.name).expect(1, "expected a pipeline description, got a directory")
     assert "--stats" in run("run", "--help").expect(0).out

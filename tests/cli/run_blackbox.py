@@ -47,7 +47,7 @@ def wait_for_frames(n):
 
 
 def test_usage():
-    run("run", "--blackbox", work("nowhere"), "a.pipeline").expect(2, "--blackbox: expected a folder that is there, got '" + work("nowhere"))
+    run("run", "--blackbox", work("nowhere"), "a.pipeline").expect(2, "--blackbox: expected an existing folder, got '" + work("nowhere"))
     running = Running(describe("without", FRAMES + " ! " + MODEL + " ! fakesink"))
     running.wait_for("running")
     running.child.send_signal(signal.SIGUSR1)

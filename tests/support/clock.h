@@ -12,7 +12,8 @@
 typedef enum
 {
   SL_CLOCK_RUNS,  /* as without this file */
-  SL_CLOCK_JUMPS, /* stands still; a wait until a time ends at once, and then it is that time */
+  SL_CLOCK_JUMPS, /* stands still; g_cond_wait_until() returns at once and sets it to its end time;
+                     for one thread */
   SL_CLOCK_STANDS /* a wait until a time ends when its condition is signalled, and never otherwise:
                      the test fails where nothing signals it */
 } SlClock;

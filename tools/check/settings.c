@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Texts in properties that elements read when they start, which `sightline check` does not let them
- * do: a start makes files and listens at ports. Each is read here as the element reads it.
+ * Properties that elements parse when they start. `sightline check` does not start elements,
+ * because a start makes files and listens at ports. Each is parsed here as the element does it.
  */
 #include "plugins/record/encoder.h"
 #include "plugins/record/triggers.h"

@@ -506,10 +506,9 @@ run_run (int argc, char **argv)
     return sl_options_usage (
       "run", "expected at least one FILE: a pipeline description (docs/pipelines.md)");
   if (options.dot != NULL && !g_file_test (options.dot, G_FILE_TEST_IS_DIR))
-    return sl_options_usage ("run", "--dot: expected a folder that is there, got '%s'",
-                             options.dot);
+    return sl_options_usage ("run", "--dot: expected an existing folder, got '%s'", options.dot);
   if (options.black_box != NULL && !g_file_test (options.black_box, G_FILE_TEST_IS_DIR))
-    return sl_options_usage ("run", "--blackbox: expected a folder that is there, got '%s'",
+    return sl_options_usage ("run", "--blackbox: expected an existing folder, got '%s'",
                              options.black_box);
   if (!read_stop_timeout (options.stop_timeout, &stop_ms))
     return sl_options_usage ("run", "--stop-timeout: expected a time of 100ms..10min, got '%s'",

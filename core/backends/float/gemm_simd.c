@@ -69,7 +69,7 @@ typedef struct
   gsize step;
 } Ahead;
 
-/* @rows rows from @first on, of a tile of @all. @far: @tile is of Ahead. */
+/* @rows rows from @first on, of a tile of @all. @far: @tile points into an Ahead. */
 static inline __attribute__ ((always_inline)) void
 multiply_rows (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile,
                gfloat *c, gsize c_stride, const gint first, const gint rows, const gint all,

@@ -16,7 +16,7 @@
 /* Adding up the lanes of a register takes as long as this many multiplications. */
 #define DEEP_END 6
 /* How much longer a lesser instruction set takes for as many multiply-adds, because it moves more
- * operands; and where it has half the multiply-adds of a cycle. */
+ * operands; LESSER_HALF if it does half as many multiply-adds in a cycle. */
 #define LESSER 1.1
 #define LESSER_HALF 1.9
 #define LESSER_DEPTHWISE 1.35
@@ -36,8 +36,8 @@
 #define TILES_MOST (SL_HALF_MOST / 3)
 /* Tiles of each thread's rows where work is shared out by rows. */
 #define MIN_TILES 2
-/* Tiles of rows of a work item, and those of a layer that is one item. Few rows that are left would
- * wait for weights. */
+/* Tiles of rows of a work item, and those of a layer that is one item. A few remaining rows would
+ * read all weights again. */
 #define TILES 8
 #define MOST_TILES 10
 /* So few rows that bringing weights takes as long as multiplying by them. */

@@ -194,7 +194,8 @@ looks_ahead (const SlFloatLayer *layer, const Piece *piece)
          && !layer->tiles.deep;
 }
 
-/* A tile but the first of @tiles, which brings its part of them. */
+/* A tile behind the first of @tiles. It prefetches about its share of the next chunk's weights;
+ * where there are fewer than four tiles, not all of them. */
 static void
 multiply_ahead (const SlFloatLayer *layer, const Piece *piece, gint32 tile, gint32 tiles,
                 const SlFloatRows *rows, gfloat *c)
