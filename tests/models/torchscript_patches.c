@@ -590,7 +590,7 @@ test_packed_refused (void)
     { "3, 2, 1, 1", "conv2d_prepack(w, None, [], [0, 0], [1, 1], 1)", SL_ERROR_FORMAT,
       "0 numbers; expected 1 or 2" },
     { "3, 2, 1, 1, 1", "conv2d_prepack(w, None, [1, 1], [0, 0], [1, 1], 1)", SL_ERROR_UNSUPPORTED,
-      "its input and weights have 4 and 5 dimensions; expected 3 or 4, and as many" },
+      "its input and weights have 4 and 5 dimensions; expected 3 or 4, the same number for both" },
     { "2, 2, 1, 1", "conv_transpose2d_prepack(w, None, [1, 1], [9, 0], [0, 0], [1, 1], 1)",
       SL_ERROR_SHAPE, "its result has -15 rows or columns; expected 1 to 32767" },
     { "3, 2, 1, 1", "conv_transpose2d_prepack(w, None, [1, 1], [0, 0], [0, 0], [1, 1], 1)",
