@@ -77,6 +77,21 @@ test_factors (void)
   expect_count (&source, MOST / 2); /* three of five, of which one of two in the first is zero */
 }
 
+/* A layer's packed bytes, by those of its @n weights. Clears @check. */
+static double
+share_of (Check *check, SlOpType op, const gint32 *inputs, const SlOpParams *params, gsize n)
+{
+  g_autoptr (GError) error = NULL;
+  SlSessionStats stats;
+  check_node (check, op, inputs, 3, check_output (check, SL_DTYPE_F32, 0, 0), params);
+  check_prepare (check);
+  g_autoptr (SlSession) session = sl_session_new (check->graph, 1, &error);
+  g_assert_no_error (error);
+  sl_session_stats (session, &stats);
+  check_clear (check);
+  return (double) stats.packed_bytes / (double) (n * sizeof (gfloat));
+}
+
 /* Of a convolution of three by three, packed, by bytes of the model's. @steps: its activations are
  * rounded to 8 bits */
 static double
@@ -89,9 +104,7 @@ packed_share (gint32 size, gint32 channels, gboolean steps)
                                           .dilation_h = 1,
                                           .dilation_w = 1,
                                           .padding = SL_PADDING_SAME } };
-  g_autoptr (GError) error = NULL;
   g_autofree gfloat *weights = g_new (gfloat, n);
-  SlSessionStats stats;
   Check check;
   for (gsize i = 0; i < n; i++)
     weights[i] = (gfloat) (i % 11) + 1;
@@ -103,13 +116,7 @@ packed_share (gint32 size, gint32 channels, gboolean steps)
           : x,
     check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights), -1
   };
-  check_node (&check, SL_OP_CONV_2D, inputs, 3, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
-  check_prepare (&check);
-  g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
-  g_assert_no_error (error);
-  sl_session_stats (session, &stats);
-  check_clear (&check);
-  return (double) stats.packed_bytes / (double) (n * sizeof weights[0]);
+  return share_of (&check, SL_OP_CONV_2D, inputs, &params, n);
 }
 
 /* Winograd's matrices are 16/9 of the weights, or 36/9: large ones are not made for few tiles. */
@@ -133,9 +140,7 @@ dense_share (gint32 channels)
   const gint32 x_dims[2] = { 100, 144 }, w_dims[2] = { channels, 144 };
   const SlOpParams params = { .fully_connected = { .activation = SL_ACTIVATION_NONE } };
   const gsize n = (gsize) channels * 144;
-  g_autoptr (GError) error = NULL;
   g_autofree gfloat *weights = g_new (gfloat, n);
-  SlSessionStats stats;
   Check check;
   check_init (&check, 1);
   check_random (&check, SL_DTYPE_F32, n, weights);
@@ -143,14 +148,7 @@ dense_share (gint32 channels)
     check_input (&check, SL_DTYPE_F32, 2, x_dims, 0, 0),
     check_constant (&check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, weights), -1
   };
-  check_node (&check, SL_OP_FULLY_CONNECTED, inputs, 3, check_output (&check, SL_DTYPE_F32, 0, 0),
-              &params);
-  check_prepare (&check);
-  g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
-  g_assert_no_error (error);
-  sl_session_stats (session, &stats);
-  check_clear (&check);
-  return (double) stats.packed_bytes / (double) (n * sizeof weights[0]);
+  return share_of (&check, SL_OP_FULLY_CONNECTED, inputs, &params, n);
 }
 
 /* 24 channels are three registers of 8 lanes, or two of 16 with 8 unused lanes. The latter are
