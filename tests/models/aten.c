@@ -146,8 +146,9 @@ tensor_of (const char *dims, SlDtype dtype)
   return tensor;
 }
 
-/* An argument: None as -, a number, 'text', true or false, a list as [a;b], a tensor of floats as
- * x:DIMS, of truth values as b:, of whole numbers as i:, a quantised one as q:. */
+/* An argument of an operator. - is None, and [a;b] is a list. x:DIMS is a tensor of floats, b:DIMS
+ * of bool, i:DIMS of int64, and q:DIMS is quantised. Numbers, 'text', true and false stand for
+ * themselves. */
 static TsValue
 value_of (Traced *t, const char *text)
 {

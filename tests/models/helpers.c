@@ -167,3 +167,18 @@ load_skipping_with_info (SlTfliteWriter *writer, const char *info, const SlModel
   return load_with_options (writer, info, overrides,
                             &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, error);
 }
+
+GError *
+refused_onnx (const SlOnnxWriter *writer, const char *shapes)
+{
+  const SlModelLoadOptions options = { .input_shape = shapes };
+  GError *error = NULL;
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  g_autofree char *path =
+    write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  g_assert_null (sl_model_load_with (path, NULL, &options, &error));
+  g_test_message ("%s", error->message);
+  g_assert_nonnull (strstr (error->message, path));
+  sl_tflite_remove_temp (path);
+  return error;
+}

@@ -9,6 +9,7 @@
 #include "sightline/error.h"
 #include "models/model.h"
 #include "models/reader.h"
+#include "tests/support/onnx_writer.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/tflite_writer.h"
 
@@ -16,6 +17,9 @@
  * ends them. Clears it. */
 void expect_error (GError **error, SlError code, ...) G_GNUC_NULL_TERMINATED;
 
+/** refused_onnx: (transfer full): why the file of @writer does not load with @shapes (nullable) of
+ * its inputs. The message must name the file. */
+GError *refused_onnx (const SlOnnxWriter *writer, const char *shapes);
 /** load_bounded: (nullable): loads @path, which must take less than a second and 64 MiB beside the
  * file. */
 SlModel *load_bounded (const char *path, GError **error);
