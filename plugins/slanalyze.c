@@ -21,6 +21,7 @@
 #include "plugins/meta/seen_event.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_analyze_debug);
 #define GST_CAT_DEFAULT sl_analyze_debug
@@ -424,22 +425,38 @@ sl_analyze_sink_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (sl_analyze_parent_class)->sink_event (base, event);
 }
 
+static SlRegions *
+read_regions (SlAnalyze *self, GError **error)
+{
+  GST_OBJECT_LOCK (self);
+  g_autofree char *text = g_strdup (self->regions != NULL ? self->regions : "");
+  GST_OBJECT_UNLOCK (self);
+  SlRegions *regions = sl_regions_parse (text, error);
+  if (regions == NULL)
+    g_prefix_error (error, "regions: ");
+  return regions;
+}
+
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  g_autoptr (SlRegions) regions = read_regions ((SlAnalyze *) element, error);
+  return regions != NULL;
+}
+
 static gboolean
 sl_analyze_start (GstBaseTransform *base)
 {
   SlAnalyze *self = (SlAnalyze *) base;
   g_autoptr (GError) error = NULL;
+  SlRegions *regions = read_regions (self, &error);
+  if (regions == NULL)
+    return sl_element_report_settings (GST_ELEMENT (self), error);
   GST_OBJECT_LOCK (self);
-  g_autofree char *text = g_strdup (self->regions != NULL ? self->regions : "");
   const SlAnalyzerSettings settings = self->settings;
   const gint keep_tracks = self->keep_tracks;
   self->redrawn = FALSE;
   GST_OBJECT_UNLOCK (self);
-  SlRegions *regions = sl_regions_parse (text, &error);
-  if (regions == NULL) {
-    g_prefix_error (&error, "regions: ");
-    return sl_element_report_settings (GST_ELEMENT (self), error);
-  }
   g_mutex_lock (&self->lock);
   self->analyzer = sl_analyzer_new (regions, &settings);
   self->tracks = keep_tracks > 0 ? sl_tracks_new ((guint) keep_tracks) : NULL;
@@ -522,6 +539,7 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
   g_signal_new_class_handler ("preview", G_TYPE_FROM_CLASS (klass),
                               G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (preview), NULL, NULL,
                               NULL, GST_TYPE_STRUCTURE, 1, G_TYPE_STRING);
+  sl_element_class_set_check (element_class, check_settings);
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline analytics", "Filter/Analyzer/Video",

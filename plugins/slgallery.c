@@ -17,6 +17,7 @@
 #include "plugins/base/describe.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 #include "plugins/gallery/portrait.h"
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/meta/predictions.h"
@@ -165,7 +166,7 @@ find_name (GstElement *element)
 
 /* The rules, and a location: all that can be refused before there are frames. */
 static gboolean
-check_settings (SlGalleryElement *self, SlIdentityRules *rules, GError **error)
+read_settings (SlGalleryElement *self, SlIdentityRules *rules, GError **error)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   *rules = (SlIdentityRules){ 0, (guint) self->most, self->threshold, self->margin };
@@ -179,14 +180,22 @@ check_settings (SlGalleryElement *self, SlIdentityRules *rules, GError **error)
                     "such as keep=7d");
   const SlIdentityUse use = { .share = self->share, .machine = (guint) self->machine };
   return sl_identity_rules_keep (self->keep, &rules->keep, error)
+         && (self->paths == NULL || sl_identity_paths_check (self->paths, error))
          && sl_identity_share_check (&use, error);
+}
+
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  SlIdentityRules rules;
+  return read_settings ((SlGalleryElement *) element, &rules, error);
 }
 
 static gboolean
 open_gallery (SlGalleryElement *self, const char *hash, guint length, GError **error)
 {
   SlIdentityRules rules;
-  if (!check_settings (self, &rules, error))
+  if (!read_settings (self, &rules, error))
     return FALSE;
   GST_OBJECT_LOCK (self);
   g_autofree char *path = g_strdup (self->location), *key_file = g_strdup (self->key_file),
@@ -433,12 +442,11 @@ sl_gallery_element_start (GstBaseTransform *base)
 {
   SlGalleryElement *self = (SlGalleryElement *) base;
   g_autoptr (GError) error = NULL;
-  SlIdentityRules rules;
   self->length = 0;
   self->told = 0;
   self->frame = 0;
   self->refused = FALSE;
-  return check_settings (self, &rules, &error)
+  return check_settings (GST_ELEMENT (self), &error)
          || sl_element_report_settings (GST_ELEMENT (self), error);
 }
 
@@ -475,6 +483,7 @@ sl_gallery_element_class_init (SlGalleryClass *klass)
   GST_DEBUG_CATEGORY_INIT (sl_gallery_element_debug, "slgallery", 0, "people across cameras");
   object_class->finalize = sl_gallery_element_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  sl_element_class_set_check (element_class, check_settings);
   object_class->get_property = sl_gallery_element_get_property;
   g_object_class_install_property (
     object_class, PROP_STATS,

@@ -13,6 +13,7 @@
 #include "plugins/base/describe.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 #include "plugins/motion/background.h"
 #include "plugins/motion/ignored.h"
 #include "plugins/motion/luma.h"
@@ -208,16 +209,26 @@ sl_motion_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   return TRUE;
 }
 
+/* The zones of the property ignore. */
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  SlMotion *self = (SlMotion *) element;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *text = g_strdup (self->ignore);
+  GST_OBJECT_UNLOCK (self);
+  return sl_ignored_set (&self->ignored, text, "ignore", error);
+}
+
 static gboolean
 sl_motion_start (GstBaseTransform *base)
 {
   SlMotion *self = (SlMotion *) base;
   g_autoptr (GError) error = NULL;
   GST_OBJECT_LOCK (self);
-  g_autofree char *text = g_strdup (self->ignore);
   self->frames = self->moving_frames = self->relearnt = 0;
   GST_OBJECT_UNLOCK (self);
-  if (!sl_ignored_set (&self->ignored, text, "ignore", &error))
+  if (!check_settings (GST_ELEMENT (self), &error))
     return sl_element_report_settings (GST_ELEMENT (self), error);
   forget (self);
   self->moved = self->refused = FALSE;
@@ -251,6 +262,7 @@ sl_motion_class_init (SlMotionClass *klass)
       "Since the start, as a structure: frames, moving (frames with a region) and "
       "relearnt (frames of another light, after which the background began anew) "
       "(uint64)"));
+  sl_element_class_set_check (element_class, check_settings);
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline motion detector", "Filter/Analyzer/Video",

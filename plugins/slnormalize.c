@@ -27,6 +27,7 @@
 #include "plugins/tensor/normalize_spec.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 #include "plugins/tensor/frame_parts.h"
 #include "plugins/tensor/maker.h"
 #include "plugins/tensor/caps.h"
@@ -686,6 +687,18 @@ sl_normalize_decide_allocation (GstBaseTransform *base, GstQuery *query)
   return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->decide_allocation (base, query);
 }
 
+/* Without the frames and the model, which are not known yet. */
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  SlNormalize *self = (SlNormalize *) element;
+  GST_OBJECT_LOCK (self);
+  const gboolean good = sl_video_part_check_direction (self->settings.direction, error)
+                        && sl_frame_parts_divide (&self->parts, error);
+  GST_OBJECT_UNLOCK (self);
+  return good && sl_frame_parts_start (&self->parts, self, error);
+}
+
 static gboolean
 sl_normalize_start (GstBaseTransform *base)
 {
@@ -749,6 +762,7 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   g_autoptr (GstCaps) frames = frame_caps ();
   gst_element_class_add_pad_template (
     element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, frames));
+  sl_element_class_set_check (element_class, check_settings);
   sl_element_class_pads (element_class, NULL, SL_TENSOR_TEMPLATE_CAPS);
   sl_element_class_describe (
     element_class, "Sightline normalizer", "Filter/Converter/Video/Tensor",

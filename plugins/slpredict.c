@@ -25,6 +25,7 @@
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 #include "plugins/tensor/turn.h"
 #include "plugins/video/part.h"
 
@@ -149,9 +150,8 @@ G_DEFINE_ENUM_TYPE (SlPredictDrop, drop,
 
 /* Tells slnormalize which part of a frame to look at. */
 static gboolean
-apply_region (SlPredict *self)
+apply_region (SlPredict *self, GError **error)
 {
-  g_autoptr (GError) error = NULL;
   g_autofree char *classes = NULL, *alignment = NULL;
   SlRect part;
   gboolean objects;
@@ -162,19 +162,25 @@ apply_region (SlPredict *self)
                 NULL);
   const gboolean by_class = classes != NULL && *classes != '\0',
                  aligned = alignment != NULL && *alignment != '\0';
-  if (sl_video_part_parse_region (text, &part, &objects, &error) && (by_class || aligned)
-      && part.width > 0)
-    sl_fail (
-      &error, SL_ERROR_ARGUMENT,
+  if (!sl_video_part_parse_region (text, &part, &objects, error))
+    return FALSE;
+  if ((by_class || aligned) && part.width > 0)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
       "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the "
       "other",
       text, by_class ? "object-class" : "object-alignment", by_class ? classes : alignment);
-  if (error != NULL)
-    return sl_element_report (GST_ELEMENT (self), error);
   objects |= by_class || aligned;
   g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y,
                 "crop-width", part.width, "crop-height", part.height, NULL);
   return TRUE;
+}
+
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  SlPredict *self = (SlPredict *) element;
+  return apply_region (self, error) && sl_element_check_settings (self->children[NORMALIZE], error);
 }
 
 /* Whether upstream is live, when it says. */
@@ -425,8 +431,11 @@ sl_predict_change_state (GstElement *element, GstStateChange transition)
     return GST_STATE_CHANGE_FAILURE;
   }
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    if (!apply_region (self))
+    g_autoptr (GError) error = NULL;
+    if (!apply_region (self, &error)) {
+      sl_element_report (element, error);
       return GST_STATE_CHANGE_FAILURE;
+    }
     GST_OBJECT_LOCK (self);
     self->live_known = FALSE;
     self->taken = self->passed = self->processed = self->dropped = 0;
@@ -680,6 +689,7 @@ sl_predict_class_init (SlPredictClass *klass)
     "autovideosink",
     "slpredict.md");
   element_class->change_state = sl_predict_change_state;
+  sl_element_class_set_check (element_class, check_settings);
 }
 
 static void

@@ -34,6 +34,7 @@
 #include "plugins/publish/values.h"
 #include "plugins/record/picture.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 #define GST_CAT_DEFAULT sl_publish_debug
@@ -212,33 +213,50 @@ publish_states (GstElement *element, const char *states)
   tell_threshold (self, self->publisher, self->detector);
 }
 
-/* The lock is held while settings are read: nothing that opening does waits for a peer. @warning:
+/* What a publisher is opened with. Object lock held, as long as @to is used. @password, @warning:
  * (out) (transfer full) (nullable) */
+static gboolean
+read_settings (SlPublish *self, SlPublishSettings *to, char **password, char **warning,
+               GError **error)
+{
+  const SlPublishValues *s = &self->settings;
+  *to = s->to;
+  if (!sl_publisher_read_mode (s->file_mode, &to->file_mode, error)
+      || !sl_password_choose (s->to.password, s->password_file, password, warning, error))
+    return FALSE;
+  to->name = GST_OBJECT_NAME (self);
+  to->password = *password;
+  to->pictures = s->picture_interval > 0;
+  to->has_threshold = self->detector != NULL;
+  to->command = obey;
+  to->command_data = self;
+  to->control = s->control ? ask : NULL;
+  return TRUE;
+}
+
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  SlPublish *self = (SlPublish *) element;
+  SlPublishSettings settings;
+  g_autofree char *password = NULL, *warning = NULL;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return read_settings (self, &settings, &password, &warning, error)
+         && sl_publisher_check (&settings, error);
+}
+
+/* The lock is held meanwhile: nothing that opening does waits for a peer. @warning: (out) (transfer
+ * full) (nullable) */
 static SlPublisher *
 open_publisher (SlPublish *self, char **warning, GError **error)
 {
-  const SlPublishValues *s = &self->settings;
+  SlPublishSettings settings;
   g_autofree char *password = NULL;
-  guint mode;
-  GST_OBJECT_LOCK (self);
-  if (!sl_publisher_read_mode (s->file_mode, &mode, error)
-      || !sl_password_choose (s->to.password, s->password_file, &password, warning, error)) {
-    GST_OBJECT_UNLOCK (self);
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  if (!read_settings (self, &settings, &password, warning, error))
     return NULL;
-  }
-  g_autofree char *name = g_strdup (GST_OBJECT_NAME (self));
-  SlPublishSettings settings = s->to;
-  settings.name = name;
-  settings.password = password;
-  settings.file_mode = mode;
-  settings.pictures = s->picture_interval > 0;
-  settings.has_threshold = self->detector != NULL;
-  settings.command = obey;
-  settings.command_data = self;
-  settings.control = s->control ? ask : NULL;
   SlPublisher *publisher =
     sl_publisher_new (&settings, notify, gst_object_ref (self), gst_object_unref, error);
-  GST_OBJECT_UNLOCK (self);
   if (publisher == NULL)
     gst_object_unref (self);
   return publisher;
@@ -629,6 +647,7 @@ sl_publish_class_init (SlPublishClass *klass)
   sl_losses_install (object_class, n + PROP_PUBLISHED);
   sl_control_install (object_class, publish_states);
   sink_class->start = sl_publish_start;
+  sl_element_class_set_check (element_class, check_settings);
   sink_class->stop = sl_publish_stop;
   sink_class->unlock = sl_publish_unlock;
   sink_class->unlock_stop = sl_publish_unlock_stop;

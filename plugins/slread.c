@@ -26,6 +26,8 @@
 #include "plugins/meta/regions/object.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
+#include "core/base/fail.h"
 #include "plugins/tensor/stage_latency.h"
 #include "plugins/video/frame.h"
 #include "plugins/video/input.h"
@@ -464,10 +466,20 @@ sl_read_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *quer
   return answered;
 }
 
-/* @name: (nullable): that was asked for */
-static void
-refuse_reader (SlRead *self, const char *name)
+/* (transfer full) (nullable): the reader that was asked for */
+static char *
+dup_reader_name (SlRead *self)
 {
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
+  return self->reader_name != NULL && *self->reader_name != '\0' ? g_strdup (self->reader_name)
+                                                                 : NULL;
+}
+
+/* Whether one of the readers that are asked for is there. */
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  g_autofree char *name = dup_reader_name ((SlRead *) element);
   g_autoptr (GString) names = g_string_new (NULL);
   const char *missing = NULL;
   guint n_wanted = 0, n_missing = 0;
@@ -480,26 +492,17 @@ refuse_reader (SlRead *self, const char *name)
     missing = file != NULL ? file : missing;
   }
   if (n_missing > 0 && n_missing == n_wanted)
-    GST_ELEMENT_ERROR (
-      self, RESOURCE, NOT_FOUND,
-      ("reader=zxing: its program %s is not there or cannot be run; expected sightline-zxing, "
-       "which is installed with Sightline, or another one that the environment variable "
-       "SIGHTLINE_ZXING names",
-       missing),
-      (NULL));
-  else if (n_wanted == 0)
-    GST_ELEMENT_ERROR (
-      self, RESOURCE, NOT_FOUND,
-      ("reader=%s: there is no such reader of codes here; expected %s, or nothing for all that are "
-       "there",
-       name, names->str),
-      (NULL));
-  else
-    GST_ELEMENT_ERROR (
-      self, RESOURCE, FAILED,
-      ("there is no thread or memory for a reader of codes (%s): expected one thread more",
-       name != NULL ? name : names->str),
-      (NULL));
+    return sl_fail (
+      error, SL_ERROR_OPEN,
+      "reader=zxing: its program %s is not there or cannot be run; expected sightline-zxing, "
+      "which is installed with Sightline, or another one that the environment variable "
+      "SIGHTLINE_ZXING names",
+      missing);
+  return n_wanted > 0
+         || sl_fail (error, SL_ERROR_ARGUMENT,
+                     "reader=%s: there is no such reader of codes here; expected %s, or nothing "
+                     "for all that are there",
+                     name, names->str);
 }
 
 /* A reader that is not there is said once, and what it alone reads. @name: (nullable): that was
@@ -532,13 +535,15 @@ sl_read_start (GstBaseTransform *base)
   sl_stage_latency_start (&self->latency, GST_ELEMENT (self));
   sl_class_choice_clear (&self->choice);
   sl_read_memory_reset (self->memory);
-  GST_OBJECT_LOCK (self);
-  g_autofree char *name =
-    self->reader_name != NULL && *self->reader_name != '\0' ? g_strdup (self->reader_name) : NULL;
-  GST_OBJECT_UNLOCK (self);
+  g_autofree char *name = dup_reader_name (self);
+  g_autoptr (GError) error = NULL;
+  if (!check_settings (GST_ELEMENT (self), &error))
+    return sl_element_report_settings (GST_ELEMENT (self), error);
   self->regions = sl_region_reader_new (name);
   if (self->regions == NULL)
-    refuse_reader (self, name);
+    GST_ELEMENT_ERROR (
+      self, RESOURCE, FAILED,
+      ("there is no thread or memory for a reader of codes: expected one thread more"), (NULL));
   else
     tell_missing (self, name);
   return self->regions != NULL;
@@ -573,6 +578,7 @@ sl_read_class_init (SlReadClass *klass)
   object_class->finalize = sl_read_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   predictions_signal = sl_prediction_signal_add (object_class);
+  sl_element_class_set_check (element_class, check_settings);
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline code reader", "Filter/Analyzer/Video",

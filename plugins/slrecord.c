@@ -23,6 +23,7 @@
 #include "plugins/record/source.h"
 #include "plugins/record/triggers.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 #include "core/base/json.h"
 #include "core/base/printable.h"
 
@@ -600,6 +601,19 @@ seconds (gdouble value)
   return (GstClockTime) (value * GST_SECOND);
 }
 
+/* What events begin clips, and what encodes them. */
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  SlRecord *self = (SlRecord *) element;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *on = g_strdup (self->settings.on), *encoder = g_strdup (self->settings.encoder);
+  const gboolean encodes = self->encoded == NULL;
+  GST_OBJECT_UNLOCK (self);
+  return sl_triggers_open (&self->triggers, on, error)
+         && (!encodes || sl_encoder_choose (encoder, error) != NULL);
+}
+
 static gboolean
 open_all (SlRecord *self, GError **error)
 {
@@ -608,7 +622,6 @@ open_all (SlRecord *self, GError **error)
   const Settings *s = &self->settings;
   g_autofree char *location = g_strdup (s->location),
                   *source = g_strdup (s->source != NULL ? s->source : GST_OBJECT_NAME (self));
-  g_autofree char *on = g_strdup (s->on), *encoder = g_strdup (s->encoder);
   const SlClipRecorderSettings times = { .pre_roll = seconds (s->pre_roll),
                                          .post_roll = seconds (s->post_roll),
                                          .max_length = seconds (s->max_length),
@@ -618,9 +631,7 @@ open_all (SlRecord *self, GError **error)
   const SlPictureLook look = { (guint) s->max_width, s->picture_boxes };
   const gboolean encodes = self->encoded == NULL;
   GST_OBJECT_UNLOCK (self);
-  if (!sl_triggers_open (&self->triggers, on, error))
-    return FALSE;
-  if ((encodes && sl_encoder_choose (encoder, error) == NULL)
+  if (!check_settings (GST_ELEMENT (self), error)
       || !sl_folder_open (&folder, location, source, error))
     return FALSE;
   folder.keep = keep;
@@ -725,6 +736,7 @@ sl_record_class_init (SlRecordClass *klass)
     "regions=\"[line way] points=0,0.5 1,0.5\" ! slrecord location=clips ! fakesink",
     "recording.md");
   klass->change_state = sl_record_change_state;
+  sl_element_class_set_check (klass, check_settings);
   klass->request_new_pad = sl_record_request_new_pad;
   klass->release_pad = sl_record_release_pad;
 }

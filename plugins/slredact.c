@@ -16,6 +16,7 @@
 #include "plugins/base/describe.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 #include "plugins/meta/class_names.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/predictions.h"
@@ -612,8 +613,9 @@ sl_redact_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
 }
 
 static gboolean
-read_zones (SlRedact *self, GError **error)
+check_settings (GstElement *element, GError **error)
 {
+  SlRedact *self = (SlRedact *) element;
   GST_OBJECT_LOCK (self);
   g_autofree char *text = g_strdup (self->zones);
   GST_OBJECT_UNLOCK (self);
@@ -626,7 +628,7 @@ sl_redact_start (GstBaseTransform *base)
 {
   SlRedact *self = (SlRedact *) base;
   g_autoptr (GError) error = NULL;
-  if (!read_zones (self, &error))
+  if (!check_settings (GST_ELEMENT (self), &error))
     return sl_element_report_settings (GST_ELEMENT (self), error);
   sl_prediction_reader_init (&self->reader);
   forget (self);
@@ -677,6 +679,7 @@ sl_redact_class_init (SlRedactClass *klass)
     sl_property_figures ("stats", "Statistics",
                          "Frames since the start, as a structure: frames, and of them unchanged, "
                          "redacted (regions hidden), whole (hidden whole) and dropped (uint64)"));
+  sl_element_class_set_check (element_class, check_settings);
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline redactor", "Filter/Effect/Video",

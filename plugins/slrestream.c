@@ -18,6 +18,7 @@
 #include "plugins/base/password.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 #include "plugins/camera/encoded.h"
 #include "plugins/elements.h"
 #include "plugins/meta/predictions.h"
@@ -401,16 +402,32 @@ warn (SlRestream *self, const SlRestreamPlace *place, const char *warning)
 }
 
 static gboolean
+read_settings (SlRestream *self, SlRestreamPlace *place, char **warning, GError **error)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean good = read_place (self, place, warning, error);
+  g_autofree char *encoder = g_strdup (self->settings.encoder);
+  GST_OBJECT_UNLOCK (self);
+  return good && sl_encoder_choose (encoder, error) != NULL;
+}
+
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  g_auto (SlRestreamPlace) place = { 0 };
+  g_autofree char *warning = NULL;
+  return read_settings ((SlRestream *) element, &place, &warning, error);
+}
+
+static gboolean
 open_paths (SlRestream *self, GError **error)
 {
   g_auto (SlRestreamPlace) place = { 0 };
   g_autofree char *warning = NULL;
   GST_OBJECT_LOCK (self);
-  const gboolean good = read_place (self, &place, &warning, error),
-                 has_camera = self->encoded != NULL;
-  g_autofree char *encoder = g_strdup (self->settings.encoder);
+  const gboolean has_camera = self->encoded != NULL;
   GST_OBJECT_UNLOCK (self);
-  if (!good || sl_encoder_choose (encoder, error) == NULL)
+  if (!read_settings (self, &place, &warning, error))
     return FALSE;
   warn (self, &place, warning);
   g_autoptr (SlRestreamPath) drawn = sl_restream_claim (&place, "", FALSE, error);
@@ -499,6 +516,7 @@ sl_restream_class_init (SlRestreamClass *klass)
     "out.encoded",
     "restreaming.md");
   klass->change_state = sl_restream_change_state;
+  sl_element_class_set_check (klass, check_settings);
   klass->request_new_pad = sl_restream_request_new_pad;
   klass->release_pad = sl_restream_release_pad;
 }

@@ -16,6 +16,7 @@
 #include "plugins/base/describe.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
+#include "plugins/base/settings.h"
 #include "plugins/meta/class_names.h"
 #include "plugins/meta/map/relations.h"
 #include "plugins/meta/prediction_signal.h"
@@ -258,24 +259,41 @@ sl_text_sink_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (sl_text_parent_class)->sink_event (base, event);
 }
 
+/* @formats: (out) (transfer full) (nullable): NULL where the property is not set */
+static gboolean
+load_formats (SlText *self, SlTextFormats **formats, GError **error)
+{
+  GST_OBJECT_LOCK (self);
+  g_autofree char *path = g_strdup (self->formats_path);
+  GST_OBJECT_UNLOCK (self);
+  *formats = NULL;
+  if (path == NULL || *path == '\0')
+    return TRUE;
+  *formats = sl_text_formats_load (path, error);
+  if (*formats == NULL)
+    g_prefix_error (error, "formats: ");
+  return *formats != NULL;
+}
+
+static gboolean
+check_settings (GstElement *element, GError **error)
+{
+  SlTextFormats *formats;
+  const gboolean good = load_formats ((SlText *) element, &formats, error);
+  sl_text_formats_free (formats);
+  return good;
+}
+
 static gboolean
 sl_text_start (GstBaseTransform *base)
 {
   SlText *self = (SlText *) base;
   g_autoptr (GError) error = NULL;
-  GST_OBJECT_LOCK (self);
-  g_autofree char *path = g_strdup (self->formats_path);
-  GST_OBJECT_UNLOCK (self);
   self->frame = 0;
   forget (self);
   sl_class_choice_clear (&self->choice);
-  if (path == NULL || *path == '\0')
-    return TRUE;
-  self->formats = sl_text_formats_load (path, &error);
-  if (self->formats != NULL)
-    return TRUE;
-  g_prefix_error (&error, "formats: ");
-  return sl_element_report_settings (GST_ELEMENT (self), error);
+  return load_formats (self, &self->formats, &error)
+         || sl_element_report_settings (GST_ELEMENT (self), error);
 }
 
 static gboolean
@@ -307,6 +325,7 @@ sl_text_class_init (SlTextClass *klass)
   object_class->finalize = sl_text_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   predictions_signal = sl_prediction_signal_add (object_class);
+  sl_element_class_set_check (element_class, check_settings);
   sl_element_class_pads (element_class, CAPS, CAPS);
   sl_element_class_describe (
     element_class, "Sightline text voter", "Filter/Analyzer/Video",

@@ -6,6 +6,7 @@
 #include "core/base/duration.h"
 #include "core/base/fail.h"
 #include "core/base/printable.h"
+#include "pipelines/gallery/use.h"
 
 /* Milliseconds. @shortest: by any way; G_MAXUINT = there is none. @longest: of all ways that begin
  * at a camera, without another one between. */
@@ -93,6 +94,16 @@ sl_identity_paths_new (const char *text, SlIdentityCameras *cameras, GError **er
       return NULL;
   join_paths (paths);
   return g_steal_pointer (&paths);
+}
+
+gboolean
+sl_identity_paths_check (const char *text, GError **error)
+{
+  SlIdentityCameras cameras;
+  sl_identity_cameras_init (&cameras);
+  g_autofree SlIdentityPaths *paths = sl_identity_paths_new (text, &cameras, error);
+  sl_identity_cameras_clear (&cameras);
+  return paths != NULL;
 }
 
 gboolean

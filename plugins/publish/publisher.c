@@ -387,9 +387,9 @@ publish_thread (gpointer data)
   return NULL;
 }
 
-SlPublisher *
-sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpointer user_data,
-                  GDestroyNotify destroy, GError **error)
+/* @plain: (out) (transfer full): the location with its scheme in small letters */
+static const SlTransport *
+choose_transport (const SlPublishSettings *settings, char **plain, GError **error)
 {
   const char *location = settings->location;
   if (location == NULL || *location == '\0')
@@ -397,14 +397,37 @@ sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpo
       error, SL_ERROR_ARGUMENT,
       "location is not set: expected a path, \"-\" for standard output, unix:/path, "
       "tcp://host:port, mqtt://host/topic or kafka://host/topic");
-  g_autofree char *plain = NULL;
-  const SlTransport *transport = find_transport (location, &plain, error);
-  SlPublishSettings own = *settings;
-  own.location = plain;
+  const SlTransport *transport = find_transport (location, plain, error);
   if (transport != NULL && settings->control != NULL && transport->extra == NULL)
     return sl_fail_null (error, SL_ERROR_ARGUMENT,
                          "control=true: expected location=mqtt[s]://HOST/TOPIC, whose broker may "
                          "change settings");
+  return transport;
+}
+
+gboolean
+sl_publisher_check (const SlPublishSettings *settings, GError **error)
+{
+  g_autofree char *plain = NULL;
+  const SlTransport *transport = choose_transport (settings, &plain, error);
+  if (transport == NULL || transport->makes_file)
+    return transport != NULL;
+  SlPublishSettings own = *settings;
+  own.location = plain;
+  gpointer state = transport->open (&own, error);
+  if (state != NULL)
+    transport->close (state);
+  return state != NULL;
+}
+
+SlPublisher *
+sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpointer user_data,
+                  GDestroyNotify destroy, GError **error)
+{
+  g_autofree char *plain = NULL;
+  const SlTransport *transport = choose_transport (settings, &plain, error);
+  SlPublishSettings own = *settings;
+  own.location = plain;
   gpointer state = transport != NULL ? transport->open (&own, error) : NULL;
   if (state == NULL)
     return NULL;

@@ -57,6 +57,7 @@ typedef struct
  * @schemes: what locations of this kind begin with, NULL-terminated
  * @waits: while connected, a full queue makes the writer wait instead of losing the oldest line
  * @open: checks settings; touches nothing that could make it wait but the file's own folder
+ * @makes_file: @open makes a file where there is none
  * @connect: may wait; @cancellable ends it where the system allows
  * @send: one line with its newline. FALSE: the connection is gone, and the line has to be sent
  * again on the next
@@ -71,7 +72,7 @@ typedef struct
 typedef struct
 {
   const char *const *schemes;
-  gboolean waits;
+  gboolean waits, makes_file;
   gpointer (*open) (const SlPublishSettings *settings, GError **error);
   gboolean (*connect) (gpointer state, GCancellable *cancellable, GError **error);
   gboolean (*send) (gpointer state, const char *line, gsize bytes, GCancellable *cancellable,
@@ -127,6 +128,9 @@ gboolean sl_publisher_read_mode (const char *text, guint *mode, GError **error);
  * the password, what is behind the host of a webhook, and arguments of a program. */
 char *sl_publisher_shown_location (const char *location);
 
+/** sl_publisher_check: whether sl_publisher_new() would take @settings, as far as that is known
+ * without making a file. FALSE with @error set as there. */
+gboolean sl_publisher_check (const SlPublishSettings *settings, GError **error);
 /** sl_publisher_new: checks the location and starts the thread. Errors: SL_ERROR_ARGUMENT,
  * SL_ERROR_OPEN, SL_ERROR_UNSUPPORTED.
  *  @user_data is let go with @destroy when no notification can come any more. */

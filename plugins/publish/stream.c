@@ -261,6 +261,7 @@ static const char *const stdout_schemes[] = { NULL };
 const SlTransport sl_transport_file = {
   .schemes = file_schemes,
   .waits = TRUE,
+  .makes_file = TRUE,
   .open = stream_open,
   .connect = stream_connect,
   .send = stream_send,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * Encodes raw frames, for clips and streams, with an installed encoder, at a bounded rate and size,
  * in threads of its own. Putting a frame in never blocks: a frame that comes while others wait is

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Door: other folders may include this header. */
 /*
  * What on a frame is an event that clips are about: slanalyze's events, and objects that were not
  * there before. One thread.

@@ -199,15 +199,30 @@ def test_settings_of_the_start():
             ("e", predict % "" + "slredact name=e zones=door ! fakesink", "zones: 'door': expected [zone NAME]"),
             ("e", predict % "" + clips + "on=entred ! fakesink", "on=entred: unknown event; did you mean 'entered'?"),
             ("e", predict % "" + clips + "encoder=h264 ! fakesink", "encoder=h264: unknown"),
-            ("p", predict % "inference-region=1,2" + "fakesink", "inference-region=1,2: expected full-frame, roi-list")):
+            ("p", predict % "inference-region=1,2" + "fakesink", "inference-region=1,2: expected full-frame, roi-list"),
+            ("p", predict % "tiles=2" + "fakesink", "tiles=2: expected COLUMNSxROWS"),
+            ("p", predict % "tiles=2x2 object-class=person" + "fakesink", "tiles=2x2 and objects=true: expected one of them"),
+            ("n", SOURCE + " ! slnormalize name=n video-direction=custom ! slinfer model=${model} ! slpostprocess ! fakesink", "video-direction=custom is not supported"),
+            ("e", predict % "" + "sltext name=e formats=%s ! fakesink" % work("none"), "formats: "),
+            ("e", predict % "" + "slpublish name=e location=gopher://x/y", "location=gopher://x/y: expected a path"),
+            ("e", predict % "" + "slpublish name=e location=exec:/nonexistent/program", "expected a program that may be run"),
+            ("e", predict % "" + "slpublish name=e location=- file-mode=0999", "file-mode=0999: expected permissions in octal, 0600 to 0666"),
+            ("e", predict % "" + "slpublish name=e location=- password-file=%s" % work("none"), work("none")),
+            ("e", predict % "" + "slpublish name=e location=- control=true", "control=true: expected location=mqtt[s]://HOST/TOPIC")):
         has(check(described(launch), status=1), "problem", about, sentence)
     good = check(described(predict % "inference-region=0,0,10,10" + "slanalyze regions=\"[zone door] points=0,0 1,0 1,1\" ! " + clips + "on=entered ! fakesink"))
     assert not [f for f in good if f[0] == "problem"], good
     coded = "appsrc caps=video/x-h264,stream-format=byte-stream,alignment=au,width=16,height=16,framerate=25/1 ! e.encoded"
     findings = check(described(predict % "" + clips + "encoder=nosuch ! fakesink " + coded))
     assert not [f for f in findings if "nosuch" in f[2]], findings
-    if subprocess.run(["gst-inspect-1.0", "--exists", "slrestream"]).returncode == 0:
-        has(check(described(predict % "" + "slrestream name=e encoder=nosuch"), status=1), "problem", "e", "encoder=nosuch: unknown")
+    for element, properties, sentence in (
+            ("slrestream", "rtsp=:8554/door encoder=nosuch", "encoder=nosuch: unknown"), ("slrestream", "", "rtsp is not set: expected [ADDR]:PORT/NAME"),
+            ("slrestream", "rtsp=door", "rtsp=door: expected ADDR:PORT/NAME with an address in numbers"),
+            ("slrestream", "rtsp=:8554/door user=me", "user is set and password-file is not"),
+            ("slread", "reader=nobody", "reader=nobody: there is no such reader of codes here")):
+        if subprocess.run(["gst-inspect-1.0", "--exists", element]).returncode == 0:
+            launch = predict % "" + "%s name=e %s ! fakesink" % (element, properties)
+            has(check(described(launch), status=1), "problem", "e", sentence)
 
 
 def test_interval():
@@ -371,7 +386,7 @@ def test_published():
     has(check(text, status=1), "problem", "p", work("no/such/folder") + ": cannot be written; no such folder, or no permission")
     for scheme in "file://", "File://":
         has(check(described(launch + "location=" + scheme + harness.WORK.name), status=1), "problem", "p", ": is a directory; expected a file")
-    has(check(described(launch), status=1), "problem", "p", "no place for lines: set location=, such as location=-")
+    has(check(described(launch), status=1), "problem", "p", "location is not set: expected a path, \"-\" for standard output")
     for location in "-", work("lines.json"), "file://" + work("lines.json"), "FILE://" + work("lines.json"), "tcp://localhost:1", "unix:/no/where":
         check(described(launch + "location=" + location))
     assert not os.path.exists(work("lines.json"))

@@ -238,10 +238,12 @@ def test_check():
         model("one_box.tflite"), tracker, properties)).encode())
     launched = lambda properties: chain("sltrack appearance=%s appearance-settings=\"mean=127.5 std=127.5\"" % model("looks.onnx"), properties)
     for make, words, sentence in (
-            (launched, "keep=7d", "no file: set location=FILE, such as location=people.gallery"),
+            (launched, "keep=7d", "location: missing; expected the file of the gallery, such as location=people.gallery"),
             (lambda words: chain("sltrack", words), "location=a keep=7d", "gets no embeddings; expected sltrack appearance=MODEL before it"),
             (lambda words: chain("identity", words), "location=a keep=7d", "gets no embeddings; expected sltrack appearance=MODEL before it"),
-            (launched, "location=a", "keep: missing, and nothing is stored that no rule erases; set keep=7d"),
+            (launched, "location=a", "keep: missing, and nothing is stored that no rule erases; expected a time such as keep=7d"),
+            (launched, "location=a keep=7d paths=gate:5s", "paths"),
+            (launched, "location=a keep=7d machine=1 share=http://127.0.0.1/people", "share"),
             (launched, "location=a keep=ever", "keep: expected a time after which people are erased"),
             (launched, "location=%s keep=7d" % work("none/a"), "No such file or directory; expected a folder in which the file of a gallery can be made"),
             (launched, "location=a keep=7d key-file=%s" % work("none"), "none: No such file or directory; expected the file of a key, such as `openssl rand -hex 32` prints"),

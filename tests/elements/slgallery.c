@@ -213,8 +213,10 @@ static const struct
     TRUE },
   { TRACK "%s ! slgallery location=/nowhere/a keep=7d key-file=/nowhere/key",
     "/nowhere/key: No such file or directory", TRUE },
-  { TRACK "%s ! slgallery location=/nowhere/a keep=7d key-file=/nowhere/key paths=x",
-    "/nowhere/key: No such file or directory", TRUE },
+  { "slgallery location=/nowhere/a keep=7d paths=x",
+    "paths: expected FROM>TO:LEAST-MOST with the names of two cameras and times, such as "
+    "gate>hall:5-60s, got 'x'",
+    FALSE },
   { TRACK "%s ! slgallery location=/nowhere/a keep=7d camera=a,b",
     "camera: expected a name of 1 to 64 bytes without commas and control characters, got 'a,b'",
     TRUE },

@@ -322,10 +322,7 @@ check_published (GstElement *element, GArray *findings)
   g_autofree char *scheme = location != NULL ? g_uri_parse_scheme (location) : NULL;
   const gboolean file = scheme != NULL && g_ascii_strcasecmp (scheme, "file") == 0;
   g_autofree char *path = file ? g_filename_from_uri (location, NULL, NULL) : g_strdup (location);
-  if (location == NULL || *location == '\0')
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-                     "no place for lines: set location=, such as location=-");
-  else if (path != NULL && (scheme == NULL || file) && !g_str_equal (location, "-"))
+  if (path != NULL && *path != '\0' && (scheme == NULL || file) && !g_str_equal (location, "-"))
     check_written_file (element, path, findings);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/base/printable.h"
 #include "pipelines/gallery/store.h"
+#include "plugins/base/settings.h"
 #include "tools/check/findings.h"
 
 #define PROBLEM(...) \
@@ -113,22 +114,6 @@ describe_place (GstElement *element, const Settings *settings, const char *model
   return NULL;
 }
 
-static gboolean
-check_rules (GstElement *element, const Settings *settings, GArray *findings)
-{
-  g_autoptr (GError) error = NULL;
-  gint64 keep;
-  if (settings->location == NULL || *settings->location == '\0')
-    PROBLEM ("no file: set location=FILE, such as location=people.gallery");
-  else if (settings->keep == NULL)
-    PROBLEM ("keep: missing, and nothing is stored that no rule erases; set keep=7d");
-  else if (!sl_identity_rules_keep (settings->keep, &keep, &error))
-    PROBLEM ("%s", error->message);
-  else
-    return TRUE;
-  return FALSE;
-}
-
 void
 sl_check_gallery (GstElement *element, GArray *findings)
 {
@@ -136,8 +121,8 @@ sl_check_gallery (GstElement *element, GArray *findings)
   g_object_get (element, "location", &settings.location, "keep", &settings.keep, "key-file",
                 &settings.key_file, "camera", &settings.camera, "share", &settings.share, "most",
                 &settings.most, "pictures", &settings.pictures, NULL);
-  if (!check_rules (element, &settings, findings))
-    return;
+  if (!sl_element_check_settings (element, NULL))
+    return; /* a problem already */
   gboolean looks;
   const char *model = find_model (element, &looks);
   if (!looks)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The function is data of the type, which all plugin files of a process share. */
+#include "plugins/base/settings.h"
+
+#define CHECK g_quark_from_static_string ("sl-settings-check")
+
+void
+sl_element_class_set_check (GstElementClass *klass, SlSettingsCheck check)
+{
+  g_type_set_qdata (G_TYPE_FROM_CLASS (klass), CHECK, (gpointer) check);
+}
+
+gboolean
+sl_element_check_settings (GstElement *element, GError **error)
+{
+  const SlSettingsCheck check =
+    (SlSettingsCheck) g_type_get_qdata (G_OBJECT_TYPE (element), CHECK);
+  return check == NULL || check (element, error);
+}

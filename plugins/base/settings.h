@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
+/*
+ * Whether an element would refuse its properties when it starts, for `sightline check`, which
+ * starts nothing. The element's start calls the same function, so each rule is in one place.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+/** SlSettingsCheck: FALSE with @error set where @element cannot start with its properties. Reads
+ * files that they name. Writes none, and uses no network. Takes the object lock itself. */
+typedef gboolean (*SlSettingsCheck) (GstElement *element, GError **error);
+
+/** sl_element_class_set_check: for the elements of @klass, in its class_init(). */
+void sl_element_class_set_check (GstElementClass *klass, SlSettingsCheck check);
+/** sl_element_check_settings: calls the function of @element's class; TRUE where it has none.
+ * @element may be of another plugin file. */
+gboolean sl_element_check_settings (GstElement *element, GError **error);
