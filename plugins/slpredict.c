@@ -148,13 +148,11 @@ G_DEFINE_ENUM_TYPE (SlPredictDrop, drop,
                     { DROP_NEVER, "Never: every frame is looked at, a camera has to wait",
                       "never" })
 
-/* Tells slnormalize which part of a frame to look at. */
+/* Which part of a frame slnormalize is to look at. @objects: (out): at the objects in it */
 static gboolean
-apply_region (SlPredict *self, GError **error)
+read_region (SlPredict *self, SlRect *part, gboolean *objects, GError **error)
 {
   g_autofree char *classes = NULL, *alignment = NULL;
-  SlRect part;
-  gboolean objects;
   GST_OBJECT_LOCK (self);
   g_autofree char *text = g_strdup (self->region);
   GST_OBJECT_UNLOCK (self);
@@ -162,25 +160,45 @@ apply_region (SlPredict *self, GError **error)
                 NULL);
   const gboolean by_class = classes != NULL && *classes != '\0',
                  aligned = alignment != NULL && *alignment != '\0';
-  if (!sl_video_part_parse_region (text, &part, &objects, error))
+  if (!sl_video_part_parse_region (text, part, objects, error))
     return FALSE;
-  if ((by_class || aligned) && part.width > 0)
+  if ((by_class || aligned) && part->width > 0)
     return sl_fail (
       error, SL_ERROR_ARGUMENT,
       "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the "
       "other",
       text, by_class ? "object-class" : "object-alignment", by_class ? classes : alignment);
-  objects |= by_class || aligned;
+  *objects |= by_class || aligned;
+  return TRUE;
+}
+
+static gboolean
+apply_region (SlPredict *self, GError **error)
+{
+  SlRect part;
+  gboolean objects;
+  if (!read_region (self, &part, &objects, error))
+    return FALSE;
   g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y,
                 "crop-width", part.width, "crop-height", part.height, NULL);
   return TRUE;
 }
 
+/* slnormalize has the objects of a start only while it is asked. */
 static gboolean
 check_settings (GstElement *element, GError **error)
 {
   SlPredict *self = (SlPredict *) element;
-  return apply_region (self, error) && sl_element_check_settings (self->children[NORMALIZE], error);
+  GstElement *normalize = self->children[NORMALIZE];
+  SlRect part;
+  gboolean objects, before;
+  if (!read_region (self, &part, &objects, error))
+    return FALSE;
+  g_object_get (normalize, "objects", &before, NULL);
+  g_object_set (normalize, "objects", objects, NULL);
+  const gboolean good = sl_element_check_settings (normalize, error);
+  g_object_set (normalize, "objects", before, NULL);
+  return good;
 }
 
 /* Whether upstream is live, when it says. */

@@ -13,7 +13,6 @@ sl_element_class_set_check (GstElementClass *klass, SlSettingsCheck check)
 gboolean
 sl_element_check_settings (GstElement *element, GError **error)
 {
-  const SlSettingsCheck check =
-    (SlSettingsCheck) g_type_get_qdata (G_OBJECT_TYPE (element), CHECK);
+  const SlSettingsCheck check = (SlSettingsCheck) g_type_get_qdata (G_OBJECT_TYPE (element), CHECK);
   return check == NULL || check (element, error);
 }
