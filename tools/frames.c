@@ -523,8 +523,7 @@ set_decode_error (SlFrames *frames, const GError *cause, GError **error)
     set_no_video (frames,
                   error); /* there is a decoder for all that is in it, and none of it is video */
   else if (g_error_matches (cause, GST_STREAM_ERROR, GST_STREAM_ERROR_TYPE_NOT_FOUND))
-    sl_fail (error, SL_ERROR_FORMAT,
-             "is no picture or video that GStreamer knows, or is damaged at its start");
+    sl_fail (error, SL_ERROR_FORMAT, SL_CAMERA_UNKNOWN_TYPE);
   else if (frames->delivered > 0)
     sl_fail (error, SL_ERROR_FORMAT, "decoding stopped after %" G_GUINT64_FORMAT " frames: %s",
              frames->delivered, cause->message);

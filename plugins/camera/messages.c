@@ -63,6 +63,8 @@ sentence (GstMessage *message, const GError *error, const char *more)
   if (more != NULL && strstr (more, "not-negotiated") != NULL)
     return "the picture's format or size is not what the elements after slcamera take: put "
            "videoscale behind it, or take the size out of the caps there";
+  if (g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_TYPE_NOT_FOUND))
+    return SL_CAMERA_UNKNOWN_TYPE;
   if (lacks_pictures (message, error))
     return "the server offers no video stream";
   /* libsoup tells souphttpsrc what is wrong with the head of an answer, and that tells nobody. */

@@ -10,6 +10,9 @@
 
 #include "plugins/camera/uri.h"
 
+/** After the name of a file or an address whose type GStreamer does not find. */
+#define SL_CAMERA_UNKNOWN_TYPE \
+  "is no picture or video that GStreamer knows, or is damaged at its start"
 /** Name of the element message's structure. */
 #define SL_CAMERA_MESSAGE "slcamera"
 

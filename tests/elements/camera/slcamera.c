@@ -355,7 +355,9 @@ test_file_errors (void)
                      "file:///usr: /usr is a folder, expected a video or a picture");
   g_autofree char *text = test_text_file (
     "text.mp4", "These are words, not pictures. They are quite enough of them to tell, too.\n");
-  expect_file_error (text, NULL, "text.mp4: Could not determine type of stream");
+  expect_file_error (text, NULL,
+                     "text.mp4: is no picture or video that GStreamer knows, or is "
+                     "damaged at its start");
   test_remove_file (text);
   g_autofree char *empty = test_text_file ("empty.mp4", "");
   expect_file_error (empty, NULL, "empty.mp4: ");
