@@ -34,7 +34,7 @@ struct _SlOutput
   FILE *file;
   SlReportFormat format;
   off_t whole; /* bytes of the pictures that the file had */
-  gboolean begun;
+  gboolean made, begun;
   guint64 *slots;  /* hashes, 0 = free; a hash that is 0 is kept as 1 */
   guint32 *owners; /* beside them, of what has the name; 0: the file had it */
   gsize n_slots;
@@ -199,8 +199,12 @@ take_up (SlOutput *self, GError **error)
 static gboolean
 open_file (SlOutput *self, gboolean resume, GError **error)
 {
+  const gint flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY;
   struct stat about;
-  const gint fd = open (self->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+  gint fd = open (self->path, flags | O_EXCL, 0666);
+  self->made = fd >= 0;
+  if (fd < 0 && errno == EEXIST)
+    fd = open (self->path, flags, 0666);
   self->file = fd >= 0 ? fdopen (fd, "r+") : NULL;
   if (self->file == NULL) {
     sl_fail (error, SL_ERROR_OPEN,
@@ -254,6 +258,8 @@ sl_output_close (SlOutput *self, GError **error)
 {
   if (self == NULL)
     return TRUE;
+  if (self->made && !self->begun)
+    unlink (self->path);
   const gboolean good = self->file == NULL || fclose (self->file) == 0 || tell (self, error);
   g_string_free (self->name, TRUE);
   g_free (self->slots);
