@@ -251,6 +251,17 @@ def test_camera_by_uri():
     has(check(text.replace(" uri=", " user="), status=1), "problem", "cam", "no camera: set uri=")
 
 
+def test_camera_size():
+    """What slcamera is set to is what is measured."""
+    text = described("slcamera name=cam uri=test:// width=640 height=480 framerate=10 ! " + TAIL)
+    if 'no element "' in run("check", write("size.pipeline", text.encode())).out:
+        raise Skip("slcamera is missing")
+    findings = check(text)
+    has(findings, "fact", "frames", "width=(int)640, height=(int)480, framerate=(fraction)10/1")
+    has(findings, "fact", "budget", "100.0 ms between frames at 10 frames/s")
+    has(findings, "fact", "caps", "width=(int)640, height=(int)480, framerate=(fraction)10/1")
+
+
 def test_problems():
     findings = check("[pipeline]\nlaunch=fakesrc ! fakesnk\n", status=1)
     has(findings, "problem", "description", "check.pipeline:2: [pipeline] launch: no element")

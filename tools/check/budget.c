@@ -38,7 +38,7 @@ predict_frames (GstElement *normalize, gboolean *assumed)
                        GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
   if (!gst_structure_has_field (first, "framerate"))
     gst_structure_set (first, "framerate", GST_TYPE_FRACTION_RANGE, 1, 1, G_MAXINT, 1, NULL);
-  return sl_check_fixate (caps);
+  return sl_check_fixate (caps, normalize);
 }
 
 /* @ms: between two frames that the model runs on, one of @interval of the source. */

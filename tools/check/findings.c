@@ -106,16 +106,20 @@ only_passes (GstElement *element)
 }
 
 /* (transfer full) (nullable): the element whose pad is linked to the first sink pad, looking
- * through ghost pads. */
+ * through ghost pads, but not into slcamera, which is made of its parts when it starts. */
 static GstElement *
 before (GstElement *element)
 {
   if (element->sinkpads == NULL)
     return NULL;
   GstPad *peer = gst_pad_get_peer (element->sinkpads->data);
-  while (peer != NULL && GST_IS_PROXY_PAD (peer))
-    peer = sl_pad_pass_bin (peer);
   GstElement *found = peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
+  while (peer != NULL && GST_IS_PROXY_PAD (peer)
+         && (found == NULL || !sl_check_is (found, "slcamera"))) {
+    gst_clear_object (&found);
+    peer = sl_pad_pass_bin (peer);
+    found = peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
+  }
   gst_clear_object (&peer);
   return found;
 }

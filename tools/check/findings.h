@@ -46,9 +46,10 @@ GstElement *sl_check_predict (GstElement *element);
  * and slcamera, sources first as far as possible. */
 GPtrArray *sl_check_elements (GstElement *pipeline);
 
-/** sl_check_fixate: takes writable @caps; makes the first of them definite, 1280x720 at 30 frames/s
- * where they leave it open. */
-GstCaps *sl_check_fixate (GstCaps *caps);
+/** sl_check_fixate: takes writable @caps, of frames that @element gets or gives; makes the first of
+ * them definite. What they leave open is what the slcamera before it is set to, else 1280x720 at 30
+ * frames/s. */
+GstCaps *sl_check_fixate (GstCaps *caps, GstElement *element);
 
 /** sl_check_load: (transfer full): the model that an slinfer's properties name, under the limits
  * that they state. @backend: (nullable): runs it in place of what they state, on one thread. */

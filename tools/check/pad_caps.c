@@ -26,17 +26,39 @@ keep_files (GstElement *pipeline)
       gst_element_set_locked_state (elements->pdata[i], TRUE);
 }
 
-GstCaps *
-sl_check_fixate (GstCaps *caps)
+/* Of the slcamera that @element is, or gets its frames from; the properties are 0 where they are
+ * not set. */
+static void
+read_camera (GstElement *element, gint *width, gint *height, gdouble *rate)
 {
+  GstElement *at = gst_object_ref (element);
+  gint set[2] = { 0 };
+  gdouble set_rate = 0;
+  while (at != NULL && !sl_check_is (at, "slcamera"))
+    sl_check_go_up (&at, FALSE);
+  if (at != NULL)
+    g_object_get (at, "width", &set[0], "height", &set[1], "framerate", &set_rate, NULL);
+  *width = set[0] > 0 ? set[0] : *width;
+  *height = set[1] > 0 ? set[1] : *height;
+  *rate = set_rate > 0 ? set_rate : *rate;
+  gst_clear_object (&at);
+}
+
+GstCaps *
+sl_check_fixate (GstCaps *caps, GstElement *element)
+{
+  gint width = ASSUMED_WIDTH, height = ASSUMED_HEIGHT, n, d;
+  gdouble rate = ASSUMED_FPS;
+  read_camera (element, &width, &height, &rate);
+  gst_util_double_to_fraction (rate, &n, &d);
   caps = gst_caps_truncate (caps);
   GstStructure *first = gst_caps_get_structure (caps, 0);
   if (gst_structure_has_field (first, "width"))
-    gst_structure_fixate_field_nearest_int (first, "width", ASSUMED_WIDTH);
+    gst_structure_fixate_field_nearest_int (first, "width", width);
   if (gst_structure_has_field (first, "height"))
-    gst_structure_fixate_field_nearest_int (first, "height", ASSUMED_HEIGHT);
+    gst_structure_fixate_field_nearest_int (first, "height", height);
   if (gst_structure_has_field (first, "framerate"))
-    gst_structure_fixate_field_nearest_fraction (first, "framerate", ASSUMED_FPS, 1);
+    gst_structure_fixate_field_nearest_fraction (first, "framerate", n, d);
   return gst_caps_fixate (caps);
 }
 
@@ -56,7 +78,7 @@ sl_check_ready (GstElement *pipeline, GArray *findings)
 
 /* (transfer full): the first of @caps, without fields that say nothing to people. */
 static char *
-describe_caps (GstCaps *caps)
+describe_caps (GstCaps *caps, GstElement *element)
 {
   g_autoptr (GstCaps) first = gst_caps_truncate (gst_caps_copy (caps));
   GstStructure *structure = gst_caps_get_structure (first, 0);
@@ -64,7 +86,7 @@ describe_caps (GstCaps *caps)
                                "interlace-mode", "pixel-aspect-ratio", NULL);
   const gboolean fixed = gst_caps_get_size (caps) == 1 && gst_caps_is_fixed (first);
   if (!fixed)
-    first = sl_check_fixate (first);
+    first = sl_check_fixate (first, element);
   g_autofree char *text = gst_caps_to_string (first);
   return g_strdup_printf ("%s%.*s", fixed ? "" : "such as ", LONGEST_CAPS, text);
 }
@@ -88,7 +110,7 @@ describe_link (GstElement *element, GstPad *src, GArray *findings)
                      LONGEST_CAPS, GST_OBJECT_NAME (element), LONGEST_CAPS, given,
                      GST_OBJECT_NAME (next), LONGEST_CAPS, taken);
   } else if (!gst_caps_is_any (caps)) {
-    g_autofree char *text = describe_caps (caps);
+    g_autofree char *text = describe_caps (caps, element);
     sl_findings_add (findings, SL_FINDING_FACT, "caps", "%s ! %s: %s", GST_OBJECT_NAME (element),
                      GST_OBJECT_NAME (next), text);
   }
