@@ -331,6 +331,20 @@ check_classes (SlAnalyze *self)
   return TRUE;
 }
 
+/* What the property is now; later changes are noted in self->redrawn. */
+static SlRegions *
+read_regions (SlAnalyze *self, GError **error)
+{
+  GST_OBJECT_LOCK (self);
+  self->redrawn = FALSE;
+  g_autofree char *text = g_strdup (self->regions != NULL ? self->regions : "");
+  GST_OBJECT_UNLOCK (self);
+  SlRegions *regions = sl_regions_parse (text, error);
+  if (regions == NULL)
+    g_prefix_error (error, "regions: ");
+  return regions;
+}
+
 /* Regions that were set while frames flow count from this frame on; wrong ones are a warning, and
  * those before go on. */
 static void
@@ -339,14 +353,10 @@ follow_regions (SlAnalyze *self)
   g_autoptr (GError) error = NULL;
   GST_OBJECT_LOCK (self);
   const gboolean redrawn = self->redrawn;
-  self->redrawn = FALSE;
-  g_autofree char *text = redrawn ? g_strdup (self->regions != NULL ? self->regions : "") : NULL;
   GST_OBJECT_UNLOCK (self);
   if (!redrawn)
     return;
-  SlRegions *regions = sl_regions_parse (text, &error);
-  if (regions == NULL)
-    g_prefix_error (&error, "regions: ");
+  SlRegions *regions = read_regions (self, &error);
   if (regions != NULL && have_classes (self, regions, &error)) {
     g_mutex_lock (&self->lock);
     sl_analyzer_replace_regions (self->analyzer, regions);
@@ -425,18 +435,6 @@ sl_analyze_sink_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (sl_analyze_parent_class)->sink_event (base, event);
 }
 
-static SlRegions *
-read_regions (SlAnalyze *self, GError **error)
-{
-  GST_OBJECT_LOCK (self);
-  g_autofree char *text = g_strdup (self->regions != NULL ? self->regions : "");
-  GST_OBJECT_UNLOCK (self);
-  SlRegions *regions = sl_regions_parse (text, error);
-  if (regions == NULL)
-    g_prefix_error (error, "regions: ");
-  return regions;
-}
-
 static gboolean
 check_settings (GstElement *element, GError **error)
 {
@@ -455,7 +453,6 @@ sl_analyze_start (GstBaseTransform *base)
   GST_OBJECT_LOCK (self);
   const SlAnalyzerSettings settings = self->settings;
   const gint keep_tracks = self->keep_tracks;
-  self->redrawn = FALSE;
   GST_OBJECT_UNLOCK (self);
   g_mutex_lock (&self->lock);
   self->analyzer = sl_analyzer_new (regions, &settings);
