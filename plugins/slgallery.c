@@ -164,7 +164,8 @@ find_name (GstElement *element)
   return gst_object_get_name (at);
 }
 
-/* The rules, and a location: all that can be refused before there are frames. */
+/* What can be refused before there are frames; the broker's certificates are read when it is
+ * connected to. */
 static gboolean
 read_settings (SlGalleryElement *self, SlIdentityRules *rules, GError **error)
 {
@@ -178,10 +179,12 @@ read_settings (SlGalleryElement *self, SlIdentityRules *rules, GError **error)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "keep: missing, and nothing is stored that no rule erases; expected a time "
                     "such as keep=7d");
-  const SlIdentityUse use = { .share = self->share, .machine = (guint) self->machine };
+  const SlIdentityUse use = { .camera = self->camera,
+                              .paths = self->paths,
+                              .share = self->share,
+                              .machine = (guint) self->machine };
   return sl_identity_rules_keep (self->keep, &rules->keep, error)
-         && (self->paths == NULL || sl_identity_paths_check (self->paths, error))
-         && sl_identity_share_check (&use, error);
+         && sl_identity_use_check (&use, error);
 }
 
 static gboolean

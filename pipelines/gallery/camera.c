@@ -81,6 +81,14 @@ find_place (SlIdentityCamera *camera, const SlIdentityUse *use, GError **error)
   return use->paths == NULL || camera->paths != NULL;
 }
 
+gboolean
+sl_identity_use_check (const SlIdentityUse *use, GError **error)
+{
+  return (use->camera == NULL || sl_identity_camera_check (use->camera, error))
+         && (use->paths == NULL || sl_identity_paths_check (use->paths, error))
+         && sl_identity_share_check (use, error);
+}
+
 SlIdentityCamera *
 sl_identity_camera_new (const SlIdentityUse *use, GError **error)
 {
@@ -89,7 +97,7 @@ sl_identity_camera_new (const SlIdentityUse *use, GError **error)
                          "%s: expected embeddings of 1 to %d numbers, got %u: take another model "
                          "of appearance",
                          use->path, SL_IDENTITY_LONGEST, use->length);
-  if (!sl_identity_camera_check (use->camera, error) || !sl_identity_share_check (use, error))
+  if (!sl_identity_use_check (use, error))
     return NULL;
   SlIdentityBook *book = sl_identity_book_open (use, error);
   if (book == NULL)

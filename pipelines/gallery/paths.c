@@ -6,7 +6,6 @@
 #include "core/base/duration.h"
 #include "core/base/fail.h"
 #include "core/base/printable.h"
-#include "pipelines/gallery/use.h"
 
 /* Milliseconds. @shortest: by any way; G_MAXUINT = there is none. @longest: of all ways that begin
  * at a camera, without another one between. */

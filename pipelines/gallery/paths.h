@@ -14,6 +14,8 @@ typedef struct _SlIdentityPaths SlIdentityPaths;
  * NULL with @error set. */
 SlIdentityPaths *sl_identity_paths_new (const char *text, SlIdentityCameras *cameras,
                                         GError **error);
+/** sl_identity_paths_check: FALSE with @error set where @text states no paths. */
+gboolean sl_identity_paths_check (const char *text, GError **error);
 /** sl_identity_paths_allow: whether somebody whom camera @from saw @elapsed microseconds ago can be
  * on camera @to. */
 gboolean sl_identity_paths_allow (const SlIdentityPaths *paths, guint from, guint to,

@@ -35,5 +35,6 @@ typedef struct
 
 /** sl_identity_share_check: whether share and machine of @use are possible. */
 gboolean sl_identity_share_check (const SlIdentityUse *use, GError **error);
-/** sl_identity_paths_check: whether @text states paths. FALSE with @error set. */
-gboolean sl_identity_paths_check (const char *text, GError **error);
+/** sl_identity_use_check: whether camera, paths, share and machine of @use are possible; none need
+ * be set. FALSE with @error set. */
+gboolean sl_identity_use_check (const SlIdentityUse *use, GError **error);

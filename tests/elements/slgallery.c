@@ -217,9 +217,9 @@ static const struct
     "paths: expected FROM>TO:LEAST-MOST with the names of two cameras and times, such as "
     "gate>hall:5-60s, got 'x'",
     FALSE },
-  { TRACK "%s ! slgallery location=/nowhere/a keep=7d camera=a,b",
+  { "slgallery location=/nowhere/a keep=7d camera=a,b",
     "camera: expected a name of 1 to 64 bytes without commas and control characters, got 'a,b'",
-    TRUE },
+    FALSE },
   { "slgallery location=/nowhere/a keep=7d share=mqtt://me:secret@host/people",
     "machine: missing; expected a number from 1 to 999 that no other machine of "
     "mqtt://me:***@host/people has, such as machine=1",
