@@ -202,7 +202,7 @@ open_file (SlOutput *self, gboolean resume, GError **error)
   const gint flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY;
   struct stat about;
   gint fd = open (self->path, flags | O_EXCL, 0666);
-  self->made = fd >= 0;
+  const gboolean made = fd >= 0;
   if (fd < 0 && errno == EEXIST)
     fd = open (self->path, flags, 0666);
   self->file = fd >= 0 ? fdopen (fd, "r+") : NULL;
@@ -224,6 +224,11 @@ open_file (SlOutput *self, gboolean resume, GError **error)
       error, SL_ERROR_OPEN,
       "--output %s: another process writes to it: expected a file of its own for each process",
       self->path);
+  if (fstat (fd, &about) == 0 && about.st_nlink == 0) { /* who made it has just removed it */
+    fclose (self->file);
+    return open_file (self, resume, error);
+  }
+  self->made = made;
   if (!resume && about.st_size > 0)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "--output %s: the file has something in it: go on with --resume, or remove it",
