@@ -201,13 +201,13 @@ def test_settings_of_the_start():
             ("e", predict % "" + clips + "encoder=h264 ! fakesink", "encoder=h264: unknown"),
             ("p", predict % "inference-region=1,2" + "fakesink", "inference-region=1,2: expected full-frame, roi-list"),
             ("p", predict % "tiles=2" + "fakesink", "tiles=2: expected COLUMNSxROWS"),
-            ("p", predict % "tiles=2x2 object-class=person" + "fakesink", "tiles=2x2 and objects=true: expected one of them"),
+            ("p", predict % "tiles=2x2 object-class=person" + "fakesink", "tiles=2x2 and objects=true, as object-class and object-alignment of slpredict set it: expected one of them"),
             ("n", SOURCE + " ! slnormalize name=n video-direction=custom ! slinfer model=${model} ! slpostprocess ! fakesink", "video-direction=custom is not supported"),
-            ("e", predict % "" + "sltext name=e formats=%s ! fakesink" % work("none"), "formats: "),
+            ("e", predict % "" + "sltext name=e formats=%s ! fakesink" % work("none"), "No such file or directory; expected a file of formats, a line NAME: PATTERN each"),
             ("e", predict % "" + "slpublish name=e location=gopher://x/y", "location=gopher://x/y: expected a path"),
             ("e", predict % "" + "slpublish name=e location=exec:/nonexistent/program", "expected a program that may be run"),
             ("e", predict % "" + "slpublish name=e location=- file-mode=0999", "file-mode=0999: expected permissions in octal, 0600 to 0666"),
-            ("e", predict % "" + "slpublish name=e location=- password-file=%s" % work("none"), work("none")),
+            ("e", predict % "" + "slpublish name=e location=- password-file=%s" % work("none"), "password-file=%s: " % work("none")),
             ("e", predict % "" + "slpublish name=e location=- control=true", "control=true: expected location=mqtt[s]://HOST/TOPIC")):
         has(check(described(launch), status=1), "problem", about, sentence)
     good = check(described(predict % "inference-region=0,0,10,10" + "slanalyze regions=\"[zone door] points=0,0 1,0 1,1\" ! " + clips + "on=entered ! fakesink"))
@@ -260,6 +260,8 @@ def test_camera_size():
     has(findings, "fact", "frames", "width=(int)640, height=(int)480, framerate=(fraction)10/1")
     has(findings, "fact", "budget", "100.0 ms between frames at 10 frames/s")
     has(findings, "fact", "caps", "width=(int)640, height=(int)480, framerate=(fraction)10/1")
+    for other in (text.replace("test://", "rtsp://127.0.0.1/door"), text.replace(" ! slnormalize", " ! videoscale ! videorate ! slnormalize")):
+        has(check(other), "fact", "frames", "width=(int)1280, height=(int)720, framerate=(fraction)30/1 (assumed where the source leaves it open)")
 
 
 def test_problems():

@@ -106,7 +106,7 @@ only_passes (GstElement *element)
 }
 
 /* (transfer full) (nullable): the element whose pad is linked to the first sink pad, looking
- * through ghost pads, but not into slcamera, which is made of its parts when it starts. */
+ * through ghost pads. slcamera itself is returned: it is empty until it starts. */
 static GstElement *
 before (GstElement *element)
 {

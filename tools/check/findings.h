@@ -62,7 +62,7 @@ void sl_check_backends (GstElement *infer, const SlModel *model, GArray *finding
 #define SL_CHECK_CLASSES "sl-check-classes"
 /** SL_CHECK_LOOKS: data of an sltrack with a model of appearance: the SHA-256 of that. */
 #define SL_CHECK_LOOKS "sl-check-looks"
-/** sl_check_settings: texts in properties of @element that its start refuses. */
+/** sl_check_settings: properties of @element that its start would refuse. */
 void sl_check_settings (GstElement *element, GArray *findings);
 /** sl_check_gallery: the file of an slgallery, its key, rules and model, and the cameras that write
  * to it. */

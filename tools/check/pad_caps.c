@@ -26,17 +26,45 @@ keep_files (GstElement *pipeline)
       gst_element_set_locked_state (elements->pdata[i], TRUE);
 }
 
-/* Of the slcamera that @element is, or gets its frames from; the properties are 0 where they are
- * not set. */
+/* Whether slcamera chooses size and rate of the camera at @uri. */
+static gboolean
+has_choice (const char *uri)
+{
+  static const char *const schemes[] = { "v4l2:", "/dev/", "libcamera:",
+                                         "csi:",  "test:", "pipewire:" };
+  for (guint i = 0; uri != NULL && i < G_N_ELEMENTS (schemes); i++)
+    if (g_ascii_strncasecmp (uri, schemes[i], strlen (schemes[i])) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether frames may leave @element with another size or rate. */
+static gboolean
+changes_frames (GstElement *element)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+  const char *klass =
+    factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
+  return klass == NULL || strstr (klass, "Scaler") != NULL || strstr (klass, "Effect") != NULL;
+}
+
+/* Of the slcamera that @element is, or gets its frames from as they are; the properties are 0 where
+ * they are not set. */
 static void
 read_camera (GstElement *element, gint *width, gint *height, gdouble *rate)
 {
   GstElement *at = gst_object_ref (element);
+  g_autofree char *uri = NULL;
   gint set[2] = { 0 };
   gdouble set_rate = 0;
-  while (at != NULL && !sl_check_is (at, "slcamera"))
+  while (at != NULL && !sl_check_is (at, "slcamera")) {
     sl_check_go_up (&at, FALSE);
+    if (at != NULL && changes_frames (at))
+      gst_clear_object (&at);
+  }
   if (at != NULL)
+    g_object_get (at, "uri", &uri, NULL);
+  if (has_choice (uri))
     g_object_get (at, "width", &set[0], "height", &set[1], "framerate", &set_rate, NULL);
   *width = set[0] > 0 ? set[0] : *width;
   *height = set[1] > 0 ? set[1] : *height;
