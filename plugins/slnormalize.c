@@ -687,7 +687,8 @@ sl_normalize_decide_allocation (GstBaseTransform *base, GstQuery *query)
   return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->decide_allocation (base, query);
 }
 
-/* Without the frames and the model, which are not known yet. */
+/* The model and the frames may contradict further ones when they are known. The start refuses what
+ * aligns objects, and the first frame the rest. */
 static gboolean
 check_settings (GstElement *element, GError **error)
 {

@@ -184,7 +184,7 @@ apply_region (SlPredict *self, GError **error)
   return TRUE;
 }
 
-/* slnormalize has the objects of a start only while it is asked. */
+/* slpredict sets objects of slnormalize at its start. The check sets it, too, and restores it. */
 static gboolean
 check_settings (GstElement *element, GError **error)
 {

@@ -543,7 +543,7 @@ sl_read_start (GstBaseTransform *base)
   if (self->regions == NULL)
     GST_ELEMENT_ERROR (
       self, RESOURCE, FAILED,
-      ("there is no thread or memory for a reader of codes: expected one thread more"), (NULL));
+      ("no thread or memory for a code reader: raise the limit of threads or of memory"), (NULL));
   else
     tell_missing (self, name);
   return self->regions != NULL;

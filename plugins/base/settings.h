@@ -2,14 +2,15 @@
 /* Door: other folders may include this header. */
 /*
  * Whether an element would refuse its properties when it starts, for `sightline check`, which
- * starts nothing. The element's start calls the same function, so each rule is in one place.
+ * starts nothing. The element's start uses the same functions, so each rule is in one place.
  */
 #pragma once
 
 #include <gst/gst.h>
 
-/** SlSettingsCheck: FALSE with @error set where @element cannot start with its properties. Reads
- * files that they name. Writes none, and uses no network. Takes the object lock itself. */
+/** SlSettingsCheck: FALSE with @error set where @element, which must not run, cannot start with its
+ * properties. Reads files that they name. Writes none, and connects to nobody. Takes the object
+ * lock itself. */
 typedef gboolean (*SlSettingsCheck) (GstElement *element, GError **error);
 
 /** sl_element_class_set_check: for the elements of @klass, in its class_init(). */

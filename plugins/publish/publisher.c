@@ -387,7 +387,7 @@ publish_thread (gpointer data)
   return NULL;
 }
 
-/* @plain: (out) (transfer full): the location with its scheme in small letters */
+/* Of a location that is set. @plain: as of find_transport(). */
 static const SlTransport *
 choose_transport (const SlPublishSettings *settings, char **plain, GError **error)
 {

@@ -53,8 +53,8 @@ sl_frame_parts_divide (SlFrameParts *parts, GError **error)
     return TRUE;
   return sl_fail (
     error, SL_ERROR_ARGUMENT,
-    "tiles=%s and objects=true: expected one of them, tiles of the frame or its objects: unset the "
-    "other",
+    "tiles=%s and objects=true, as object-class and object-alignment of slpredict set it: expected "
+    "one of them: unset the other",
     parts->tiles);
 }
 

@@ -272,11 +272,11 @@ test_refused (void)
       "tiles=2by2: expected COLUMNSxROWS, each 1..8, such as tiles=2x2, or tiles=motion behind "
       "slmotion" },
     { "slpredict tiles=2x2 object-class=qr",
-      "tiles=2x2 and objects=true: expected one of them, tiles of the frame or its objects: unset "
-      "the other" },
+      "tiles=2x2 and objects=true, as object-class and object-alignment of slpredict set it: "
+      "expected one of them: unset the other" },
     { "slpredict tiles=motion object-class=qr",
-      "tiles=motion and objects=true: expected one of them, tiles of the frame or its objects: "
-      "unset the other" },
+      "tiles=motion and objects=true, as object-class and object-alignment of slpredict set it: "
+      "expected one of them: unset the other" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     TestLine line = test_line_open (cases[i].launch, NULL,
