@@ -294,6 +294,12 @@ def test_roles():
     path = describe("roles", "[http]\nusers=%s\n" % users("shop.users") + zone())
     with Served(path) as served, looking(served) as browser:
         assert browser.value("document.getElementById('nav').hidden && document.querySelectorAll('form.login input').length == 2")
+        browser.value("document.querySelector('[autocomplete=username]').focus()")
+        browser.write("half a na")
+        browser.value("location.hash = '#/events'")
+        browser.wait_for("document.body.dataset.view == 'events'")
+        assert browser.value("document.querySelector('[autocomplete=username]').value") == "half a na", "what was typed stays"
+        browser.value("location.hash = '#/'")
         log_in(browser, "look", "not this one")
         browser.wait_for("!document.querySelector('form.login .error').hidden")
         assert browser.value(CHECKS) == [], browser.value(CHECKS)

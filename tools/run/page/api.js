@@ -82,11 +82,17 @@ export async function zoned(path, values, how) {
   }
 }
 
+let asked = 0;
+/* Several requests may be on their way; only the last one's answer counts. */
+async function setSession(answer) {
+  const mine = ++asked, data = await answer;
+  if (mine === asked) session = data;
+}
 export async function readSession() {
-  session = await json(address("session"));
+  await setSession(json(address("session")));
 }
 export async function logIn(user, password) {
-  session = await json(address("session"), { method: "POST", body: { user, password } });
+  await setSession(json(address("session"), { method: "POST", body: { user, password } }));
 }
 export async function logOut() {
   await json(address("session"), { method: "DELETE" });

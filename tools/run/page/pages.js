@@ -8,7 +8,9 @@ import { chip, stateWords } from "./wall.js";
 
 const LINES = 200;
 
+/** A form that is there stays, with what was typed: requests that are refused at once each show it. */
 export async function showLogin(main, life, done) {
+  if (main.querySelector("form.login")) return;
   const user = el("input", { type: "text", autocomplete: "username", autocapitalize: "none", spellcheck: "false", required: session.users }), password = el("input", { type: "password", autocomplete: "current-password", required: true });
   const error = el("p.error", { role: "alert", hidden: true }), button = el("button.primary", {}, t("login.button"));
   button.type = "submit";
