@@ -283,12 +283,6 @@ check_polygon (const SlRegion *region, GError **error)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "[%s %s] points: expected at least 3 corners x,y of 0..1, got %u", kind,
                     region->name, region->n_points);
-  if (sl_polygon_area (region->points, region->n_points) < MIN_AREA)
-    return sl_fail (
-      error, SL_ERROR_ARGUMENT,
-      "[%s %s] points: the %s has no area; expected corners of 0..1 of the frame, in the order "
-      "around it",
-      kind, region->name, kind);
   for (guint i = 1; i < region->n_points; i++)
     if (is_same (&region->points[i - 1], &region->points[i]))
       return sl_fail (error, SL_ERROR_ARGUMENT, "[%s %s] points: corners %u and %u are the same",
@@ -298,6 +292,12 @@ check_polygon (const SlRegion *region, GError **error)
       error, SL_ERROR_ARGUMENT,
       "[%s %s] points: sides %u and %u cross; expected corners in the order around the %s", kind,
       region->name, first, second, kind);
+  if (sl_polygon_area (region->points, region->n_points) < MIN_AREA)
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "[%s %s] points: the %s has no area; expected corners of 0..1 of the frame, in the order "
+      "around it",
+      kind, region->name, kind);
   return TRUE;
 }
 

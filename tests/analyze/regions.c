@@ -94,6 +94,8 @@ test_errors (void)
       "around it" },
     { "[zone a] points=0,0 1,0.8 1,0 0,1",
       "[zone a] points: sides 1 and 3 cross; expected corners in the order around the zone" },
+    { "[zone a] points=0.1,0.1 0.9,0.9 0.9,0.1 0.1,0.9",
+      "[zone a] points: sides 1 and 3 cross; expected corners in the order around the zone" },
     { "[line a] points=0,0 1,1 0,1", "[line a] points: expected 2 points x,y of 0..1, got 3" },
     { "[line a]", "[line a] points: expected 2 points x,y of 0..1, got 0" },
     { "[line a] points=0.5,0.5 0.501,0.5",
