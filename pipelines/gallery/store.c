@@ -156,17 +156,25 @@ begin_about (SlIdentityStore *store, GError **error)
            store->model, (gint64) store->length, rules->keep, (gint64) rules->most, sealed);
 }
 
-gboolean
-sl_identity_store_check_model (const SlIdentityStore *store, const char *model, gint64 length,
-                               GError **error)
+/* Embeddings in the file are of model @found, with @n numbers. */
+static gboolean
+compare_models (const SlIdentityStore *store, const char *found, gint64 n, const char *wanted,
+                guint n_wanted, GError **error)
 {
-  if (g_strcmp0 (model, store->model) == 0 && length == store->length)
+  if (g_strcmp0 (found, wanted) == 0 && n == n_wanted)
     return TRUE;
-  g_autofree char *shown = sl_printable (model != NULL ? model : "", SL_PRINTABLE_NAME);
+  g_autofree char *shown = sl_printable (found != NULL ? found : "", SL_PRINTABLE_NAME);
   return sl_fail (error, SL_ERROR_CONTRACT,
                   "%s: its embeddings are of another model (%s, %" G_GINT64_FORMAT
                   " numbers), expected those of %s, %u numbers: take that model, or another file",
-                  store->sql.path, shown, length, store->model, store->length);
+                  store->sql.path, shown, n, wanted, n_wanted);
+}
+
+gboolean
+sl_identity_store_check_model (const SlIdentityStore *store, const char *model, guint length,
+                               GError **error)
+{
+  return compare_models (store, store->model, store->length, model, length, error);
 }
 
 /* What the file says of itself. */
@@ -190,7 +198,8 @@ read_about (SlIdentityStore *store, gboolean must, GError **error)
   const char *model = sl_sql_text (row, 0);
   const gint64 length = sqlite3_column_int64 (row, 1), keep = sqlite3_column_int64 (row, 2),
                most = sqlite3_column_int64 (row, 3);
-  if (store->model != NULL && !sl_identity_store_check_model (store, model, length, error))
+  if (store->model != NULL
+      && !compare_models (store, model, length, store->model, store->length, error))
     return FALSE;
   if (model == NULL || length < 1 || length > SL_IDENTITY_LONGEST || keep < 1 || most < 1
       || most > SL_IDENTITY_MOST)

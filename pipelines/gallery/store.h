@@ -84,7 +84,7 @@ gboolean sl_identity_store_is_sealed (SlIdentityStore *store);
 /** sl_identity_store_check_model: FALSE with SL_ERROR_CONTRACT where embeddings in the file are not
  * of @model (nullable) with @length numbers. */
 gboolean sl_identity_store_check_model (const SlIdentityStore *store, const char *model,
-                                        gint64 length, GError **error);
+                                        guint length, GError **error);
 /** sl_identity_store_free: NULL is legal. */
 void sl_identity_store_free (SlIdentityStore *store);
 /** sl_identity_store_reserve: @n numbers for people, which no other program gets: from @first on.

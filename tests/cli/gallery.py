@@ -253,7 +253,7 @@ def test_check():
         assert any(kind == "problem" and sentence in text for kind, text in found), (sentence, found)
     with sqlite3.connect(gallery) as database:
         database.execute("UPDATE about SET model = 'another'")
-    assert any("its embeddings are of another model" in text for _, text in findings(describe("gate", GREEN, gallery), 1))
+    assert any("its embeddings are of another model (another, 24 numbers), expected those of %s" % digest in text for _, text in findings(describe("gate", GREEN, gallery), 1))
     sealed = work("g.gallery")
     watch(describe("gate", GREEN, sealed, "key-file=%s\n" % key))
     assert [text for _, text in findings(describe("gate", GREEN, sealed), 1)] == [sealed + ": it is encrypted; expected the file of its key: state key-file= (--key-file of sightline gallery, --gallery-key-file of sightline serve)"]
