@@ -248,6 +248,7 @@ def test_camera_by_uri():
     if 'no element "' in run("check", write("uri.pipeline", text.encode())).out:
         raise Skip("slcamera is missing")
     has(check(text, status=1), "problem", "cam", work("video9") + ": no such device; is the camera plugged in?")
+    has(check(text.replace("video9 ", "video9?width=640 "), status=1), "problem", "cam", work("video9") + ": no such device; is the camera plugged in?")
     has(check(text.replace(" uri=", " user="), status=1), "problem", "cam", "no camera: set uri=")
 
 

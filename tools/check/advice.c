@@ -247,9 +247,11 @@ check_camera (GstElement *element, GArray *findings)
   if (uri == NULL)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
                      "no camera: set uri=v4l2:///dev/video0 or another address");
-  else if (g_ascii_strncasecmp (uri, "v4l2:///", strlen ("v4l2:///")) == 0)
-    check_device_file (element, uri + strlen ("v4l2://"), findings);
-  else if (g_str_has_prefix (uri, "/dev/"))
+  else if (g_ascii_strncasecmp (uri, "v4l2:///", strlen ("v4l2:///")) == 0) {
+    const char *path = uri + strlen ("v4l2://");
+    g_autofree char *device = g_strndup (path, strcspn (path, "?#"));
+    check_device_file (element, device, findings);
+  } else if (g_str_has_prefix (uri, "/dev/"))
     check_device_file (element, uri, findings);
   else
     check_camera_file (element, uri, findings);
