@@ -225,6 +225,13 @@ def test_settings_of_the_start():
             has(check(described(launch), status=1), "problem", "e", sentence)
 
 
+def test_part_of_frames():
+    """A part outside of frames whose size is stated is a problem; of frames that are assumed it may be inside."""
+    text = "%s ! slpredict name=p model=${model} inference-region=300,0,100,100 ! fakesink"
+    has(check(described(text % SOURCE), status=1), "problem", "p", "crop-x=300", "is not inside the frame of 320x240")
+    check(described(text.replace("300,0", "3000,0") % "videotestsrc"))
+
+
 def test_interval():
     """A model that runs on one of a million frames has the time of a million frames."""
     findings = check(described(SOURCE.replace("25/1", "1000000/1") + " ! slpredict name=p model=${model} inference-interval=1000000 ! application/x-json ! fakesink"))

@@ -180,7 +180,7 @@ measure_with (const SlCandidate *candidate, GstCaps *caps, guint frames, SlPlanT
   if (infer == NULL)
     return FALSE;
   GstElement *normalize = gst_object_ref_sink (gst_element_factory_make ("slnormalize", NULL));
-  const gboolean good = sl_frame_cost (normalize, infer, NULL, caps, frames, ms, error);
+  const gboolean good = sl_frame_cost (normalize, infer, NULL, caps, FALSE, frames, ms, error);
   if (good) {
     times->preprocess = ms[SL_STAGE_PREPROCESS];
     times->inference = ms[SL_STAGE_INFERENCE];

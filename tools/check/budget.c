@@ -110,7 +110,7 @@ measure (GstElement *normalize, GstElement *infer, GstElement *results, GArray *
   g_autofree char *text = gst_caps_to_string (caps);
   sl_findings_add (findings, SL_FINDING_FACT, "frames", "measured with %s%s", text,
                    assumed ? " (assumed where the source leaves it open)" : "");
-  if (sl_frame_cost (normalize, infer, results, caps, FRAMES, ms, &error))
+  if (sl_frame_cost (normalize, infer, results, caps, assumed, FRAMES, ms, &error))
     judge (ms, caps, normalize, infer, promises, findings);
   else
     sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);

@@ -6,6 +6,7 @@
 #include "core/base/fail.h"
 #include "models/model.h"
 #include "pipelines/supervise/bus.h"
+#include "plugins/video/part.h"
 #include "tools/check/findings.h"
 
 #define TIMEOUT (60 * GST_SECOND)
@@ -50,10 +51,25 @@ fix_branches (GstElement *infer, GstElement *trial)
     g_object_set (trial, "fixed-inputs", all->str, NULL);
 }
 
+/* The part of frames that the slpredict of @normalize looks at, which it sets when it starts. */
+static void
+crop_frames (GstElement *normalize, GstElement *trial)
+{
+  GstElement *predict = sl_check_predict (normalize);
+  g_autofree char *text = NULL;
+  SlRect part;
+  gboolean objects;
+  if (predict != NULL)
+    g_object_get (predict, "inference-region", &text, NULL);
+  if (predict != NULL && sl_video_part_parse_region (text, &part, &objects, NULL))
+    g_object_set (trial, "crop-x", part.x, "crop-y", part.y, "crop-width", part.width,
+                  "crop-height", part.height, NULL);
+}
+
 /* (transfer full): test frames ! normalize ! infer ! slpostprocess ! fakesink */
 static GstElement *
 make_trial (GstElement *normalize, GstElement *infer, GstElement *results, GstCaps *caps,
-            guint frames)
+            gboolean assumed, guint frames)
 {
   GstElement *pipeline = gst_pipeline_new (NULL);
   GstElement *chain[] = {
@@ -64,6 +80,8 @@ make_trial (GstElement *normalize, GstElement *infer, GstElement *results, GstCa
   g_object_set (chain[0], "num-buffers", (gint) frames, NULL);
   g_object_set (chain[1], "caps", caps, NULL);
   copy_properties (normalize, chain[2]);
+  if (!assumed) /* else the part may be outside of frames that are assumed too small */
+    crop_frames (normalize, chain[2]);
   g_object_set (chain[2], "inference-interval", 1, NULL); /* every test frame is measured */
   copy_properties (infer, chain[3]);
   fix_branches (infer, chain[3]);
@@ -94,9 +112,9 @@ play (GstElement *pipeline, guint frames, GError **error)
 
 gboolean
 sl_frame_cost (GstElement *normalize, GstElement *infer, GstElement *results, GstCaps *caps,
-               guint frames, gdouble *ms, GError **error)
+               gboolean assumed, guint frames, gdouble *ms, GError **error)
 {
-  GstElement *pipeline = make_trial (normalize, infer, results, caps, frames);
+  GstElement *pipeline = make_trial (normalize, infer, results, caps, assumed, frames);
   SlFlow *flow = sl_flow_new (pipeline);
   gboolean good = play (pipeline, frames, error);
   for (guint s = 0; good && s < SL_N_STAGES; s++) {

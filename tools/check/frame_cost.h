@@ -7,7 +7,8 @@
 #include "tools/run/flow.h"
 
 /** sl_frame_cost: feeds @frames test frames of @caps through elements with the properties of
- * @normalize, @infer and @results (nullable). @ms: the median milliseconds of each SlStage. Nothing
- * of the pipeline that they are in runs. FALSE with @error set where an element fails. */
+ * @normalize, @infer and @results (nullable). Frames that are not @assumed are cropped as by the
+ * slpredict of @normalize. @ms: the median milliseconds of each SlStage. Nothing of the pipeline
+ * that they are in runs. FALSE with @error set where an element fails. */
 gboolean sl_frame_cost (GstElement *normalize, GstElement *infer, GstElement *results,
-                        GstCaps *caps, guint frames, gdouble *ms, GError **error);
+                        GstCaps *caps, gboolean assumed, guint frames, gdouble *ms, GError **error);
