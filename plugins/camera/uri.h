@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Parses the property uri of slcamera. User name and password are kept out of all texts that are
  * shown.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pipelines/supervise/bus.h"
+#include "plugins/camera/uri.h"
 #include "tools/check/findings.h"
 
 #define LONGEST_CAPS 200
@@ -26,25 +27,20 @@ keep_files (GstElement *pipeline)
       gst_element_set_locked_state (elements->pdata[i], TRUE);
 }
 
-/* Whether slcamera chooses size and rate of the camera at @uri. */
+/* Whether slcamera chooses size and rate of the camera at @text (nullable). */
 static gboolean
-has_choice (const char *uri)
+has_choice (const char *text)
 {
-  static const char *const schemes[] = { "v4l2:", "/dev/", "libcamera:",
-                                         "csi:",  "test:", "pipewire:" };
-  for (guint i = 0; uri != NULL && i < G_N_ELEMENTS (schemes); i++)
-    if (g_ascii_strncasecmp (uri, schemes[i], strlen (schemes[i])) == 0)
-      return TRUE;
-  return FALSE;
+  g_autoptr (SlCameraUri) uri = text != NULL ? sl_camera_uri_parse (text, NULL) : NULL;
+  return uri != NULL && uri->kind != SL_CAMERA_RTSP && uri->kind != SL_CAMERA_HTTP
+         && uri->kind != SL_CAMERA_FILE;
 }
 
 /* Whether frames may leave @element with another size or rate. */
 static gboolean
 changes_frames (GstElement *element)
 {
-  GstElementFactory *factory = gst_element_get_factory (element);
-  const char *klass =
-    factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
+  const char *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
   return klass == NULL || strstr (klass, "Scaler") != NULL || strstr (klass, "Effect") != NULL;
 }
 
