@@ -10,6 +10,7 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "pipelines/description/element_names.h"
+#include "plugins/camera/uri.h"
 #include "plugins/tensor/embedder.h"
 #include "plugins/tensor/setting_properties.h"
 #include "predict/opendecoding.h"
@@ -224,37 +225,21 @@ check_device (GstElement *element, GArray *findings)
     check_device_file (element, device, findings);
 }
 
-/* A camera that is a video. */
-static void
-check_camera_file (GstElement *element, const char *uri, GArray *findings)
-{
-  g_autofree char *scheme = g_uri_parse_scheme (uri);
-  g_autofree char *bare = g_strndup (uri, strcspn (uri, "?#"));
-  g_autofree char *path = scheme == NULL ? g_strdup (uri)
-                          : g_ascii_strcasecmp (scheme, "file") == 0
-                            ? g_filename_from_uri (bare, NULL, NULL)
-                            : NULL;
-  if (path != NULL && access (path, R_OK) != 0)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-                     "%s: cannot be read; no such file, or no permission", path);
-}
-
+/* An address that slcamera does not understand is refused in READY. */
 static void
 check_camera (GstElement *element, GArray *findings)
 {
-  g_autofree char *uri = NULL;
-  g_object_get (element, "uri", &uri, NULL);
-  if (uri == NULL)
+  g_autofree char *text = NULL;
+  g_object_get (element, "uri", &text, NULL);
+  g_autoptr (SlCameraUri) uri = text != NULL ? sl_camera_uri_parse (text, NULL) : NULL;
+  if (text == NULL)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
                      "no camera: set uri=v4l2:///dev/video0 or another address");
-  else if (g_ascii_strncasecmp (uri, "v4l2:///", strlen ("v4l2:///")) == 0) {
-    const char *path = uri + strlen ("v4l2://");
-    g_autofree char *device = g_strndup (path, strcspn (path, "?#"));
-    check_device_file (element, device, findings);
-  } else if (g_str_has_prefix (uri, "/dev/"))
-    check_device_file (element, uri, findings);
-  else
-    check_camera_file (element, uri, findings);
+  else if (uri != NULL && uri->kind == SL_CAMERA_V4L2)
+    check_device_file (element, uri->location, findings);
+  else if (uri != NULL && uri->kind == SL_CAMERA_FILE && access (uri->location, R_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "%s: cannot be read; no such file, or no permission", uri->location);
 }
 
 static void
