@@ -38,6 +38,7 @@
   X (LOGICAL_OR, logical_or, 84, 0)                                      \
   X (LOGICAL_NOT, logical_not, 87, 0)                                    \
   X (BITWISE_XOR, bitwise_xor, 160, 0)                                   \
+  X (RIGHT_SHIFT, right_shift, 161, 0)                                   \
   X (SELECT, select, 64, 0)                                              \
   X (WHERE, where, 109, 0)                                               \
   X (AVERAGE_POOL_2D, average_pool_2d, 1, 5)                             \

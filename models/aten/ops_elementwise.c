@@ -133,6 +133,16 @@ floor_operation (TsProgram *program, const TsCall *call)
                       operand (program, call->args[1], dtype), dtype);
 }
 
+/* Like the core's operator, numbers of a program have a distance of at most 63 bits. */
+static TsValue
+shift_right (TsProgram *program, const TsCall *call)
+{
+  if (!are_scalars (call))
+    return floor_operation (program, call);
+  const guint64 distance = (guint64) ts_to_int (program, call->args[1]);
+  return ts_int (ts_to_int (program, call->args[0]) >> MIN (distance, 63));
+}
+
 /* atan2: whole numbers become real ones. */
 static TsValue
 angle (TsProgram *program, const TsCall *call)
@@ -574,6 +584,8 @@ const TsOp ts_ops_elementwise[] = {
   { "aten::bitwise_and", "self,other", logical, "And", SL_OP_BITWISE_AND },
   { "aten::bitwise_or", "self,other", logical, "Or", SL_OP_BITWISE_OR },
   { "aten::bitwise_xor", "self,other", logical, "Xor", SL_OP_BITWISE_XOR },
+  { "aten::__rshift__", "self,other", shift_right, NULL, SL_OP_RIGHT_SHIFT },
+  { "aten::bitwise_right_shift", "self,other", shift_right, NULL, SL_OP_RIGHT_SHIFT },
   { "aten::logical_not", "self", logical_not },
   { "aten::bitwise_not", "self", logical_not, NULL, SL_OP_BITWISE_XOR },
   { "aten::neg", "self", unary_any, "Neg" },

@@ -128,12 +128,12 @@
   "  y = torch.lt(s, x)\n"            \
   "return torch.sum(torch.to(y, 4), [-1])"
 
-/* Numbers times a power of two, or divided by it towards lower ones. */
-#define SHIFT(how)                                                 \
+/* Numbers times a power of two. */
+#define LEFT_SHIFT                                                 \
   "p = torch.pow(2, other)\n"                                      \
   "if torch.__not__(isinstance(other, int)):\n"                    \
   "  p = torch.type_as(torch.round(torch.pow(2., other)), self)\n" \
-  "return torch." how "(self, p)"
+  "return torch.mul(self, p)"
 
 const TsOp ts_ops_series[] = {
   { "aten::cummax", "self,dim", ts_composite, EXTREME ("gt", "torch.neg(torch.inf)") },
@@ -160,10 +160,8 @@ const TsOp ts_ops_series[] = {
   { "aten::heaviside", "self,values", ts_composite,
     "return torch.where(torch.eq(self, 0), torch.type_as(values, self), "
     "torch.type_as(torch.gt(self, 0), self))" },
-  { "aten::bitwise_left_shift", "self,other", ts_composite, SHIFT ("mul") },
-  { "aten::bitwise_right_shift", "self,other", ts_composite, SHIFT ("floor_divide") },
-  { "aten::__lshift__", "self,other", ts_composite, SHIFT ("mul") },
-  { "aten::__rshift__", "self,other", ts_composite, SHIFT ("floor_divide") },
+  { "aten::bitwise_left_shift", "self,other", ts_composite, LEFT_SHIFT },
+  { "aten::__lshift__", "self,other", ts_composite, LEFT_SHIFT },
   { NUMBERS, "numbers,i", ts_composite, NUMBER_OF },
   { "aten::conv_transpose3d",
     "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1", ts_composite,

@@ -54,7 +54,7 @@ onnx_bitwise_not (Lower *o)
              last);
 }
 
-/* By n to the left is times 2^n, to the right divided by it: the numbers are unsigned. */
+/* By n to the left is times 2^n. */
 static void
 onnx_bit_shift (Lower *o)
 {
@@ -68,9 +68,13 @@ onnx_bit_shift (Lower *o)
                 direction);
   if (!operands (o, inputs, &last, &dtype))
     return;
-  const gint32 power = lower_binary (o, SL_OP_POW, lower_int_scalar (o, 2), inputs[1]);
-  gint32 y = lower_binary (o, left ? SL_OP_MUL : SL_OP_DIV, inputs[0], power);
-  if (dtype == SL_DTYPE_U8)
+  gint32 y;
+  if (left)
+    y = lower_binary (o, SL_OP_MUL, inputs[0],
+                      lower_binary (o, SL_OP_POW, lower_int_scalar (o, 2), inputs[1]));
+  else
+    y = lower_binary (o, SL_OP_RIGHT_SHIFT, inputs[0], inputs[1]);
+  if (left && dtype == SL_DTYPE_U8)
     y = lower_binary (o, SL_OP_BITWISE_AND, y, lower_int_scalar (o, 255));
   lower_set (o, 0, lower_cast (o, y, dtype), last);
 }
