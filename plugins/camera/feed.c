@@ -105,16 +105,6 @@ sl_camera_feed_tell_people (SlCameraFeed *feed, GstMessageType type, const GErro
 
 /* Messages of the inner pipeline: called by whatever thread posts them. */
 
-static GError *
-missing_decoder (const GstStructure *structure)
-{
-  const char *name = gst_structure_get_string (structure, "name");
-  return g_error_new (GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
-                      "no element is installed for %s: install gstreamer1.0-libav (decoders) or "
-                      "gstreamer1.0-plugins-good (RTP), by Debian's names",
-                      name != NULL ? name : "this stream");
-}
-
 /* rtspsrc says so in the thread that connects. */
 static void
 claim_connection (SlCameraFeed *feed, GstMessage *message)
@@ -142,7 +132,7 @@ take_message (GstBus *bus, GstMessage *message, gpointer data)
       break;
     case GST_MESSAGE_ELEMENT:
       if (feed->fault == NULL && gst_structure_has_name (structure, "missing-plugin"))
-        feed->fault = missing_decoder (structure);
+        feed->fault = sl_camera_missing_fault (structure);
       break;
     case GST_MESSAGE_EOS:
       feed->ended = TRUE;

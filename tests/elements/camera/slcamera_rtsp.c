@@ -67,6 +67,58 @@ test_timestamps (void)
   g_assert_cmpfloat (seconds, >, expected * 0.5);
 }
 
+static GstStateChangeReturn
+refuse_state (GstElement *element, GstStateChange change)
+{
+  return GST_STATE_CHANGE_FAILURE;
+}
+
+/* Sets how the decoders of @caps change their state, or restores it. */
+static void
+set_decoders (const char *caps, gboolean refuse)
+{
+  static GHashTable *usual; /* by class */
+  g_autoptr (GstCaps) encoded = gst_caps_from_string (caps);
+  GList *all =
+    gst_element_factory_list_get_elements (GST_ELEMENT_FACTORY_TYPE_DECODER, GST_RANK_MARGINAL);
+  GList *decoders = gst_element_factory_list_filter (all, encoded, GST_PAD_SINK, FALSE);
+  if (usual == NULL)
+    usual = g_hash_table_new (NULL, NULL);
+  g_assert_nonnull (decoders);
+  for (GList *at = decoders; at != NULL; at = at->next) {
+    g_autoptr (GstElement) decoder =
+      gst_object_ref_sink (gst_element_factory_create (at->data, NULL));
+    GstElementClass *klass = GST_ELEMENT_GET_CLASS (decoder);
+    if (refuse)
+      g_hash_table_insert (usual, klass, (gpointer) klass->change_state);
+    klass->change_state =
+      refuse ? refuse_state
+             : (GstStateChangeReturn (*) (GstElement *, GstStateChange)) g_hash_table_lookup (
+               usual, klass);
+    gst_element_set_state (decoder, GST_STATE_NULL);
+  }
+  gst_plugin_feature_list_free (decoders);
+  gst_plugin_feature_list_free (all);
+}
+
+/* decodebin says of decoders that cannot start that none is installed. */
+static void
+test_decoder_fails (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 160x120 --payload jpeg"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  set_decoders ("image/jpeg", TRUE);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (camera, GST_MESSAGE_WARNING,
+                         "no element for JPEG decoder could start; installed: ");
+  set_decoders ("image/jpeg", FALSE);
+  test_camera_wait_frames (camera, 3);
+  test_camera_stop (camera);
+  test_server_kill (&server);
+}
+
 static void
 test_stall (void)
 {
@@ -371,6 +423,7 @@ TEST_MAIN (int argc, char **argv)
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slcamera/rtsp/restart", test_restart);
   g_test_add_func ("/slcamera/rtsp/timestamps", test_timestamps);
+  g_test_add_func ("/slcamera/rtsp/decoder-fails", test_decoder_fails);
   g_test_add_func ("/slcamera/rtsp/stall", test_stall);
   g_test_add_func ("/slcamera/rtsp/frozen", test_frozen);
   g_test_add_func ("/slcamera/rtsp/slow", test_slow);

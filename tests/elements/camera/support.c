@@ -165,6 +165,23 @@ record (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* Called by the thread that posts. */
+static GstBusSyncReply
+note_error (GstBus *bus, GstMessage *message, gpointer data)
+{
+  TestCamera *camera = data;
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    g_autoptr (GError) error = NULL;
+    gst_message_parse_error (message, &error, NULL);
+    g_mutex_lock (&camera->lock);
+    if (camera->error == NULL)
+      camera->error = g_strdup (error->message);
+    g_cond_broadcast (&camera->cond);
+    g_mutex_unlock (&camera->lock);
+  }
+  return GST_BUS_PASS;
+}
+
 TestCamera *
 test_camera_new (const char *uri, const char *properties, const char *downstream)
 {
@@ -180,6 +197,7 @@ test_camera_new (const char *uri, const char *properties, const char *downstream
   camera->camera = gst_bin_get_by_name (GST_BIN (camera->pipeline), "camera");
   g_object_set (camera->camera, "uri", uri, NULL);
   camera->bus = gst_element_get_bus (camera->pipeline);
+  gst_bus_set_sync_handler (camera->bus, note_error, camera, NULL);
   g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (camera->pipeline), "sink");
   g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, record,
@@ -227,8 +245,10 @@ test_camera_wait_frames (TestCamera *camera, guint n)
 {
   g_mutex_lock (&camera->lock);
   const guint goal = camera->frames + n;
-  while (camera->frames < goal)
+  while (camera->frames < goal && camera->error == NULL)
     g_cond_wait (&camera->cond, &camera->lock);
+  if (camera->frames < goal)
+    g_error ("%u of %u frames came, then: %s", camera->frames, goal, camera->error);
   g_mutex_unlock (&camera->lock);
 }
 
@@ -276,10 +296,12 @@ void
 test_camera_free (TestCamera *camera)
 {
   test_camera_stop (camera);
+  gst_bus_set_sync_handler (camera->bus, NULL, NULL, NULL);
   gst_object_unref (camera->bus);
   gst_object_unref (camera->camera);
   gst_object_unref (camera->pipeline);
   g_mutex_clear (&camera->lock);
   g_cond_clear (&camera->cond);
+  g_free (camera->error);
   g_free (camera);
 }

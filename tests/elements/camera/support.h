@@ -41,6 +41,7 @@ typedef struct
   gint width, height;
   gboolean backwards; /* a timestamp was not larger than the one before it */
   GstClockTime first, last;
+  char *error; /* (nullable): the first one */
 } TestCamera;
 
 /** test_camera_new: "slcamera connect-timeout=60000 @properties ! @downstream (nullable) !
@@ -48,12 +49,11 @@ typedef struct
 TestCamera *test_camera_new (const char *uri, const char *properties, const char *downstream);
 /** test_camera_play: @state is GST_STATE_PLAYING or GST_STATE_PAUSED. */
 void test_camera_play (TestCamera *camera, GstState state);
-/** test_camera_wait: (transfer full): the next slcamera message with @state; fails the test after
- * 100 s. */
+/** test_camera_wait: (transfer full): the next slcamera message with @state. */
 GstStructure *test_camera_wait (TestCamera *camera, const char *state);
 /** test_camera_expect: the same, of those whose reason has @fragment in it. */
 void test_camera_expect (TestCamera *camera, const char *state, const char *fragment);
-/** test_camera_wait_frames: for @n further frames, 100 s at most. */
+/** test_camera_wait_frames: for @n further frames; fails on an error. */
 void test_camera_wait_frames (TestCamera *camera, guint n);
 /** test_camera_wait_text: the next error, or one of the next warnings or infos, has @fragment in
  * it, or is what that says with * and ? for anything: a busy machine may stall a camera too. */
