@@ -130,6 +130,11 @@ def test_recording():
         assert clip["reviewed"] == reviewed and bare["reviewed"] is None, (clip, bare)
         with open(os.path.join(folder, clip["id"] + ".reviewed"), encoding="utf-8") as file:
             assert json.load(file) == reviewed
+        assert client.get("events/" + stem).json["id"] == clip["id"], "whoever has the event's address finds the clip that took its place"
+        assert client.get("events/%s/clip.mkv" % stem).status == 200
+        for answer in (client.ask("DELETE", "events/" + stem), mark(client, "delete", stem)):
+            told = answer.json.get("error") or answer.json["failed"][0]["error"]
+            assert told == "%s: the clip %s took its place: load the list again, and delete that" % (stem, clip["id"]), answer.text
         bare = bare["id"]
         assert client.ask("DELETE", "events/" + bare).status == 200 and bare not in ids(client)
 

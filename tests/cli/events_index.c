@@ -226,6 +226,20 @@ add_bare (SlStore *store, gint64 us, const char *event, const char *region)
   g_assert_true (sl_store_add_event (store, "door", &notes, NULL));
 }
 
+/* @found: (nullable): what is found by the name @stem */
+static gboolean
+is_found_as (SlStore *store, const char *stem, const char *found)
+{
+  g_autoptr (GPtrArray) stores = g_ptr_array_new ();
+  GError *error = NULL;
+  g_ptr_array_add (stores, store);
+  SlEventRow *row = sl_event_query_one (stores, stem, &error);
+  g_assert_no_error (error);
+  const gboolean is = g_strcmp0 (row != NULL ? row->stem : NULL, found) == 0;
+  g_clear_pointer (&row, sl_event_row_free);
+  return is;
+}
+
 /* The clip takes the place of the event that it shows, and of no other one. */
 static void
 test_merge (void)
@@ -249,7 +263,16 @@ test_merge (void)
   g_assert_cmpuint (total, ==, 3);
   g_assert_cmpstr (((SlEventRow *) rows->pdata[1])->stem, ==, STEM);
   g_assert_cmpstr (((SlEventRow *) rows->pdata[2])->event, ==, "left");
+  g_assert_true (is_found_as (store, "~door-1970-01-01T00-01-40.000Z-in", STEM));
+  g_assert_true (is_found_as (store, "~door-1970-01-01T00-01-40.000Z-left",
+                              "~door-1970-01-01T00-01-40.000Z-left"));
   g_assert_true (sl_store_remove (store, STEM, NULL));
+  g_assert_true (is_found_as (store, "~door-1970-01-01T00-01-40.000Z-in", NULL));
+  g_assert_true (sl_store_expire (store, 600 * (gint64) G_USEC_PER_SEC, NULL));
+  g_autoptr (sqlite3_stmt) covered =
+    sl_sql_query (&store->write, NULL, "SELECT count(*) FROM covered", "");
+  g_assert_true (sl_sql_next (&store->write, covered, NULL));
+  g_assert_cmpint (sqlite3_column_int (covered, 0), ==, 0);
   g_autoptr (sqlite3_stmt) words = sl_sql_query (
     &store->write, NULL, "SELECT count(*) FROM word WHERE kind = 0 AND text = 'in'", "");
   g_assert_true (sl_sql_next (&store->write, words, NULL));

@@ -97,11 +97,18 @@ enum
   DELETE
 };
 
-/* FALSE, having refused. */
+/* FALSE, having refused. @id: as the request has it. Whoever deletes an event without a clip has
+ * not seen the clip that took its place, which may show more. */
 static gboolean
-do_mark (SlApiJob *job, SlEventRow *row)
+do_mark (SlApiJob *job, SlEventRow *row, const char *id)
 {
   g_autoptr (GError) error = NULL;
+  if (job->mark == DELETE && strcmp (row->stem, id) != 0) {
+    sl_api_job_refuse (job, SOUP_STATUS_CONFLICT,
+                       "%s: the clip %s took its place: load the list again, and delete that", id,
+                       row->stem);
+    return FALSE;
+  }
   g_mutex_lock (&row->store->write.lock);
   const gboolean done = marks[job->mark].act (job, row, &error);
   g_mutex_unlock (&row->store->write.lock);
@@ -120,7 +127,7 @@ mark_one (SlApiRequest *request, gpointer data)
   SlEventRow *row = sl_api_job_event (request, job);
   if (row == NULL)
     return;
-  const gboolean done = do_mark (job, row);
+  const gboolean done = do_mark (job, row, request->parts[0]);
   if (done && job->mark != DELETE)
     sl_api_append_event (job->json, row);
   else
@@ -140,7 +147,7 @@ mark_many (SlApiRequest *request, gpointer data)
   guint n = 0;
   for (guint i = 0; job->ids[i] != NULL; i++) {
     SlEventRow *row = sl_api_job_find (job, job->ids[i]);
-    if (row != NULL && do_mark (job, row)) {
+    if (row != NULL && do_mark (job, row, job->ids[i])) {
       n++;
     } else {
       g_string_append (failed, failed->len > 0 ? ",{" : "{");

@@ -269,8 +269,11 @@ sl_event_query_one (GPtrArray *stores, const char *stem, GError **error)
     SlStore *store = stores->pdata[i];
     SlSql *sql = sl_store_reader (store);
     g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&sql->lock);
-    g_autoptr (sqlite3_stmt) rows = sl_sql_query (
-      sql, &reason, "SELECT " SL_EVENT_COLUMNS " FROM event WHERE stem = ?", "s", stem);
+    g_autoptr (sqlite3_stmt) rows =
+      sl_sql_query (sql, &reason,
+                    "SELECT " SL_EVENT_COLUMNS " FROM event WHERE stem IN (?1, (SELECT clip FROM "
+                    "covered WHERE stem = ?1)) ORDER BY stem = ?1 DESC LIMIT 1",
+                    "s", stem);
     if (rows != NULL && sl_sql_next (sql, rows, &reason))
       row = sl_event_row_read (store, rows);
   }

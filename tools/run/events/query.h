@@ -56,7 +56,8 @@ GPtrArray *sl_event_query_list (const SlEventQuery *query, GPtrArray *stores, gu
 /** sl_event_query_newest: (transfer full) (nullable): of @pipeline in @store, but for those that a
  * wrong clock has put into the future. */
 SlEventRow *sl_event_query_newest (SlStore *store, const char *pipeline);
-/** sl_event_query_one: (transfer full) (nullable): NULL without @error: there is none. */
+/** sl_event_query_one: (transfer full) (nullable): the event @stem, or the clip that took its
+ * place; NULL without @error: there is none. */
 SlEventRow *sl_event_query_one (GPtrArray *stores, const char *stem, GError **error);
 
 typedef struct

@@ -59,6 +59,8 @@ static const char schema[] =
   "NULL) WITHOUT ROWID;"
   "CREATE TRIGGER IF NOT EXISTS review_gone AFTER DELETE ON event BEGIN DELETE FROM review WHERE "
   "stem = old.stem; END;"
+  /* Events whose place a clip took: who has their names finds the clip. */
+  "CREATE TABLE IF NOT EXISTS covered (stem TEXT PRIMARY KEY, clip TEXT NOT NULL) WITHOUT ROWID;"
   "CREATE TABLE IF NOT EXISTS count (pipeline TEXT, step INTEGER, start INTEGER, kind TEXT, name "
   "TEXT, entered INTEGER, left INTEGER, most INTEGER, dwell REAL, dwells INTEGER, PRIMARY KEY "
   "(pipeline, step, start, kind, name)) WITHOUT ROWID;"
@@ -294,6 +296,9 @@ sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes
                     "INSERT INTO review SELECT ?, user, time FROM review WHERE stem IN "
                     "(SELECT stem FROM event WHERE " COVERED ") ORDER BY time DESC LIMIT 1",
                     "siisi", clip->stem, begin, end, clip->pipeline, id)
+         && sl_sql_do (&store->write, error,
+                       "INSERT OR REPLACE INTO covered SELECT stem, ? FROM event WHERE " COVERED,
+                       "siisi", clip->stem, begin, end, clip->pipeline, id)
          && sl_sql_do (&store->write, error, "DELETE FROM event WHERE " COVERED, "iisi", begin, end,
                        clip->pipeline, id);
 }
@@ -393,5 +398,9 @@ sl_store_expire (SlStore *store, gint64 now, GError **error)
          && sl_sql_do (sql, error,
                        "DELETE FROM heat WHERE start < CASE step WHEN 3600 THEN ? ELSE ? END", "ii",
                        minutes, hours)
-         && sl_sql_do (sql, error, "DELETE FROM dwell WHERE start < ?", "i", hours);
+         && sl_sql_do (sql, error, "DELETE FROM dwell WHERE start < ?", "i", hours)
+         && sl_sql_do (sql, error,
+                       "DELETE FROM covered WHERE NOT EXISTS (SELECT 1 FROM event WHERE "
+                       "event.stem = covered.clip)",
+                       "");
 }

@@ -147,6 +147,10 @@ function clip(event, life, told) {
 
 export async function showEvent(main, life, id) {
   const event = await json(address("events", id), { signal: life.signal }), told = el("p.told", { role: "status" });
+  if (event.id !== id) { // a clip took its place
+    location.replace("#/events/" + encodeURIComponent(event.id));
+    return;
+  }
   const what = [event.label, happened(event)].filter(Boolean).join(" ") || event.event;
   const keep = el("button.toggle", { "aria-pressed": String(Boolean(event.kept)), onclick: () => keepOrNot(event, keep) }, icon("keep"), el("span", {}, t("player.keep")));
   const seen = el("p.soft", { role: "status" }, reviewer(event)), review = el("button.toggle", { "aria-pressed": String(Boolean(event.reviewed)), onclick: () => reviewOrNot(event, review, seen) }, icon("good"), el("span", {}, t("player.reviewed")));
