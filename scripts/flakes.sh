@@ -38,12 +38,15 @@ held=$(realpath "$build")/tests/support/libhold-up.so
 for round in $(seq "$rounds"); do
   log=$build/meson-logs/flakes-$round.txt
   how=()
+  threads=()
   if [ $((round % 2)) -eq 0 ] && [ -e "$held" ]; then
     how=(--wrapper "env LD_PRELOAD=$held")
+    # Threads that are held up take no processor time.
+    threads=("MESON_TESTTHREADS=$(($(nproc) * 16))")
   else
     spin
   fi
-  "$(dirname "$0")/test.sh" "$build" --timeout-multiplier 4 ${how[@]+"${how[@]}"} "$@" >"$log" 2>&1 || true
+  env ${threads[@]+"${threads[@]}"} "$(dirname "$0")/test.sh" "$build" --timeout-multiplier 4 ${how[@]+"${how[@]}"} "$@" >"$log" 2>&1 || true
   rest
   sed -nE 's/^ *[0-9]+\/[0-9]+ (.*[^ ]) +(FAIL|TIMEOUT|ERROR|INTERRUPT) .*/\1/p' "$log" | sort -u | tee -a "$failures" | sed 's/^/failed: /'
   echo "round $round of $rounds: $(tail -n 1 "$log")"
