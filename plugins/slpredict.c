@@ -179,8 +179,8 @@ apply_region (SlPredict *self, GError **error)
   gboolean objects;
   if (!read_region (self, &part, &objects, error))
     return FALSE;
-  g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y,
-                "crop-width", part.width, "crop-height", part.height, NULL);
+  g_object_set (self->children[NORMALIZE], "objects", objects, NULL);
+  sl_video_part_set (self->children[NORMALIZE], &part);
   return TRUE;
 }
 

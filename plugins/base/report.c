@@ -93,6 +93,13 @@ sl_element_is_inside (GstElement *element, const char *type)
   return inside;
 }
 
+gboolean
+sl_element_has_class (GstElement *element, const char *word)
+{
+  const char *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
+  return klass != NULL && strstr (klass, word) != NULL;
+}
+
 GstPad *
 sl_pad_pass_bin (GstPad *pad)
 {

@@ -16,6 +16,9 @@ void sl_element_post (GstElement *element, GstStructure *structure);
 /** sl_element_is_inside: whether the parent of @element is a bin whose type has the name @type. The
  * type need not be registered. */
 gboolean sl_element_is_inside (GstElement *element, const char *type);
+/** sl_element_has_class: whether the classification of @element's type contains @word, such as
+ * "Decoder" in "Codec/Decoder/Video". */
+gboolean sl_element_has_class (GstElement *element, const char *word);
 /** sl_pad_pass_bin: (transfer full) (nullable): the pad that data comes from or goes to on the
  * other side of @pad (transfer full), a ghost pad or the proxy pad behind one. */
 GstPad *sl_pad_pass_bin (GstPad *pad);

@@ -11,7 +11,6 @@
 #include "plugins/camera/intact.h"
 
 #include <gst/video/video.h>
-#include <string.h>
 
 #include "plugins/base/report.h"
 #include "plugins/camera/coded.h"
@@ -342,8 +341,7 @@ behind_decoder (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 gboolean
 sl_intact_is_decoder (GstElement *element)
 {
-  const char *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
-  return klass != NULL && strstr (klass, "Decoder") != NULL && strstr (klass, "Audio") == NULL
+  return sl_element_has_class (element, "Decoder") && !sl_element_has_class (element, "Audio")
          && !GST_IS_BIN (element);
 }
 

@@ -6,8 +6,6 @@
  */
 #include "plugins/camera/limits.h"
 
-#include <string.h>
-
 #include "core/base/decoder_memory.h"
 #include "core/base/fail.h"
 #include "plugins/camera/jpeg.h"
@@ -254,12 +252,11 @@ static void
 on_element_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
 {
   const SlCameraLimits *limits = data;
-  const char *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
   g_autoptr (GstPad) sink = gst_element_get_static_pad (element, "sink");
   g_autoptr (GstPad) src = gst_element_get_static_pad (element, "src");
-  if (klass == NULL || sink == NULL || src == NULL || GST_IS_BIN (element))
+  if (sink == NULL || src == NULL || GST_IS_BIN (element))
     return;
-  if (strstr (klass, "Decoder") != NULL) {
+  if (sl_element_has_class (element, "Decoder")) {
     sl_decoder_use_own_memory (element);
     Gate *gate = g_new0 (Gate, 1);
     gate->max_pixels = limits->max_pixels;
@@ -267,7 +264,8 @@ on_element_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
                        GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_BUFFER
                          | GST_PAD_PROBE_TYPE_BUFFER_LIST,
                        guard_decoder, gate, g_free);
-  } else if (strstr (klass, "Depayloader") != NULL || strstr (klass, "Parser") != NULL) {
+  } else if (sl_element_has_class (element, "Depayloader")
+             || sl_element_has_class (element, "Parser")) {
     guard_holder (sink, src, limits->max_part_bytes);
   }
 }

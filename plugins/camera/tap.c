@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "plugins/base/report.h"
 #include "plugins/camera/coded.h"
 #include "plugins/camera/jpeg.h"
 #include "plugins/camera/lone.h"
@@ -296,8 +297,7 @@ sl_camera_tap_decoder (SlCameraTap *tap, GstElement *decoder)
 static void
 on_element_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer tap)
 {
-  const char *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
-  if (klass != NULL && strstr (klass, "Decoder") != NULL && !GST_IS_BIN (element))
+  if (sl_element_has_class (element, "Decoder") && !GST_IS_BIN (element))
     sl_camera_tap_decoder (tap, element);
 }
 

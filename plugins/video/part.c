@@ -41,6 +41,13 @@ sl_video_part_crop (const SlRect *wanted, gint width, gint height, const char *a
     wanted->x, wanted->y, wanted->width, wanted->height, width, height, advice);
 }
 
+void
+sl_video_part_set (GstElement *element, const SlRect *part)
+{
+  g_object_set (element, "crop-x", part->x, "crop-y", part->y, "crop-width", part->width,
+                "crop-height", part->height, NULL);
+}
+
 SlOrientation
 sl_video_part_orientation (gint direction, GstVideoOrientationMethod tagged)
 {

@@ -21,6 +21,9 @@ gboolean sl_video_part_crop (const SlRect *wanted, gint width, gint height, cons
  * rectangle without objects is the whole frame. FALSE with @error set when @text is invalid. */
 gboolean sl_video_part_parse_region (const char *text, SlRect *part, gboolean *objects,
                                      GError **error);
+/** sl_video_part_set: sets the properties crop-* of @element to @part, the rectangle of frames that
+ * it uses. */
+void sl_video_part_set (GstElement *element, const SlRect *part);
 /** sl_video_part_orientation: the orientation for @direction, a GstVideoOrientationMethod. With
  * "auto", @tagged is used. A direction that sl_video_part_check_direction() refuses gives no turn.
  */

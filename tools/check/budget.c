@@ -4,12 +4,12 @@
  * (tools/check/frame_cost.h).
  */
 #include <gst/video/video.h>
-#include <string.h>
 
 #include "core/runtime/session.h"
 #include "models/backend.h"
 #include "models/model.h"
 #include "pipelines/description/element_names.h"
+#include "plugins/base/report.h"
 #include "plugins/video/dmabuf.h"
 #include "tools/check/findings.h"
 #include "tools/check/frame_cost.h"
@@ -141,14 +141,13 @@ report_model (GstElement *infer, GArray *findings)
 /* Elements that write every frame anew, by their class; those that fetch frames from a device say
  * so by their names. */
 static gboolean
-copies_frames (GstElementFactory *factory)
+copies_frames (GstElement *element)
 {
-  const char *klass =
-    factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
-  if (klass == NULL || strstr (klass, "Video") == NULL || strstr (klass, "Tensor") != NULL)
+  const GstElementFactory *factory = gst_element_get_factory (element);
+  if (!sl_element_has_class (element, "Video") || sl_element_has_class (element, "Tensor"))
     return FALSE;
-  return strstr (klass, "Converter") != NULL || strstr (klass, "Scaler") != NULL
-         || g_str_has_suffix (GST_OBJECT_NAME (factory), "download");
+  return sl_element_has_class (element, "Converter") || sl_element_has_class (element, "Scaler")
+         || (factory != NULL && g_str_has_suffix (GST_OBJECT_NAME (factory), "download"));
 }
 
 /* Elements of ours that read frames where a device left them. */
@@ -174,8 +173,7 @@ count_copies (GPtrArray *elements, GArray *findings)
   g_autoptr (GString) names = g_string_new (NULL);
   guint n = 0;
   for (guint i = 0; i < elements->len; i++) {
-    GstElementFactory *factory = gst_element_get_factory (elements->pdata[i]);
-    if (!copies_frames (factory))
+    if (!copies_frames (elements->pdata[i]))
       continue;
     n++;
     g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "",

@@ -62,8 +62,7 @@ crop_frames (GstElement *normalize, GstElement *trial)
   if (predict != NULL)
     g_object_get (predict, "inference-region", &text, NULL);
   if (predict != NULL && sl_video_part_parse_region (text, &part, &objects, NULL))
-    g_object_set (trial, "crop-x", part.x, "crop-y", part.y, "crop-width", part.width,
-                  "crop-height", part.height, NULL);
+    sl_video_part_set (trial, &part);
 }
 
 /* (transfer full): test frames ! normalize ! infer ! slpostprocess ! fakesink */

@@ -3,10 +3,10 @@
  * What elements need of others: models before trackers, trackers before those who count, classes
  * that the models have, and boxes that stay where they were found.
  */
-#include <string.h>
 
 #include "core/base/printable.h"
 #include "core/base/suggest.h"
+#include "plugins/base/report.h"
 #include "postprocess/analyze/regions.h"
 #include "tools/check/findings.h"
 
@@ -35,13 +35,11 @@ may_detect (GstElement *element)
 {
   static const char *const others[] = { "Source",  "Codec",       "Converter", "Generic", "Effect",
                                         "Demuxer", "Depayloader", "Parser",    "Scaler" };
-  GstElementFactory *factory = gst_element_get_factory (element);
-  const char *klass =
-    factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
-  if (klass == NULL || g_str_has_prefix (GST_OBJECT_NAME (factory), "sl"))
-    return klass == NULL;
+  const GstElementFactory *factory = gst_element_get_factory (element);
+  if (factory != NULL && g_str_has_prefix (GST_OBJECT_NAME (factory), "sl"))
+    return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
-    if (strstr (klass, others[i]) != NULL)
+    if (sl_element_has_class (element, others[i]))
       return FALSE;
   return TRUE;
 }

@@ -4,9 +4,9 @@
  * tensors, cameras for their formats. What it will carry is predicted as the first of that,
  * completed to a common size where anything goes.
  */
-#include <string.h>
 
 #include "pipelines/supervise/bus.h"
+#include "plugins/base/report.h"
 #include "plugins/camera/uri.h"
 #include "tools/check/findings.h"
 
@@ -40,8 +40,7 @@ has_choice (const char *text)
 static gboolean
 changes_frames (GstElement *element)
 {
-  const char *klass = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
-  return klass == NULL || strstr (klass, "Scaler") != NULL || strstr (klass, "Effect") != NULL;
+  return sl_element_has_class (element, "Scaler") || sl_element_has_class (element, "Effect");
 }
 
 /* Of the slcamera that @element is, or gets its frames from as they are; the properties are 0 where

@@ -174,15 +174,13 @@ classify (GstElement *element, PointKind *kind)
 {
   GstElementFactory *factory = gst_element_get_factory (element);
   const char *name = factory != NULL ? GST_OBJECT_NAME (factory) : "";
-  const char *klass =
-    factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
   if (GST_IS_BIN (element) || is_encoded_output (element))
     return FALSE;
   if (strcmp (name, "slpostprocess") == 0)
     *kind = POINT_RESULT;
   else if (GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SINK))
     *kind = POINT_SINK;
-  else if (klass != NULL && strstr (klass, "Decoder") != NULL)
+  else if (sl_element_has_class (element, "Decoder"))
     *kind = POINT_DECODER;
   else if (GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SOURCE))
     *kind = POINT_SOURCE;
