@@ -410,10 +410,12 @@ sl_publisher_check (const SlPublishSettings *settings, GError **error)
 {
   g_autofree char *plain = NULL;
   const SlTransport *transport = choose_transport (settings, &plain, error);
-  if (transport == NULL || transport->makes_file)
-    return transport != NULL;
+  if (transport == NULL)
+    return FALSE;
   SlPublishSettings own = *settings;
   own.location = plain;
+  if (transport->check != NULL)
+    return transport->check (&own, error);
   gpointer state = transport->open (&own, error);
   if (state != NULL)
     transport->close (state);

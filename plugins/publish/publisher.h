@@ -57,7 +57,7 @@ typedef struct
  * @schemes: what locations of this kind begin with, NULL-terminated
  * @waits: while connected, a full queue makes the writer wait instead of losing the oldest line
  * @open: checks settings; touches nothing that could make it wait but the file's own folder
- * @makes_file: @open creates the file, so sl_publisher_check() does not call it
+ * @check: the same without a change to anything; NULL: @open changes nothing
  * @connect: may wait; @cancellable ends it where the system allows
  * @send: one line with its newline. FALSE: the connection is gone, and the line has to be sent
  * again on the next
@@ -72,8 +72,9 @@ typedef struct
 typedef struct
 {
   const char *const *schemes;
-  gboolean waits, makes_file;
+  gboolean waits;
   gpointer (*open) (const SlPublishSettings *settings, GError **error);
+  gboolean (*check) (const SlPublishSettings *settings, GError **error);
   gboolean (*connect) (gpointer state, GCancellable *cancellable, GError **error);
   gboolean (*send) (gpointer state, const char *line, gsize bytes, GCancellable *cancellable,
                     GError **error);
@@ -128,8 +129,8 @@ gboolean sl_publisher_read_mode (const char *text, guint *mode, GError **error);
  * the password, what is behind the host of a webhook, and arguments of a program. */
 char *sl_publisher_shown_location (const char *location);
 
-/** sl_publisher_check: whether sl_publisher_new() would take @settings; not whether a file can be
- * written. A client library may start threads, which have ended when it returns. FALSE with @error
+/** sl_publisher_check: whether sl_publisher_new() would take @settings. No file is made or opened.
+ * A client library may start threads, which have ended when it returns. FALSE with @error
  * set as there. */
 gboolean sl_publisher_check (const SlPublishSettings *settings, GError **error);
 /** sl_publisher_new: checks the location and starts the thread. Errors: SL_ERROR_ARGUMENT,

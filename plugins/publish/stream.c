@@ -131,29 +131,68 @@ sl_publisher_read_mode (const char *text, guint *mode, GError **error)
   return TRUE;
 }
 
+/* (transfer full) (nullable) */
+static char *
+path_of (const SlPublishSettings *settings, GError **error)
+{
+  if (g_str_has_prefix (settings->location, "file://"))
+    return g_filename_from_uri (settings->location, NULL, error);
+  return g_strdup (settings->location);
+}
+
+static gboolean
+refuse (const SlPublishSettings *settings, const GError *reason, GError **error)
+{
+  g_autofree char *shown = sl_redact_uri (settings->location, NULL);
+  return sl_fail (error, SL_ERROR_OPEN,
+                  "location=%s: %s: expected a file in a folder that exists and may be written to",
+                  shown, reason->message);
+}
+
+/* Why @path cannot be opened for writing, or 0. A pipe is not looked at: its reader would see an
+ * end. */
+static gint
+code_of (const char *path)
+{
+  struct stat about;
+  if (lstat (path, &about) == 0) {
+    if (S_ISLNK (about.st_mode) || S_ISDIR (about.st_mode))
+      return S_ISLNK (about.st_mode) ? ELOOP : EISDIR;
+    return faccessat (AT_FDCWD, path, W_OK, AT_EACCESS) == 0 ? 0 : errno;
+  }
+  if (errno != ENOENT)
+    return errno;
+  g_autofree char *folder = g_path_get_dirname (path);
+  return faccessat (AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+static gboolean
+stream_check (const SlPublishSettings *settings, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  g_autofree char *path = path_of (settings, &reason);
+  const gint code = path != NULL ? code_of (path) : 0;
+  if (code != 0)
+    set_io_error (&reason, path, "cannot be opened for writing", code);
+  return reason == NULL || refuse (settings, reason, error);
+}
+
 /* The first opening is here, so that a path that cannot work is an error at start and not a file
  * tried again for ever. */
 static gpointer
 stream_open (const SlPublishSettings *settings, GError **error)
 {
   g_autoptr (GError) reason = NULL;
-  const char *path = settings->location;
   Stream *self = g_new0 (Stream, 1);
   self->fd = -1;
   self->limit = settings->file_bytes;
   self->age_us = (gint64) settings->file_seconds * G_USEC_PER_SEC;
   self->keep = settings->keep_files;
   self->mode = (mode_t) settings->file_mode;
-  if (g_str_has_prefix (path, "file://"))
-    self->path = g_filename_from_uri (path, NULL, &reason);
-  else
-    self->path = g_strdup (path);
+  self->path = path_of (settings, &reason);
   if (self->path != NULL && stream_connect (self, NULL, &reason))
     return self;
-  g_autofree char *shown = sl_redact_uri (path, NULL);
-  sl_fail (error, SL_ERROR_OPEN,
-           "location=%s: %s: expected a file in a folder that exists and may be written to", shown,
-           reason->message);
+  refuse (settings, reason, error);
   stream_close (self);
   return NULL;
 }
@@ -261,8 +300,8 @@ static const char *const stdout_schemes[] = { NULL };
 const SlTransport sl_transport_file = {
   .schemes = file_schemes,
   .waits = TRUE,
-  .makes_file = TRUE,
   .open = stream_open,
+  .check = stream_check,
   .connect = stream_connect,
   .send = stream_send,
   .idle = stream_idle,

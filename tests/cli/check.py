@@ -192,6 +192,7 @@ def test_settings_of_the_start():
     """Texts that an element refuses when it starts, which check does not let it do."""
     predict = SOURCE + " ! slpredict name=p model=${model} %s ! sltrack ! "
     os.makedirs(work("clips"), exist_ok=True)
+    os.symlink(work("nowhere"), work("link"))
     clips = "slrecord name=e location=%s " % work("clips")
     for about, launch, sentence in (
             ("e", predict % "" + "slanalyze name=e regions=door ! fakesink", "regions: 'door': expected [zone NAME], [line NAME] or [mask NAME] first"),
@@ -206,10 +207,15 @@ def test_settings_of_the_start():
             ("e", predict % "" + "sltext name=e formats=%s ! fakesink" % work("none"), "No such file or directory; expected a file of formats, a line NAME: PATTERN each"),
             ("e", predict % "" + "slpublish name=e location=gopher://x/y", "location=gopher://x/y: expected a path"),
             ("e", predict % "" + "slpublish name=e location=exec:/nonexistent/program", "expected a program that may be run"),
+            ("e", predict % "" + "slpublish name=e location=%s" % work("link"), "it is a symbolic link, which is not followed"),
+            ("e", predict % "" + "slpublish name=e location=%s" % work("clips"), "cannot be opened for writing: Is a directory: expected a file in a folder that exists and may be written to"),
+            ("e", predict % "" + "slpublish name=e location=file://%s/lines" % work("nowhere"), "cannot be opened for writing: No such file or directory"),
             ("e", predict % "" + "slpublish name=e location=- file-mode=0999", "file-mode=0999: expected permissions in octal, 0600 to 0666"),
             ("e", predict % "" + "slpublish name=e location=- password-file=%s" % work("none"), "password-file=%s: " % work("none")),
             ("e", predict % "" + "slpublish name=e location=- control=true", "control=true: expected location=mqtt[s]://HOST/TOPIC")):
         has(check(described(launch), status=1), "problem", about, sentence)
+    check(described(predict % "" + "slpublish name=e location=%s" % work("lines")))
+    assert not os.path.exists(work("lines")), "check made the file"
     good = check(described(predict % "inference-region=0,0,10,10" + "slanalyze regions=\"[zone door] points=0,0 1,0 1,1\" ! " + clips + "on=entered ! fakesink"))
     assert not [f for f in good if f[0] == "problem"], good
     coded = "appsrc caps=video/x-h264,stream-format=byte-stream,alignment=au,width=16,height=16,framerate=25/1 ! e.encoded"
@@ -404,9 +410,9 @@ def test_published():
     text = described(launch + "location=" + work("no/such/folder"))
     if 'no element "' in run("check", write("publish.pipeline", text.encode())).out:
         raise Skip("slpublish is missing")
-    has(check(text, status=1), "problem", "p", work("no/such/folder") + ": cannot be written; no such folder, or no permission")
+    has(check(text, status=1), "problem", "p", "location=%s: " % work("no/such/folder"), "cannot be opened for writing: No such file or directory")
     for scheme in "file://", "File://":
-        has(check(described(launch + "location=" + scheme + harness.WORK.name), status=1), "problem", "p", ": is a directory; expected a file")
+        has(check(described(launch + "location=" + scheme + harness.WORK.name), status=1), "problem", "p", "cannot be opened for writing: Is a directory")
     has(check(described(launch), status=1), "problem", "p", "location is not set: expected a path, \"-\" for standard output")
     for location in "-", work("lines.json"), "file://" + work("lines.json"), "FILE://" + work("lines.json"), "tcp://localhost:1", "unix:/no/where":
         check(described(launch + "location=" + location))

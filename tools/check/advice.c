@@ -300,19 +300,6 @@ check_recorded (GstElement *element, GArray *findings)
       location);
 }
 
-/* Peers may come and go; only files can be judged before. */
-static void
-check_published (GstElement *element, GArray *findings)
-{
-  g_autofree char *location = NULL;
-  g_object_get (element, "location", &location, NULL);
-  g_autofree char *scheme = location != NULL ? g_uri_parse_scheme (location) : NULL;
-  const gboolean file = scheme != NULL && g_ascii_strcasecmp (scheme, "file") == 0;
-  g_autofree char *path = file ? g_filename_from_uri (location, NULL, NULL) : g_strdup (location);
-  if (path != NULL && *path != '\0' && (scheme == NULL || file) && !g_str_equal (location, "-"))
-    check_written_file (element, path, findings);
-}
-
 /* Whether none of @pads is linked, though one of them is always there. */
 static gboolean
 are_loose (GList *pads)
@@ -382,8 +369,8 @@ static const struct
   { "slnormalize", advise_converter }, { "slinfer", check_model },
   { "v4l2src", check_device },         { "slcamera", check_camera },
   { "filesrc", check_read },           { "filesink", check_written },
-  { "slpublish", check_published },    { "slrecord", check_recorded },
-  { "sltrack", check_appearance },     { "slgallery", sl_check_gallery },
+  { "slrecord", check_recorded },      { "sltrack", check_appearance },
+  { "slgallery", sl_check_gallery },
 };
 
 void
