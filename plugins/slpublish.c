@@ -213,6 +213,76 @@ publish_states (GstElement *element, const char *states)
   tell_threshold (self, self->publisher, self->detector);
 }
 
+/** What the element gets: frames, or lines that others have made. */
+typedef enum
+{
+  FRAMES,
+  JSON_LINES,
+  TEXT_LINES
+} Input;
+
+static Input
+input_of (const GstStructure *structure)
+{
+  return gst_structure_has_name (structure, "application/x-json") ? JSON_LINES
+         : gst_structure_has_name (structure, "text/x-raw")       ? TEXT_LINES
+                                                                  : FRAMES;
+}
+
+static gboolean
+is_set (const char *text)
+{
+  return text != NULL && *text != '\0';
+}
+
+/* Whether lines are read again before they go out. */
+static gboolean
+reads_results (const SlPublishValues *s)
+{
+  return s->to.counts || is_set (s->to.discovery) || s->on_change;
+}
+
+static gboolean
+refuse_text (const SlPublishValues *s, const char *what, GError **error)
+{
+  return sl_fail (error, SL_ERROR_ARGUMENT, "%s predictions as JSON, and %s",
+                  s->on_change ? "on-change needs" : "counts and discovery-prefix need", what);
+}
+
+/* Whether the settings are possible with @input. */
+static gboolean
+fits_input (const SlPublishValues *s, Input input, GError **error)
+{
+  if (input != FRAMES && is_set (s->events))
+    return sl_fail (error, SL_ERROR_ARGUMENT,
+                    "events=%s: the input is lines: expected video with slanalyze upstream",
+                    s->events);
+  if (input != FRAMES && is_set (s->classes))
+    return sl_fail (
+      error, SL_ERROR_ARGUMENT,
+      "classes=%s: the input is lines, which go out as they are; expected video, or classes= of "
+      "slpredict or slpostprocess",
+      s->classes);
+  return input != TEXT_LINES || !reads_results (s)
+         || refuse_text (s, "the input is text: ask for application/x-json before slpublish",
+                         error);
+}
+
+/* As far as the caps upstream already say it: FRAMES where they leave it open. */
+static Input
+expected_input (SlPublish *self)
+{
+  g_autoptr (GstCaps) caps = gst_pad_get_allowed_caps (GST_BASE_SINK_PAD (self));
+  Input input = FRAMES;
+  for (guint i = 0; caps != NULL && !gst_caps_is_any (caps) && i < gst_caps_get_size (caps); i++) {
+    const Input some = input_of (gst_caps_get_structure (caps, i));
+    if (some == FRAMES || (i > 0 && some != input))
+      return FRAMES;
+    input = some;
+  }
+  return input;
+}
+
 /* What a publisher is opened with. Object lock held, as long as @to is used. @password, @warning:
  * (out) (transfer full) (nullable) */
 static gboolean
@@ -240,9 +310,10 @@ check_settings (GstElement *element, GError **error)
   SlPublish *self = (SlPublish *) element;
   SlPublishSettings settings;
   g_autofree char *password = NULL, *warning = NULL;
+  const Input input = expected_input (self);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
   return read_settings (self, &settings, &password, &warning, error)
-         && sl_publisher_check (&settings, error);
+         && sl_publisher_check (&settings, error) && fits_input (&self->settings, input, error);
 }
 
 /* The lock is held meanwhile: nothing that opening does waits for a peer. @warning: (out) (transfer
@@ -339,13 +410,11 @@ sl_publish_unlock_stop (GstBaseSink *sink)
 static gboolean
 open_input (SlPublish *self, GstCaps *caps, GError **error)
 {
-  const GstStructure *structure = gst_caps_get_structure (caps, 0);
-  const gboolean json = gst_structure_has_name (structure, "application/x-json"),
-                 text = gst_structure_has_name (structure, "text/x-raw");
+  const Input input = input_of (gst_caps_get_structure (caps, 0));
   GST_OBJECT_LOCK (self);
-  const gboolean home = self->settings.to.discovery != NULL && *self->settings.to.discovery != '\0';
-  const gboolean on_change = self->settings.on_change,
-                 reads = self->settings.to.counts || home || on_change;
+  const gboolean home = is_set (self->settings.to.discovery);
+  const gboolean on_change = self->settings.on_change, reads = reads_results (&self->settings),
+                 fits = fits_input (&self->settings, input, error);
   const gint64 interval = (gint64) (self->settings.interval * G_USEC_PER_SEC);
   const SlLineFormat format = (SlLineFormat) self->settings.format;
   g_autofree char *classes = g_strdup (self->settings.classes),
@@ -355,35 +424,21 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
   GST_OBJECT_UNLOCK (self);
   self->lines.width = self->lines.height = 0;
   sl_notices_clear (&self->notices);
-  if (events != NULL && *events != '\0') {
-    if (json || text)
-      return sl_fail (error, SL_ERROR_ARGUMENT,
-                      "events=%s: the input is lines: expected video with slanalyze upstream",
-                      events);
-    if (!sl_notices_open (&self->notices, events, zones, interval, error))
-      return FALSE;
-  }
-  if ((json || text) && classes != NULL && *classes != '\0')
-    return sl_fail (
-      error, SL_ERROR_ARGUMENT,
-      "classes=%s: the input is lines, which go out as they are; expected video, or classes= of "
-      "slpredict or slpostprocess",
-      classes);
+  if (!fits)
+    return FALSE;
+  if (is_set (events) && !sl_notices_open (&self->notices, events, zones, interval, error))
+    return FALSE;
   if (!sl_class_choice_set (&self->lines.choice, classes, GST_BASE_SINK_PAD (self), error))
     return FALSE;
-  if (!json && !text && !sl_frame_lines_open (&self->lines, caps, format, error))
+  if (input == FRAMES && !sl_frame_lines_open (&self->lines, caps, format, error))
     return FALSE;
   sl_pace_init (&self->pace, interval, on_change, on_change || home);
   if (on_change && self->pace.counts == NULL)
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
       "on-change: this build has no JSON-GLib: install libjson-glib-dev and build again");
-  if (!reads || json || (!text && format == SL_LINE_JSON))
-    return TRUE;
-  return sl_fail (error, SL_ERROR_ARGUMENT, "%s predictions as JSON, and %s",
-                  on_change ? "on-change needs" : "counts and discovery-prefix need",
-                  text ? "the input is text: ask for application/x-json before slpublish"
-                       : "format is text: expected format=json");
+  return !reads || input != FRAMES || format == SL_LINE_JSON
+         || refuse_text (&self->settings, "format is text: expected format=json", error);
 }
 
 static gboolean

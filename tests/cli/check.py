@@ -191,6 +191,7 @@ def test_too_slow():
 def test_settings_of_the_start():
     """Texts that an element refuses when it starts, which check does not let it do."""
     predict = SOURCE + " ! slpredict name=p model=${model} %s ! sltrack ! "
+    lines = SOURCE + " ! slpredict name=p model=${model} ! "
     os.makedirs(work("clips"), exist_ok=True)
     os.symlink(work("nowhere"), work("link"))
     clips = "slrecord name=e location=%s " % work("clips")
@@ -210,6 +211,9 @@ def test_settings_of_the_start():
             ("e", predict % "" + "slpublish name=e location=%s" % work("link"), "it is a symbolic link, which is not followed"),
             ("e", predict % "" + "slpublish name=e location=%s" % work("clips"), "cannot be opened for writing: Is a directory: expected a file in a folder that exists and may be written to"),
             ("e", predict % "" + "slpublish name=e location=file://%s/lines" % work("nowhere"), "cannot be opened for writing: No such file or directory"),
+            ("e", lines + "application/x-json ! slpublish name=e location=- events=entered", "events=entered: the input is lines: expected video with slanalyze upstream"),
+            ("e", lines + "text/x-raw ! slpublish name=e location=- classes=person", "classes=person: the input is lines, which go out as they are"),
+            ("e", lines + "text/x-raw ! slpublish name=e location=- on-change=true", "on-change needs predictions as JSON, and the input is text"),
             ("e", predict % "" + "slpublish name=e location=- file-mode=0999", "file-mode=0999: expected permissions in octal, 0600 to 0666"),
             ("e", predict % "" + "slpublish name=e location=- password-file=%s" % work("none"), "password-file=%s: " % work("none")),
             ("e", predict % "" + "slpublish name=e location=- control=true", "control=true: expected location=mqtt[s]://HOST/TOPIC")):
