@@ -10,23 +10,94 @@
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
-/* The weights of one channel, @stride apart in the file. */
-static void
-read_channel (const SlTensor *tensor, gint16 zero_point, gsize first, gsize stride, gint32 depth,
-              gint16 *values)
+/* Weights that are read together; their sums fit 16 bits for SUMMED of these. */
+#define BLOCK 8
+#define SUMMED 64
+
+typedef guint8 Bytes __attribute__ ((vector_size (BLOCK)));
+typedef gint8 SignedBytes __attribute__ ((vector_size (BLOCK)));
+typedef gint16 Words __attribute__ ((vector_size (2 * BLOCK)));
+
+/** What is known of the weights of a channel. */
+typedef struct
 {
-  const guint8 *u8 = (const guint8 *) tensor->data + first;
-  const gint8 *i8 = (const gint8 *) tensor->data + first;
-  if (stride == 1 && tensor->dtype == SL_DTYPE_I8)
-    for (gint32 k = 0; k < depth; k++)
-      values[k] = (gint16) (i8[k] - zero_point);
-  else if (stride == 1)
-    for (gint32 k = 0; k < depth; k++)
-      values[k] = (gint16) (u8[k] - zero_point);
-  else
-    for (gsize k = 0; k < (gsize) depth; k++)
-      values[k] =
-        (gint16) ((tensor->dtype == SL_DTYPE_I8 ? i8[k * stride] : u8[k * stride]) - zero_point);
+  gint16 least, most;
+  gint32 sum;
+} Range;
+
+static inline void
+note (Range *range, gint16 value)
+{
+  range->least = MIN (range->least, value);
+  range->most = MAX (range->most, value);
+  range->sum += value;
+}
+
+/* @n blocks, SUMMED at most. @low: right where the weights fit it */
+static inline __attribute__ ((always_inline)) void
+read_blocks (const guint8 *from, const gboolean is_signed, gint16 zero_point, gint32 n,
+             gint16 *values, gint8 *low, Range *range)
+{
+  Words least = { 0 }, most = { 0 }, sum = { 0 };
+  for (gint32 i = 0; i < n; i++) {
+    Bytes bytes;
+    memcpy (&bytes, from + i * BLOCK, sizeof bytes);
+    const Words words = (is_signed ? __builtin_convertvector((SignedBytes) bytes, Words)
+                                   : __builtin_convertvector(bytes, Words))
+                        - zero_point,
+                below = words<least, above = words> most;
+    least = (words & below) | (least & ~below);
+    most = (words & above) | (most & ~above);
+    sum += words;
+    memcpy (values + i * BLOCK, &words, sizeof words);
+    bytes -= (guint8) zero_point;
+    memcpy (low + i * BLOCK, &bytes, sizeof bytes);
+  }
+  for (gint i = 0; i < BLOCK; i++) {
+    range->least = MIN (range->least, least[i]);
+    range->most = MAX (range->most, most[i]);
+    range->sum += sum[i];
+  }
+}
+
+/* The weights of one channel, which follow each other in the file. */
+static Range
+read_row (const SlTensor *tensor, gint16 zero_point, gsize first, gint32 depth, gint16 *values,
+          gint8 *low)
+{
+  const guint8 *from = (const guint8 *) tensor->data + first;
+  const gboolean is_signed = tensor->dtype == SL_DTYPE_I8;
+  const gint32 whole = depth / BLOCK;
+  Range range = { 0 };
+  for (gint32 b = 0; b < whole; b += SUMMED) {
+    const gint32 at = b * BLOCK, n = MIN (SUMMED, whole - b);
+    if (is_signed)
+      read_blocks (from + at, TRUE, zero_point, n, values + at, low + at, &range);
+    else
+      read_blocks (from + at, FALSE, zero_point, n, values + at, low + at, &range);
+  }
+  for (gint32 k = whole * BLOCK; k < depth; k++) {
+    values[k] = (gint16) ((is_signed ? (gint8) from[k] : from[k]) - zero_point);
+    low[k] = (gint8) values[k];
+    note (&range, values[k]);
+  }
+  return range;
+}
+
+/* Those of a channel that are @stride apart. */
+static Range
+read_column (const SlTensor *tensor, gint16 zero_point, gsize first, gsize stride, gint32 depth,
+             gint16 *values, gint8 *low)
+{
+  const guint8 *from = (const guint8 *) tensor->data + first;
+  Range range = { 0 };
+  for (gsize k = 0; k < (gsize) depth; k++) {
+    const guint8 byte = from[k * stride];
+    values[k] = (gint16) ((tensor->dtype == SL_DTYPE_I8 ? (gint8) byte : byte) - zero_point);
+    low[k] = (gint8) values[k];
+    note (&range, values[k]);
+  }
+  return range;
 }
 
 /* Terms that a weight takes when each holds @least..127. */
@@ -43,24 +114,6 @@ part_of (gint32 weight, gint32 step, gint32 least)
   for (; step > 0; step--)
     weight -= CLAMP (weight, least, 127);
   return CLAMP (weight, least, 127);
-}
-
-static void
-limit_channel (const gint16 *values, gint32 depth, gint32 limit, gint8 *low, guint8 *steps,
-               gint32 *sum)
-{
-  gint16 least = 0, most = 0;
-  gint32 total = 0;
-  for (gint32 k = 0; k < depth; k++) {
-    least = MIN (least, values[k]);
-    most = MAX (most, values[k]);
-  }
-  for (gint32 k = 0; k < depth; k++) {
-    total += values[k];
-    low[k] = (gint8) CLAMP (values[k], limit, 127);
-  }
-  *steps = (guint8) MAX (steps_for (least, limit), steps_for (most, limit));
-  *sum = total;
 }
 
 static gint16
@@ -97,9 +150,17 @@ sl_int8_weights_read (SlInt8Weights *w, gint32 first, gint32 count)
   w->first = first;
   for (gsize i = 0; i < (gsize) count; i++) {
     const gsize at = i * (gsize) w->depth, c = (gsize) first + i;
-    read_channel (w->tensor, zero_point, w->by_depth ? c : c * (gsize) w->depth,
-                  w->by_depth ? (gsize) w->channels : 1, w->depth, w->values + at);
-    limit_channel (w->values + at, w->depth, w->least, w->low + at, &w->steps[i], &w->sums[i]);
+    gint16 *values = w->values + at;
+    gint8 *low = w->low + at;
+    const Range range =
+      w->by_depth
+        ? read_column (w->tensor, zero_point, c, (gsize) w->channels, w->depth, values, low)
+        : read_row (w->tensor, zero_point, c * (gsize) w->depth, w->depth, values, low);
+    w->sums[i] = range.sum;
+    w->steps[i] =
+      (guint8) MAX (steps_for (range.least, w->least), steps_for (range.most, w->least));
+    for (gint32 k = 0; w->steps[i] > 1 && k < w->depth; k++)
+      low[k] = (gint8) CLAMP (values[k], w->least, 127);
     sl_int8_limit (w, (gint32) i);
   }
 }
