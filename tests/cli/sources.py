@@ -142,10 +142,10 @@ def test_network_timeout():
     m = model("brightest_channel.tflite")
     for picture, count, told in ((b"", 0, "and no data came"), (b"\xff\xd8\xff\xe0" + b"x" * 100000, 10 ** 9, "though data came")):
         hung = Hung(picture, count)
-        result = run("predict", "--model", m, "--timeout", "1", hung.uri, env=ALONE)
+        result = run("predict", "--model", m, "--timeout", "3", hung.uri, env=ALONE)
         if "no element that reads" in result.err:
             raise Skip(result.err.strip())
-        result.expect(1, "sightline predict: %s: given up: no frame for 1 s (--timeout), %s; check the address, or give it longer" % (hung.uri, told))
+        result.expect(1, "sightline predict: %s: given up: no frame for 3 s (--timeout), %s; check the address, or give it longer" % (hung.uri, told))
 
 
 def test_unreachable():

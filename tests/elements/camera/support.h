@@ -17,7 +17,8 @@ typedef struct
   guint port;
 } TestServer;
 
-/** test_forgive_gstreamer: two complaints of GStreamer's do not end the test case that calls this.
+/** test_forgive_gstreamer: three complaints of GStreamer's do not end the test case that calls
+ * this.
  */
 void test_forgive_gstreamer (void);
 /** test_server_start: runs the program that environment variable @program names with @arguments
