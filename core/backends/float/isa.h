@@ -78,6 +78,36 @@ sl_float_strassen_alike (const gfloat sums[4])
   return alike;
 }
 
+/* Strassen's algorithm reads each weight three times. Those of a pair of panels stay in the first
+ * cache meanwhile if the depth is taken in slices of about so many activations. */
+#define SL_FLOAT_STRASSEN_SLICE 256
+
+/** sl_float_strassen_slices: of @depth, which is twice whole registers, and so is each slice.
+ * sl_float_strassen_slice: where slice @i begins. */
+static inline gint32
+sl_float_strassen_slices (gint32 depth)
+{
+  return MAX (depth / SL_FLOAT_STRASSEN_SLICE, 1);
+}
+
+static inline gint32
+sl_float_strassen_slice (gint32 depth, gint32 lanes, gint32 i)
+{
+  return depth / (2 * lanes) * i / sl_float_strassen_slices (depth) * 2 * lanes;
+}
+
+/**
+ * SlFloatBlock: two tiles of rows, for Strassen's algorithm
+ * @rows: twice @max_rows of SlFloatIsa, each of @depth activations; @sums: of @strassen_sums
+ * @index: of @count blocks, which the same panels multiply one after the other; each prefetches its
+ * part of the weights that are @ahead panels further
+ */
+typedef struct
+{
+  const gfloat *rows, *sums;
+  gint32 depth, index, count, ahead;
+} SlFloatBlock;
+
 /**
  * SlFloatPanel: output channels that are computed at once
  * @weights: floats or SlFloatWeights; for each activation of a window @groups registers; along the
@@ -242,7 +272,7 @@ typedef struct
  * @gemm_half, @gemm_bfloat, @gemm_bytes: (nullable): the same of such weights
  * @strassen_sums: (nullable): the sums for @strassen of twice @max_rows rows of @depth activations,
  * which is twice whole registers; FALSE: rounding errors would be too large
- * @strassen: (nullable): such rows times pairs of panels from @first to before @end, each of
+ * @strassen: (nullable): a block times pairs of panels from @first to before @end, each of
  * @max_groups registers
  * @widen: the floats of a panel, whole registers of them; with 4 bits those of an even depth
  * @gemm_deep: the same of panels whose registers lie along the depth; reads up to a register past a
@@ -284,8 +314,8 @@ typedef struct
   SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_bytes, gemm_deep;
   SlFloatAheadFunc gemm_ahead;
   gboolean (*strassen_sums) (const gfloat *rows, gint32 depth, gfloat *sums);
-  void (*strassen) (const SlFloatGemm *gemm, gint32 first, gint32 end, const gfloat *rows,
-                    gint32 depth, const gfloat *sums, gfloat *c, gsize c_stride);
+  void (*strassen) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatBlock *block,
+                    gfloat *c, gsize c_stride);
   void (*widen) (const SlFloatFewBits *panel, gfloat *to);
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip,
                      gfloat *const out[2]);

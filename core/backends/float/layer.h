@@ -246,10 +246,10 @@ void sl_float_strassen_compare (const SlFloatLayer *layer, SlFloatPanel *panels,
  * not be accurate. */
 gboolean sl_float_strassen_begin (const SlFloatLayer *layer, const gfloat *rows, gint32 i,
                                   guint thread);
-/** sl_float_strassen_run: the block by the panels from @panel to before @end that are pairs, into
- * rows at @c. */
-void sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 panel,
-                            gint32 end, gfloat *c, guint thread);
+/** sl_float_strassen_run: the block, of @blocks, by the panels from @panel to before @end that are
+ * pairs, into rows at @c. */
+void sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 blocks,
+                            gint32 panel, gint32 end, gfloat *c, guint thread);
 /** sl_float_strassen_next: the first panel from @panel on that is of a pair, or else of none, as
  * @paired says; at most @end. */
 gint32 sl_float_strassen_next (const SlFloatLayer *layer, gint32 panel, gint32 end,

@@ -249,9 +249,10 @@ run_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 left,
   }
 }
 
-/* Block @i of @piece by its pairs of panels, and by tiles where panels are without a partner. */
+/* Block @i, of @blocks, of @piece by its pairs of panels, and by tiles where panels are without a
+ * partner. */
 static void
-run_block (const SlFloatRun *run, const Piece *piece, gint32 i, guint thread)
+run_block (const SlFloatRun *run, const Piece *piece, gint32 i, gint32 blocks, guint thread)
 {
   const SlFloatLayer *layer = run->layer;
   const gint32 rows = layer->isa->max_rows, first = piece->first + 2 * rows * i;
@@ -260,8 +261,8 @@ run_block (const SlFloatRun *run, const Piece *piece, gint32 i, guint thread)
   for (gint32 panel = piece->panel, alone, end; panel < piece->end; panel = end) {
     alone = sl_float_strassen_next (layer, panel, piece->end, FALSE);
     end = sl_float_strassen_next (layer, alone, piece->end, TRUE);
-    sl_float_strassen_run (layer, rows_of (run, first, 2 * rows, thread), i, panel, alone, c,
-                           thread);
+    sl_float_strassen_run (layer, rows_of (run, first, 2 * rows, thread), i, blocks, panel, alone,
+                           c, thread);
     for (gint32 r = first; alone < end && r < first + 2 * rows; r += rows) {
       const SlFloatRows found = direct_runs (run, r, rows, runs, thread);
       multiply (layer, alone, end, &found, results_at (run, r, thread), (gsize) layer->channels,
@@ -288,7 +289,7 @@ run_blocks (const SlFloatRun *run, const Piece *piece, guint thread)
     part.end = MIN (part.panel + layer->tiles.step, piece->end);
     for (gint32 i = 0; i < blocks; i++)
       if (good[i])
-        run_block (run, &part, i, thread);
+        run_block (run, &part, i, blocks, thread);
       else
         run_tiles (run, &part, piece->first + i * rows, rows, thread);
     if (behind > 0)

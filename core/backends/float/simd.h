@@ -107,8 +107,7 @@ void SL_SIMD (sl_float_gemm_bytes) (const SlFloatGemm *gemm, gint32 first, gint3
 #ifdef SL_STRASSEN
 gboolean SL_SIMD (sl_float_strassen_sums) (const gfloat *rows, gint32 depth, gfloat *sums);
 void SL_SIMD (sl_float_strassen) (const SlFloatGemm *gemm, gint32 first, gint32 end,
-                                  const gfloat *rows, gint32 depth, const gfloat *sums, gfloat *c,
-                                  gsize c_stride);
+                                  const SlFloatBlock *block, gfloat *c, gsize c_stride);
 #endif
 void SL_SIMD (sl_float_widen) (const SlFloatFewBits *panel, gfloat *to);
 void SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end,

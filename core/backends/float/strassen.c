@@ -9,11 +9,13 @@
 
 /* Halves of less depth take longer to combine than a product saves. */
 #define MIN_HALF 64
-/* Bytes of the sums of a work item. */
-#define SUMS_BYTES 131072
-/* Weights that stay in the second cache while the blocks of a work item pass, and how many channels
- * they are at most: so many results of a row stay in the first cache. */
-#define STEP_BYTES 262144
+/* Bytes of the sums of a work item. All its blocks share what is read of the weights, which may
+ * come from memory; sums are read in order, and each once for a pair. */
+#define SUMS_BYTES 393216
+/* Weights that pass all blocks of a work item before the next ones are read, one pair at least, and
+ * how many channels they are at most: so many results of a row stay in the first cache. The next
+ * ones are prefetched evenly meanwhile: with few pairs at a time both stay in the second cache. */
+#define STEP_BYTES 65536
 #define MAX_WIDTH 256
 #define ITEMS_A_THREAD 4
 /* Bytes of weights that a thread compares in a microsecond. */
@@ -81,7 +83,7 @@ typedef struct
   SlFloatPanel *panels;
 } Comparison;
 
-/* The sums of the magnitudes of each channel's weights, of half the depth of a panel. */
+/* The sums of the magnitudes of each channel's weights, of half a slice of a panel. */
 static void
 add_magnitudes (const gfloat *weights, gint32 half, gint32 width, gfloat *sums)
 {
@@ -95,22 +97,36 @@ add_magnitudes (const gfloat *weights, gint32 half, gint32 width, gfloat *sums)
   }
 }
 
-/* Of two panels: the four numbers of each channel of both. */
+/* Whether slices of two panels, which begin at @first, may be added: the four numbers of each
+ * channel of both. */
+static gboolean
+are_alike (const SlFloatPanel *pair, gint32 first, gint32 half, gint32 width)
+{
+  gfloat sums[4][MOST_CHANNELS];
+  gboolean alike = TRUE;
+  for (gint32 i = 0; i < 4; i++)
+    add_magnitudes ((const gfloat *) pair[i / 2].weights
+                      + (gsize) (first + i % 2 * half) * (gsize) width,
+                    half, width, sums[i]);
+  for (gint32 i = 0; i < width; i++)
+    alike &=
+      sl_float_strassen_alike ((const gfloat[]){ sums[0][i], sums[1][i], sums[2][i], sums[3][i] });
+  return alike;
+}
+
 static void
 compare_pair (const void *data, guint item, guint thread)
 {
   const Comparison *comparison = data;
   const SlFloatLayer *layer = comparison->layer;
+  const gint32 lanes = layer->isa->lanes, depth = layer->depth;
   SlFloatPanel *pair = comparison->panels + 2 * item;
-  const gint32 width = layer->isa->lanes * layer->isa->max_groups, half = layer->depth / 2;
-  gfloat sums[4][MOST_CHANNELS];
-  for (gint32 i = 0; i < 4; i++)
-    add_magnitudes ((const gfloat *) pair[i / 2].weights + (gsize) (i % 2 * half) * (gsize) width,
-                    half, width, sums[i]);
   gboolean alike = TRUE;
-  for (gint32 i = 0; i < width; i++)
-    alike &=
-      sl_float_strassen_alike ((const gfloat[]){ sums[0][i], sums[1][i], sums[2][i], sums[3][i] });
+  for (gint32 i = 0, first = 0, end; alike && i < sl_float_strassen_slices (depth);
+       i++, first = end) {
+    end = sl_float_strassen_slice (depth, lanes, i + 1);
+    alike = are_alike (pair, first, (end - first) / 2, lanes * layer->isa->max_groups);
+  }
   pair[0].apart = pair[1].apart = !alike;
 }
 
@@ -150,9 +166,10 @@ sl_float_strassen_next (const SlFloatLayer *layer, gint32 panel, gint32 end, gbo
 }
 
 void
-sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 panel,
-                       gint32 end, gfloat *c, guint thread)
+sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 blocks,
+                       gint32 panel, gint32 end, gfloat *c, guint thread)
 {
-  layer->isa->strassen (&layer->tiles.gemm, panel, end, rows, layer->depth,
-                        sums_of (layer, i, thread), c, (gsize) layer->channels);
+  const SlFloatBlock block = { rows,   sums_of (layer, i, thread), layer->depth, i,
+                               blocks, layer->tiles.step };
+  layer->isa->strassen (&layer->tiles.gemm, panel, end, &block, c, (gsize) layer->channels);
 }
