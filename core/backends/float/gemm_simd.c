@@ -140,6 +140,79 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
     multiply_rows (gemm, panel, tile, c, c_stride, first, rows - first, rows, groups, kind, FALSE);
 }
 
+#ifndef fused_lane
+/* Rows whose sums of one panel would wait for each other. */
+#define FEW_ROWS 2
+
+/* Whether @panel and the one behind it can be multiplied at once. */
+static inline gboolean
+has_neighbour (const SlFloatPanel *panel)
+{
+  return panel[0].groups == MAX_GROUPS && panel[1].groups == MAX_GROUPS
+         && panel[0].offset == panel[1].offset;
+}
+
+/* A tile of few rows by two panels. Each sum is that of multiply_rows(), bit by bit. */
+static inline __attribute__ ((always_inline)) void
+multiply_both (const SlFloatGemm *gemm, const SlFloatPanel *panels, const SlFloatRows *tile,
+               gfloat *c, gsize c_stride, const gint rows)
+{
+  enum
+  {
+    GROUPS = 2 * MAX_GROUPS
+  };
+  Vec sums[FEW_ROWS * GROUPS];
+  const gsize step = MAX_GROUPS * LANES * sizeof (gfloat);
+  const guint8 *left = panels[0].weights, *right = panels[1].weights;
+  const gfloat *const *runs = tile->runs;
+  SL_UNROLL
+  for (gint i = 0; i < rows * GROUPS; i++)
+    sums[i] =
+      load (gemm->bias + panels[i % GROUPS / MAX_GROUPS].channel + i % GROUPS % MAX_GROUPS * LANES);
+  for (gint32 run = tile->n_runs; run > 0; run--, runs += rows) {
+    const gfloat *a[FEW_ROWS];
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++)
+      a[m] = runs[m] + panels->offset;
+    for (gint32 k = 0; k < tile->length; k++, left += step, right += step) {
+      Vec w[GROUPS];
+      load_weights (w, left, MAX_GROUPS, SL_FLOAT_SINGLE);
+      load_weights (w + MAX_GROUPS, right, MAX_GROUPS, SL_FLOAT_SINGLE);
+      SL_UNROLL
+      for (gint i = 0; i < rows * GROUPS; i++)
+        sums[i] = fused (broadcast (a[i / GROUPS][k]), w[i % GROUPS], sums[i]);
+    }
+  }
+  const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
+  const gboolean is_within = is_limited (gemm);
+  SL_UNROLL
+  for (gint i = 0; i < rows * GROUPS; i++) {
+    const gint g = i % GROUPS % MAX_GROUPS;
+    const SlFloatPanel *panel = &panels[i % GROUPS / MAX_GROUPS];
+    gfloat *at = c + (gsize) (i / GROUPS) * c_stride + panel->channel + g * LANES;
+    const Vec sum = is_within ? limited (sums[i], lo, hi) : sums[i];
+    if (g < MAX_GROUPS - 1)
+      store (at, sum);
+    else
+      store_some (at, panel->channels - (MAX_GROUPS - 1) * LANES, sum);
+  }
+}
+
+/* Few rows by pairs of the panels from @first to before @end. Returns the first panel that is left.
+ */
+static gint32
+multiply_few (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c,
+              gsize c_stride)
+{
+  for (; first + 1 < end && has_neighbour (&gemm->panels[first]); first += 2)
+    if (rows->rows == 1)
+      multiply_both (gemm, &gemm->panels[first], rows, c, c_stride, 1);
+    else
+      multiply_both (gemm, &gemm->panels[first], rows, c, c_stride, 2);
+  return first;
+}
+#endif
+
 #define DEFINE_MULTIPLY(name, kind, far)                                                    \
   static inline __attribute__ ((always_inline)) void name (                                 \
     const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, \
@@ -149,11 +222,24 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   }                                                                                         \
   DEFINE_TILES (name)
 
+/* Panels that are multiplied two at a time; returns the first that is left. */
+static inline gint32
+multiply_pairs (const SlFloatWeights kind, const SlFloatGemm *gemm, gint32 first, gint32 end,
+                const SlFloatRows *rows, gfloat *c, gsize c_stride)
+{
+#ifndef fused_lane
+  if (kind == SL_FLOAT_SINGLE && rows->rows <= FEW_ROWS)
+    return multiply_few (gemm, first, end, rows, c, c_stride);
+#endif
+  return first;
+}
+
 #define DEFINE_GEMM(name, kind)                                                                    \
   DEFINE_MULTIPLY (multiply_##kind, kind, FALSE)                                                   \
   void SL_SIMD (name) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, \
                        gfloat *c, gsize c_stride)                                                  \
   {                                                                                                \
+    first = multiply_pairs (kind, gemm, first, end, rows, c, c_stride);                            \
     for (gint32 p = first; p < end; p++) {                                                         \
       const SlFloatPanel *panel = &gemm->panels[p];                                                \
       multiply_##kind##_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows,                \
