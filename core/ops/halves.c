@@ -69,9 +69,14 @@ repeats (const SlTensor *x, const SlTensor *vector)
   if (x->data != NULL || rank == 0 || rank > x->rank || vector->dims[rank - 1] > MOST_REPEATED
       || (vector->dims[rank - 1] != 1 && vector->dims[rank - 1] != x->dims[x->rank - 1]))
     return FALSE;
-  for (guint d = 0; d + 1 < rank; d++)
-    if (vector->dims[d] != 1 && (d + apart > 0 || vector->dims[d] != x->dims[d]))
+  /* The same dimensions as @x, then those in which it repeats. */
+  gboolean begun = sl_tensor_span (x, 0, apart) > 1;
+  for (guint d = 0; d + 1 < rank; d++) {
+    const gint32 of_x = x->dims[d + apart];
+    if (vector->dims[d] != 1 && (begun || vector->dims[d] != of_x))
       return FALSE;
+    begun |= vector->dims[d] != of_x;
+  }
   return TRUE;
 }
 

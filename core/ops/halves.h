@@ -23,7 +23,8 @@ typedef enum
 } SlHalves;
 
 /** sl_node_repeated: of @node, a sum or a product, the input that each pixel of the other one
- * takes: a vector over the channels, or a number, the same for a whole image; -1: none. */
+ * takes: a vector over the channels, or a number, the same for a whole image, which is some of the
+ * last dimensions; -1: none. */
 gint sl_node_repeated (const SlGraph *graph, const SlNode *node);
 /** sl_node_halves: of @node, whose shapes are known. */
 SlHalves sl_node_halves (const SlGraph *graph, const SlNode *node);

@@ -222,13 +222,17 @@ tame (OpModel *m, SlOpType op, guint input)
   }
 }
 
+/* Of two operands. */
+#define SHAPES 6
+
 static void
 run_binary (SlOpType op, SlDtype dtype, guint shape, double tolerance)
 {
-  static const gint32 shapes[][9] = { { 1, 3, 5, 7, 1, 3, 5, 7, 0 },
-                                      { 2, 3, 5, 7, 1, 1, 1, 7, 0 },
-                                      { 2, 3, 5, 1, 2, 1, 1, 6, 0 },
-                                      { 1, 1, 1, 1, 2, 3, 4, 5, 0 } };
+  static const gint32 shapes[][9] = { { 1, 3, 5, 7, 1, 3, 5, 7, 0 },  { 2, 3, 5, 7, 1, 1, 1, 7, 0 },
+                                      { 2, 3, 5, 1, 2, 1, 1, 6, 0 },  { 1, 1, 1, 1, 2, 3, 4, 5, 0 },
+                                      { 2, 5, 48, 2, 2, 5, 1, 2, 0 }, /* one vector an image */
+                                      { 3, 1, 1, 6, 3, 7, 9, 6, 0 } };
+  G_STATIC_ASSERT (G_N_ELEMENTS (shapes) == SHAPES);
   const gint32 *a = shapes[shape], *b = shapes[shape] + 4;
   const gboolean codes = dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8,
                  compares = op >= SL_OP_EQUAL && op <= SL_OP_LOGICAL_OR;
@@ -273,7 +277,7 @@ test_binary (void)
                                   SL_OP_FLOOR_DIV,
                                   SL_OP_FLOOR_MOD };
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
-    for (guint shape = 0; shape < 4; shape++) {
+    for (guint shape = 0; shape < SHAPES; shape++) {
       const gboolean floors = ops[i] == SL_OP_FLOOR_DIV || ops[i] == SL_OP_FLOOR_MOD;
       if (!floors) /* a quotient at a whole number may fall to either side in single precision */
         run_binary (ops[i], SL_DTYPE_F32, shape, 1e-5);
@@ -288,9 +292,9 @@ test_binary (void)
     }
   for (guint shape = 0; shape < 2; shape++)
     run_binary (SL_OP_PRELU, SL_DTYPE_F32, shape, 1e-6);
-  for (guint shape = 0; shape < 4; shape++)
+  for (guint shape = 0; shape < SHAPES; shape++)
     run_binary (SL_OP_ATAN2, SL_DTYPE_F32, shape, 1e-6);
-  for (guint shape = 0; shape < 4; shape++) {
+  for (guint shape = 0; shape < SHAPES; shape++) {
     run_binary (SL_OP_BITWISE_XOR, SL_DTYPE_I32, shape, 0);
     run_binary (SL_OP_BITWISE_XOR, SL_DTYPE_I64, shape, 0);
   }
@@ -300,14 +304,14 @@ static void
 test_compare (void)
 {
   for (SlOpType op = SL_OP_EQUAL; op <= SL_OP_GREATER_EQUAL; op++)
-    for (guint shape = 0; shape < 4; shape++) {
+    for (guint shape = 0; shape < SHAPES; shape++) {
       run_binary (op, SL_DTYPE_F32, shape, 0);
       run_binary (op, SL_DTYPE_I32, shape, 0);
       run_binary (op, SL_DTYPE_I64, shape, 0);
       run_binary (op, SL_DTYPE_U8, shape, 0);
       run_binary (op, SL_DTYPE_I8, shape, 0);
     }
-  for (guint shape = 0; shape < 4; shape++) {
+  for (guint shape = 0; shape < SHAPES; shape++) {
     run_binary (SL_OP_LOGICAL_AND, SL_DTYPE_BOOL, shape, 0);
     run_binary (SL_OP_LOGICAL_OR, SL_DTYPE_BOOL, shape, 0);
   }

@@ -73,7 +73,7 @@ void
 sl_float_narrow_room (SlFloatLayer *layer, SlHost *host)
 {
   SlFloatNarrow *narrow = &layer->narrow;
-  if (!narrow->x && !narrow->second && !narrow->y)
+  if (!narrow->x && !narrow->second && !narrow->y && layer->repeated.period == 0)
     return;
   narrow->in = (layer->scratch_bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
   const gboolean reads = narrow->x || narrow->second || layer->repeated.period > 0;

@@ -31,7 +31,8 @@ sl_float_repeated_set (SlFloatLayer *layer, const SlGraph *graph, const SlNode *
 void
 sl_float_repeat (const SlFloatLayer *layer, const gfloat *vectors, gsize image, gfloat *to)
 {
-  const gsize period = layer->repeated.period, chunk = layer->elements.chunk;
+  const gsize period = layer->repeated.period,
+              chunk = MIN (layer->elements.chunk, layer->repeated.image);
   if (layer->narrow.second)
     sl_float_widen (vectors, image * period, to, period);
   else
