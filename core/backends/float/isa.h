@@ -100,12 +100,12 @@ sl_float_strassen_slice (gint32 depth, gint32 lanes, gint32 i)
  * SlFloatBlock: two tiles of rows, for Strassen's algorithm
  * @rows: twice @max_rows of SlFloatIsa, each of @depth activations; @sums: of @strassen_sums
  * @index: of @count blocks, which the same panels multiply one after the other; each prefetches its
- * part of the weights that are @ahead panels further
+ * part of the weights that are @ahead panels further, of @panels, which begin again after the last
  */
 typedef struct
 {
   const gfloat *rows, *sums;
-  gint32 depth, index, count, ahead;
+  gint32 depth, index, count, ahead, panels;
 } SlFloatBlock;
 
 /**

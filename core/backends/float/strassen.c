@@ -9,14 +9,17 @@
 
 /* Halves of less depth take longer to combine than a product saves. */
 #define MIN_HALF 64
-/* Bytes of the sums of a work item. All its blocks share what is read of the weights, which may
- * come from memory; sums are read in order, and each once for a pair. */
-#define SUMS_BYTES 393216
-/* Weights that pass all blocks of a work item before the next ones are read, one pair at least, and
- * how many channels they are at most: so many results of a row stay in the first cache. The next
- * ones are prefetched evenly meanwhile: with few pairs at a time both stay in the second cache. */
-#define STEP_BYTES 65536
+/* Bytes of the sums of a work item. All its blocks share what is read of the weights. */
+#define SUMS_BYTES 131072
+/* Bytes of weights that pass all blocks of a work item before the next ones are read, one pair at
+ * least, and how many channels they are at most: so many results of a row stay in the first cache.
+ */
+#define STEP_BYTES 262144
 #define MAX_WIDTH 256
+/* The same of layers whose depth is cut into slices. Their weights come from memory, so more blocks
+ * share them; one pair passes at a time, and the next one is prefetched into the second cache. */
+#define SLICED_SUMS_BYTES 393216
+#define SLICED_STEP_BYTES 65536
 #define ITEMS_A_THREAD 4
 /* Bytes of weights that a thread compares in a microsecond. */
 #define COMPARED_IN_US 4000
@@ -63,14 +66,17 @@ sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host)
                least = host->threads > 1 ? ITEMS_A_THREAD * (gint32) host->threads : 1;
   const gsize block = SL_FLOAT_STRASSEN_SCRATCH (isa->max_rows, layer->depth),
               panel = (gsize) layer->depth * (gsize) width * sizeof (gfloat);
-  const gint32 most = (gint32) CLAMP (SUMS_BYTES / block, 1, SL_FLOAT_MAX_BLOCKS),
+  const gboolean sliced = sl_float_strassen_slices (layer->depth) > 1;
+  const gsize sums = sliced ? SLICED_SUMS_BYTES : SUMS_BYTES,
+              step = sliced ? SLICED_STEP_BYTES : STEP_BYTES;
+  const gint32 most = (gint32) CLAMP (sums / block, 1, SL_FLOAT_MAX_BLOCKS),
                items = MAX ((all + most - 1) / most, MIN (least, all));
   layer->threads = (gint32) host->threads;
   layer->n_panels = sl_float_panels (isa, layer->channels);
   layer->tiles.blocks = (all + items - 1) / items;
   layer->tile_rows = layer->tiles.blocks * rows;
   layer->chunks = MIN ((least + items - 1) / items, layer->n_panels / 2);
-  layer->tiles.step = MAX (MIN ((gint32) (STEP_BYTES / panel), MAX_WIDTH / width) / 2 * 2, 2);
+  layer->tiles.step = MAX (MIN ((gint32) (step / panel), MAX_WIDTH / width) / 2 * 2, 2);
   sl_float_need_scratch (layer, host, block * (gsize) layer->tiles.blocks);
 }
 
@@ -169,7 +175,12 @@ void
 sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, gint32 blocks,
                        gint32 panel, gint32 end, gfloat *c, guint thread)
 {
-  const SlFloatBlock block = { rows,   sums_of (layer, i, thread), layer->depth, i,
-                               blocks, layer->tiles.step };
+  const SlFloatBlock block = { .rows = rows,
+                               .sums = sums_of (layer, i, thread),
+                               .depth = layer->depth,
+                               .index = i,
+                               .count = blocks,
+                               .ahead = layer->tiles.step,
+                               .panels = layer->tiles.paired };
   layer->isa->strassen (&layer->tiles.gemm, panel, end, &block, c, (gsize) layer->channels);
 }

@@ -97,8 +97,8 @@ static inline __attribute__ ((always_inline)) void
 multiply (Vec *sums, const gfloat *x, gsize stride, const gfloat *weights, const gfloat *second,
           const Sign sign, const Ahead *ahead, gint32 half)
 {
-  const gfloat *rows[MAX_ROWS], *line = ahead != NULL ? ahead->at : weights + PREFETCH;
-  const gsize pace = ahead != NULL ? ahead->pace : STEP;
+  const gfloat *rows[MAX_ROWS], *line = ahead != NULL ? ahead->at : NULL;
+  const gsize pace = ahead != NULL ? ahead->pace : 0;
   SL_UNROLL
   for (gint m = 0; m < MAX_ROWS; m++)
     rows[m] = x + (gsize) m * stride;
@@ -108,7 +108,7 @@ multiply (Vec *sums, const gfloat *x, gsize stride, const gfloat *weights, const
     for (gint g = 0; g < MAX_GROUPS; g++) {
       if (g * LANES % LINE == 0) {
         if (ahead == NULL)
-          __builtin_prefetch (line + g * LANES, 0, 3);
+          __builtin_prefetch (weights + PREFETCH + g * LANES, 0, 3);
         else
           __builtin_prefetch (line + g * LANES, 0, 2);
       }
@@ -132,25 +132,14 @@ clear (Vec *sums)
     sums[i] = broadcast (0);
 }
 
-/* What is at @from, with the sums added or subtracted, to @to. */
+/* What is at @from, with the sums added or subtracted; it may be the sums themselves. */
 static inline __attribute__ ((always_inline)) void
-combine (const gfloat *from, const Sign sign, const Vec *sums, gfloat *to)
+combine (const gfloat *from, const Sign sign, const Vec *sums, Vec *all)
 {
   SL_UNROLL
   for (gint i = 0; i < REGISTERS; i++) {
     const Vec old = load (from + i * LANES);
-    store (to + i * LANES, sign == PLUS ? old + sums[i] : old - sums[i]);
-  }
-}
-
-/* The sums continue from what is at @from, added to them or less them. */
-static inline __attribute__ ((always_inline)) void
-go_on (const gfloat *from, const Sign sign, Vec *sums)
-{
-  SL_UNROLL
-  for (gint i = 0; i < REGISTERS; i++) {
-    const Vec old = load (from + i * LANES);
-    sums[i] = sign == PLUS ? old + sums[i] : old - sums[i];
+    all[i] = sign == PLUS ? old + sums[i] : old - sums[i];
   }
 }
 
@@ -168,118 +157,125 @@ typedef struct
   gfloat y11[TILE], y12[TILE], y21[TILE], y22[TILE];
 } Results;
 
-/** A slice of a block and of a pair. @half: of its depth; @depth: of whole rows; @ahead: weights of
- * the two halves of either panel that are prefetched */
+/** A slice of a block and of a pair. @half: of its depth; @depth: of whole rows; @begins: it is the
+ * first, whose results begin as the bias; @ends: it is the last, whose results are limited and go
+ * to rows at @c; @ahead: weights of the two halves of either panel that are prefetched */
 typedef struct
 {
+  const SlFloatGemm *gemm;
   const gfloat *x11, *x22, *added, *w11, *w12;
-  gsize depth;
+  gint32 left, right; /* channels of the panels */
+  gsize depth, c_stride;
+  gfloat *c;
   gint32 half;
+  gboolean begins, ends;
   Ahead ahead[4];
 } Slice;
+
+/* Sums that are the first ones of their results. */
+static inline __attribute__ ((always_inline)) void
+begin (const Slice *slice, const Vec *sums, gint32 channel, gfloat *to)
+{
+  const gfloat *bias = slice->gemm->bias + channel;
+  const gboolean begins = slice->begins;
+  SL_UNROLL
+  for (gint i = 0; i < REGISTERS; i++)
+    store (to + i * LANES,
+           sums[i] + load (begins ? bias + i % MAX_GROUPS * LANES : to + i * LANES));
+}
+
+/* Sums that nothing of this slice is added to: within limits to rows, or to what is kept. */
+static inline __attribute__ ((always_inline)) void
+end (const Slice *slice, Vec *sums, gint32 channel, gboolean below, gfloat *to)
+{
+  gfloat *c = slice->c + (below ? (gsize) MAX_ROWS * slice->c_stride : 0) + channel;
+  if (!slice->ends) {
+    keep (sums, to);
+    return;
+  }
+  if (is_limited (slice->gemm)) {
+    const Vec lo = broadcast (slice->gemm->lo), hi = broadcast (slice->gemm->hi);
+    SL_UNROLL
+    for (gint i = 0; i < REGISTERS; i++)
+      sums[i] = limited (sums[i], lo, hi);
+  }
+  SL_UNROLL
+  for (gint i = 0; i < REGISTERS; i++)
+    store (c + (gsize) (i / MAX_GROUPS) * slice->c_stride + i % MAX_GROUPS * LANES, sums[i]);
+}
 
 /* Adds the products of a slice. */
 static void
 multiply_slice (const Slice *slice, Results *to)
 {
-  const gint32 half = slice->half;
+  const gint32 half = slice->half, left = slice->left, right = slice->right;
   const gsize depth = slice->depth, stride = SL_FLOAT_STRASSEN_ROW (depth),
               block = MAX_ROWS * stride, quarter = (gsize) half * STEP;
   const gfloat *added = slice->added, *w11 = slice->w11, *w21 = w11 + quarter, *w12 = slice->w12,
                *w22 = w12 + quarter;
   const Ahead *ahead = slice->ahead;
-  Vec sums[REGISTERS];
+  Vec sums[REGISTERS], all[REGISTERS];
   clear (sums);
   multiply (sums, added, stride, w11, w22, PLUS, NULL, half);
-  combine (to->y11, PLUS, sums, to->y11);
-  combine (to->y22, PLUS, sums, to->y22);
+  begin (slice, sums, left, to->y11);
+  begin (slice, sums, right, to->y22);
   clear (sums);
   multiply (sums, added + block, stride, w11, w11, ALONE, &ahead[0], half);
-  combine (to->y21, PLUS, sums, to->y21);
-  combine (to->y22, MINUS, sums, to->y22);
+  begin (slice, sums, left, to->y21);
+  combine (to->y22, MINUS, sums, all);
+  keep (all, to->y22);
   clear (sums);
   multiply (sums, slice->x11, depth, w12, w22, MINUS, NULL, half);
-  combine (to->y12, PLUS, sums, to->y12);
-  go_on (to->y22, PLUS, sums);
+  begin (slice, sums, right, to->y12);
+  combine (to->y22, PLUS, sums, sums);
   multiply (sums, added + 3 * block, stride, w11, w12, PLUS, &ahead[1], half);
-  keep (sums, to->y22);
+  end (slice, sums, right, TRUE, to->y22);
   clear (sums);
   multiply (sums, slice->x22, depth, w21, w11, MINUS, NULL, half);
-  combine (to->y21, PLUS, sums, to->y21);
-  combine (to->y11, PLUS, sums, to->y11);
+  combine (to->y11, PLUS, sums, all);
+  keep (all, to->y11);
+  combine (to->y21, PLUS, sums, sums);
+  end (slice, sums, left, TRUE, to->y21);
   clear (sums);
   multiply (sums, added + 2 * block, stride, w22, w22, ALONE, &ahead[2], half);
-  combine (to->y12, PLUS, sums, to->y12);
-  go_on (to->y11, MINUS, sums);
+  combine (to->y12, PLUS, sums, all);
+  end (slice, all, right, FALSE, to->y12);
+  combine (to->y11, MINUS, sums, sums);
   multiply (sums, added + 4 * block, stride, w21, w22, PLUS, &ahead[3], half);
-  keep (sums, to->y11);
+  end (slice, sums, left, FALSE, to->y11);
 }
 
-/* The slice of a depth from @first to before @end. */
-static Slice
-slice_of (const SlFloatPanel *pair, const SlFloatBlock *block, gint32 first, gint32 end)
-{
-  const gint32 half = (end - first) / 2;
-  const gsize depth = (gsize) block->depth, at = (gsize) first * STEP,
-              quarter = (gsize) half * STEP, count = (gsize) block->count;
-  Slice slice = { .x11 = block->rows + first,
-                  .x22 = block->rows + MAX_ROWS * depth + first + half,
-                  .added = block->sums + first / 2,
-                  .w11 = (const gfloat *) pair[0].weights + at,
-                  .w12 = (const gfloat *) pair[1].weights + at,
-                  .depth = depth,
-                  .half = half };
-  for (gsize i = 0; i < 4; i++)
-    slice.ahead[i] = (Ahead){ (i < 2 ? slice.w11 : slice.w12) + (gsize) block->ahead * depth * STEP
-                                + i % 2 * quarter + quarter * (gsize) block->index / count,
-                              (STEP + count - 1) / count };
-  return slice;
-}
-
-/* Results begin as the bias. */
+/* A block by a pair, while weights of the pair at @later are prefetched. */
 static void
-begin (const gfloat *bias, gfloat *to)
+multiply_pair (const SlFloatGemm *gemm, const SlFloatPanel *pair, const SlFloatPanel *later,
+               const SlFloatBlock *block, gfloat *c, gsize c_stride)
 {
-  SL_UNROLL
-  for (gint i = 0; i < REGISTERS; i++)
-    store (to + i * LANES, load (bias + i % MAX_GROUPS * LANES));
-}
-
-/* Results, within limits, to rows at @c. */
-static void
-finish (const SlFloatGemm *gemm, const gfloat *results, gfloat *c, gsize c_stride)
-{
-  const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
-  const gboolean is_within = is_limited (gemm);
-  for (gint m = 0; m < MAX_ROWS; m++)
-    SL_UNROLL
-  for (gint g = 0; g < MAX_GROUPS; g++) {
-    const Vec result = load (results + (m * MAX_GROUPS + g) * LANES);
-    store (c + (gsize) m * c_stride + g * LANES, is_within ? limited (result, lo, hi) : result);
-  }
-}
-
-/* A block by a pair. */
-static void
-multiply_pair (const SlFloatGemm *gemm, const SlFloatPanel *pair, const SlFloatBlock *block,
-               gfloat *c, gsize c_stride)
-{
-  const gint32 left = pair[0].channel, right = pair[1].channel, depth = block->depth;
-  gfloat *below = c + (gsize) MAX_ROWS * c_stride;
+  const gint32 slices = sl_float_strassen_slices (block->depth);
+  const gsize depth = (gsize) block->depth, count = (gsize) block->count;
   Results results ALIGNED;
-  begin (gemm->bias + left, results.y11);
-  begin (gemm->bias + right, results.y12);
-  begin (gemm->bias + left, results.y21);
-  begin (gemm->bias + right, results.y22);
-  for (gint32 i = 0, first = 0, end; i < sl_float_strassen_slices (depth); i++, first = end) {
-    end = sl_float_strassen_slice (depth, LANES, i + 1);
-    const Slice slice = slice_of (pair, block, first, end);
+  Slice slice = { .gemm = gemm,
+                  .left = pair[0].channel,
+                  .right = pair[1].channel,
+                  .depth = depth,
+                  .c = c,
+                  .c_stride = c_stride };
+  for (gint32 i = 0, first = 0, next; i < slices; i++, first = next) {
+    next = sl_float_strassen_slice (block->depth, LANES, i + 1);
+    slice.half = (next - first) / 2;
+    slice.begins = i == 0;
+    slice.ends = i + 1 == slices;
+    slice.x11 = block->rows + first;
+    slice.x22 = block->rows + MAX_ROWS * depth + first + slice.half;
+    slice.added = block->sums + first / 2;
+    slice.w11 = (const gfloat *) pair[0].weights + (gsize) first * STEP;
+    slice.w12 = (const gfloat *) pair[1].weights + (gsize) first * STEP;
+    const gsize quarter = (gsize) slice.half * STEP;
+    for (gsize k = 0; k < 4; k++)
+      slice.ahead[k] = (Ahead){ (const gfloat *) later[k / 2].weights + (gsize) first * STEP
+                                  + k % 2 * quarter + quarter * (gsize) block->index / count,
+                                (STEP + count - 1) / count };
     multiply_slice (&slice, &results);
   }
-  finish (gemm, results.y11, c + left, c_stride);
-  finish (gemm, results.y12, c + right, c_stride);
-  finish (gemm, results.y21, below + left, c_stride);
-  finish (gemm, results.y22, below + right, c_stride);
 }
 
 void
@@ -287,7 +283,8 @@ SL_SIMD (sl_float_strassen) (const SlFloatGemm *gemm, gint32 first, gint32 end,
                              const SlFloatBlock *block, gfloat *c, gsize c_stride)
 {
   for (gint32 p = first; p + 1 < end; p += 2)
-    multiply_pair (gemm, &gemm->panels[p], block, c, c_stride);
+    multiply_pair (gemm, &gemm->panels[p], &gemm->panels[(p + block->ahead) % block->panels], block,
+                   c, c_stride);
 }
 
 #endif
