@@ -337,6 +337,19 @@ typedef struct
   gfloat nms_radius;      /* pixels: nearer points of one kind are the same */
 } SlPosenetParams;
 
+/**
+ * SlShiftRule: what RIGHT_SHIFT does with a distance outside of 0 to the type's bits less one
+ * @SL_SHIFT_CLAMPED: it is clamped to that, as in TensorFlow Lite
+ * @SL_SHIFT_SIGN: nothing but the sign is left, 0 or -1, as in torch
+ * @SL_SHIFT_LOGICAL: nothing is left; an int32 holds a uint32, as in ONNX
+ */
+typedef enum
+{
+  SL_SHIFT_CLAMPED,
+  SL_SHIFT_SIGN,
+  SL_SHIFT_LOGICAL
+} SlShiftRule;
+
 typedef union
 {
   SlWindow window;
@@ -408,6 +421,10 @@ typedef union
     gint32 axis;       /* of the output */
     gboolean from_end; /* indices from -depth to -1 count from the end; else they have no place */
   } one_hot;
+  struct
+  {
+    SlShiftRule rule;
+  } shift;
   struct
   {
     guint32 begin_mask, end_mask, ellipsis_mask, new_axis_mask,

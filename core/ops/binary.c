@@ -28,20 +28,11 @@ check (SlGraph *graph, SlNode *node, GError **error)
   return TRUE;
 }
 
-static gboolean
-infer (SlGraph *graph, SlNode *node, GError **error)
-{
-  gint32 dims[SL_MAX_RANK];
-  guint rank = 0;
-  return sl_node_broadcast (node, sl_node_input (graph, node, 0), sl_node_input (graph, node, 1),
-                            dims, &rank, error)
-         && sl_node_set_shape (graph, node, 0, rank, dims, error);
-}
-
-#define BINARY(symbol, op)                                                                \
-  const SlOp symbol = {                                                                   \
-    SL_OP_ROW (op, 2, 2, 1, check, infer, sl_kernel_binary_prepare, sl_kernel_broadcast), \
-    .in_place = TRUE,                                                                     \
+#define BINARY(symbol, op)                                                            \
+  const SlOp symbol = {                                                               \
+    SL_OP_ROW (op, 2, 2, 1, check, sl_node_infer_broadcast, sl_kernel_binary_prepare, \
+               sl_kernel_broadcast),                                                  \
+    .in_place = TRUE,                                                                 \
   }
 
 BINARY (sl_op_add, ADD);

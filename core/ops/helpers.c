@@ -250,6 +250,16 @@ sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gin
 }
 
 gboolean
+sl_node_infer_broadcast (SlGraph *graph, SlNode *node, GError **error)
+{
+  gint32 dims[SL_MAX_RANK];
+  guint rank = 0;
+  return sl_node_broadcast (node, sl_node_input (graph, node, 0), sl_node_input (graph, node, 1),
+                            dims, &rank, error)
+         && sl_node_set_shape (graph, node, 0, rank, dims, error);
+}
+
+gboolean
 sl_node_check_rank4 (const SlGraph *graph, const SlNode *node, guint i, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, i);

@@ -97,6 +97,10 @@ gboolean sl_node_constant_axis (const SlGraph *graph, const SlNode *node, guint 
 /** sl_node_broadcast: the shape two tensors broadcast to by NumPy's rules. */
 gboolean sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gint32 *dims,
                             guint *rank, GError **error);
+/** sl_node_infer_broadcast: `infer` of operators of two operands: output 0 is what they broadcast
+ * to.
+ */
+gboolean sl_node_infer_broadcast (SlGraph *graph, SlNode *node, GError **error);
 /** sl_node_check_rank4: input @i must have 4 dimensions. */
 gboolean sl_node_check_rank4 (const SlGraph *graph, const SlNode *node, guint i, GError **error);
 /** sl_node_activation: (nullable): the activation that @node applies to its own result; NULL for

@@ -52,13 +52,15 @@ are_scalars (const TsCall *call)
 static TsValue
 core_binary (TsProgram *program, SlOpType op, LowerValue *a, LowerValue *b, TsDtype dtype)
 {
+  const SlOpParams shift = { .shift = { SL_SHIFT_SIGN } };
   Lower *o = &program->lower;
   if (ts_failed (program) || a == NULL || b == NULL)
     return ts_none ();
   const guint rank = MAX (a->rank, b->rank);
   const gboolean last = (a->last >= 0 && a->rank == rank) || (b->last >= 0 && b->rank == rank);
   const gint32 inputs[2] = { lower_operand (o, a, rank, last), lower_operand (o, b, rank, last) };
-  const gint32 y = lower_emit (o, op, inputs, 2, NULL, lower_tensor_type (o, inputs[0]));
+  const gint32 y = lower_emit (o, op, inputs, 2, op == SL_OP_RIGHT_SHIFT ? &shift : NULL,
+                               lower_tensor_type (o, inputs[0]));
   return last ? ts_new_last (program, y, dtype) : ts_new_plain (program, y, dtype);
 }
 
@@ -133,7 +135,7 @@ floor_operation (TsProgram *program, const TsCall *call)
                       operand (program, call->args[1], dtype), dtype);
 }
 
-/* Like the core's operator, numbers of a program have a distance of at most 63 bits. */
+/* Of two numbers of the program, as of tensors: a distance outside of 64 bits leaves the sign. */
 static TsValue
 shift_right (TsProgram *program, const TsCall *call)
 {

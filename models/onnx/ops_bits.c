@@ -73,7 +73,8 @@ onnx_bit_shift (Lower *o)
     y = lower_binary (o, SL_OP_MUL, inputs[0],
                       lower_binary (o, SL_OP_POW, lower_int_scalar (o, 2), inputs[1]));
   else
-    y = lower_binary (o, SL_OP_RIGHT_SHIFT, inputs[0], inputs[1]);
+    y = lower_emit (o, SL_OP_RIGHT_SHIFT, inputs, 2, &(SlOpParams){ .shift = { SL_SHIFT_LOGICAL } },
+                    lower_tensor_type (o, inputs[0]));
   if (left && dtype == SL_DTYPE_U8)
     y = lower_binary (o, SL_OP_BITWISE_AND, y, lower_int_scalar (o, 255));
   lower_set (o, 0, lower_cast (o, y, dtype), last);

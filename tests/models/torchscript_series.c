@@ -76,6 +76,12 @@ static const ProgramRow rows[] = {
     { -20, 16, -32, 160,  4,  -24, 64,  0,  -16, 24, -16, -160, 8,  -16, 80, 32,
       -12, 32, 0,   -128, 12, -8,  -80, 64, -20, 4,  -2,  2,    4,  -6,  4,  0,
       -16, 6,  -1,  -3,   8,  -4,  5,   0,  -12, 8,  0,   -2,   12, -2,  -5, 1 } },
+  { "far-shifts",
+    "i = torch.reshape(torch.to(torch.mul(x, 16.), 4), [6, 4])\n"
+    "n = torch.tensor([0, 1, 63, -1])\n"
+    "return torch.to(torch.flatten(torch.bitwise_right_shift(i, n)), 6)",
+    24,
+    { -20, 4, -1, 0, 4, -6, 0, 0, -16, 6, -1, -1, 8, -4, 0, 0, -12, 8, 0, -1, 12, -2, -1, 0 } },
   { "inverse-error",
     "a = torch.erfinv(torch.div(x, 1.5078125))\n"
     "b = torch.special_ndtr(x)\n"

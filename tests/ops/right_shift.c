@@ -31,9 +31,9 @@ set_distance (void *data, SlDtype dtype, guint i, gint32 distance)
     ((guint8 *) data)[i] = (guint8) distance;
 }
 
-/* One distance for each column; distances below zero count as the largest ones. */
+/* One distance for each column, which TensorFlow Lite clamps to the type's bits. */
 static void
-run (SlDtype dtype)
+run (SlDtype dtype, gint32 bits)
 {
   double expected[N];
   OpModel m;
@@ -41,11 +41,13 @@ run (SlDtype dtype)
   om_input (&m, dtype, 2, DIMS (6, 4), 0, 0);
   om_input (&m, dtype, 1, DIMS (4), 0, 0);
   om_output (&m, dtype, 2, DIMS (6, 4), 0, 0);
-  for (guint below = 0; below < 2; below++) {
+  for (guint below = 0; below < (dtype == SL_DTYPE_U8 ? 1 : 2); below++) {
     for (guint i = 0; i < 4; i++)
       set_distance (m.data[1], dtype, i, below && i == 3 ? -1 : distances[i]);
-    for (guint i = 0; i < N; i++)
-      expected[i] = quotient (om_real (&m, 0, i), distances[i % 4]);
+    for (guint i = 0; i < N; i++) {
+      const gint32 distance = below && i % 4 == 3 ? -1 : distances[i % 4];
+      expected[i] = quotient (om_real (&m, 0, i), CLAMP (distance, 0, bits - 1));
+    }
     om_expect (&m, 0, expected, 0);
   }
   om_clear (&m);
@@ -54,12 +56,14 @@ run (SlDtype dtype)
 static void
 test_tflite (void)
 {
-  static const SlDtype dtypes[] = { SL_DTYPE_I8, SL_DTYPE_U8, SL_DTYPE_I16, SL_DTYPE_I32,
-                                    SL_DTYPE_I64 };
-  for (guint i = 0; i < G_N_ELEMENTS (dtypes); i++)
-    run (dtypes[i]);
+  run (SL_DTYPE_I8, 8);
+  run (SL_DTYPE_U8, 8);
+  run (SL_DTYPE_I16, 16);
+  run (SL_DTYPE_I32, 32);
+  run (SL_DTYPE_I64, 64);
 }
 
+/* ONNX shifts unsigned numbers: those with all bits but some of the lowest, and a few. */
 static void
 test_onnx (void)
 {
@@ -69,10 +73,14 @@ test_onnx (void)
   const gint64 *a = onnx_model_ints (&m, "a", 2, (const gint64[]){ 6, 4 }, 0, 5000);
   gint64 *b = onnx_model_ints (&m, "b", 1, (const gint64[]){ 4 }, 0, 2);
   for (guint i = 0; i < 4; i++)
-    b[i] = distances[i];
-  sl_onnx_writer_node (m.writer, "BitShift", "a,b", "y", "direction s RIGHT", NULL);
+    b[i] = (const gint64[]){ 1, 4, 28, 31 }[i];
+  sl_onnx_writer_node (m.writer, "Cast", "a", "few", "to i 12", NULL);
+  sl_onnx_writer_node (m.writer, "Cast", "b", "by", "to i 12", NULL);
+  sl_onnx_writer_node (m.writer, "BitwiseNot", "few", "all", NULL);
+  sl_onnx_writer_node (m.writer, "BitShift", "all,by", "c", "direction s RIGHT", NULL);
+  sl_onnx_writer_node (m.writer, "Cast", "c", "y", "to i 7", NULL);
   for (guint i = 0; i < N; i++)
-    expected[i] = quotient ((double) a[i], distances[i % 4]);
+    expected[i] = quotient ((double) (G_MAXUINT32 - (guint64) a[i]), (double) b[i % 4]);
   onnx_model_expect (&m, "y", SL_ONNX_INT64, N, expected, 0);
   onnx_model_clear (&m);
 }
