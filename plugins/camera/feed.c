@@ -11,6 +11,7 @@
 #include <glib/gstdio.h>
 
 #include "core/base/backoff.h"
+#include "plugins/base/report.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/messages.h"
 
@@ -58,6 +59,7 @@ feed_unref (gpointer data)
   g_clear_pointer (&feed->quiet, sl_quiet_unref);
   g_clear_error (&feed->fault);
   g_clear_error (&feed->remark);
+  g_ptr_array_unref (feed->tried);
   gst_clear_caps (&feed->caps);
   g_free (feed->warned);
   g_mutex_clear (&feed->lock);
@@ -115,6 +117,27 @@ claim_connection (SlCameraFeed *feed, GstMessage *message)
     sl_camera_sockets_claim (feed->sockets);
 }
 
+/* Called by whatever thread adds an element. */
+static void
+note_element (GstBin *pipeline, GstBin *bin, GstElement *element, gpointer data)
+{
+  SlCameraFeed *feed = data;
+  GstElementFactory *factory = gst_element_get_factory (element);
+  if (factory == NULL || GST_IS_BIN (element)
+      || !(sl_element_has_class (element, "Decoder") || sl_element_has_class (element, "Demuxer")
+           || sl_element_has_class (element, "Depayloader")))
+    return;
+  g_mutex_lock (&feed->lock);
+  g_ptr_array_add (feed->tried, gst_object_ref (factory));
+  g_mutex_unlock (&feed->lock);
+}
+
+static void
+unref_feed (gpointer feed, GClosure *closure)
+{
+  feed_unref (feed);
+}
+
 static GstBusSyncReply
 take_message (GstBus *bus, GstMessage *message, gpointer data)
 {
@@ -132,7 +155,7 @@ take_message (GstBus *bus, GstMessage *message, gpointer data)
       break;
     case GST_MESSAGE_ELEMENT:
       if (feed->fault == NULL && gst_structure_has_name (structure, "missing-plugin"))
-        feed->fault = sl_camera_missing_fault (structure);
+        feed->fault = sl_camera_missing_fault (structure, feed->tried);
       break;
     case GST_MESSAGE_EOS:
       feed->ended = TRUE;
@@ -447,6 +470,8 @@ run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
   gst_bin_add (GST_BIN (pipeline), sink);
   GstBus *bus = gst_element_get_bus (pipeline);
   gst_bus_set_sync_handler (bus, take_message, feed_ref (feed), feed_unref);
+  g_signal_connect_data (pipeline, "deep-element-added", G_CALLBACK (note_element), feed_ref (feed),
+                         unref_feed, 0);
   g_autoptr (GstClock) clock = feed->live ? gst_element_get_clock (camera) : NULL;
   if (clock != NULL)
     gst_pipeline_use_clock (GST_PIPELINE (pipeline), clock);
@@ -497,6 +522,7 @@ connect_once (SlCameraFeed *feed)
   g_clear_error (&feed->remark);
   feed->ended = feed->latency_changed = feed->torn_down = feed->blocked = FALSE;
   feed->frames = 0;
+  g_ptr_array_set_size (feed->tried, 0);
   g_mutex_unlock (&feed->lock);
   feed->node = find_node (feed);
   if (feed->sockets != NULL)
@@ -657,6 +683,7 @@ sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded,
   feed->cancel = g_cancellable_new ();
   feed->sockets = uri->kind == SL_CAMERA_RTSP ? sl_camera_sockets_new () : NULL;
   feed->intact = sl_intact_new ();
+  feed->tried = g_ptr_array_new_with_free_func (gst_object_unref);
   if (settings->quiet == SL_CAMERA_QUIET_KEY_FRAMES)
     feed->quiet = sl_quiet_new ((GstClockTime) settings->quiet_after * GST_MSECOND,
                                 !sl_camera_may_end (uri), settings->quiet_ignore);

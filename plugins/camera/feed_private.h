@@ -26,6 +26,7 @@ struct _SlCameraFeed
   GstAppSrc *output, *encoded;
   gboolean stop, finished;
   GError *fault, *remark; /* of this connection: what ended it; the last warning */
+  GPtrArray *tried;       /* GstElementFactory of decoders and the like of this connection */
   gboolean ended, latency_changed, torn_down;
   gboolean waiting;    /* for a key frame, which was told */
   gboolean blocked;    /* a frame that is late waits for the elements downstream */

@@ -96,35 +96,30 @@ sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri)
   return g_error_new_literal (error->domain, error->code, clean);
 }
 
-/* The elements that take @caps, as a list in a sentence; NULL: there are none. */
+/* Those of @tried that take @caps, as a list in a sentence; NULL: there are none. */
 static char *
-elements_for (const GstCaps *caps)
+elements_for (const GstCaps *caps, GPtrArray *tried)
 {
-  GList *all = gst_element_factory_list_get_elements (GST_ELEMENT_FACTORY_TYPE_DECODER
-                                                        | GST_ELEMENT_FACTORY_TYPE_DEMUXER
-                                                        | GST_ELEMENT_FACTORY_TYPE_DEPAYLOADER,
-                                                      GST_RANK_MARGINAL);
-  GList *some = gst_element_factory_list_filter (all, caps, GST_PAD_SINK, FALSE);
   g_autoptr (GString) names = g_string_new (NULL);
-  for (const GList *at = some; at != NULL; at = at->next)
-    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", GST_OBJECT_NAME (at->data));
-  gst_plugin_feature_list_free (some);
-  gst_plugin_feature_list_free (all);
+  for (guint i = 0; i < tried->len; i++)
+    if (gst_element_factory_can_sink_any_caps (tried->pdata[i], caps))
+      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "",
+                              GST_OBJECT_NAME (tried->pdata[i]));
   return names->len > 0 ? g_string_free (g_steal_pointer (&names), FALSE) : NULL;
 }
 
 GError *
-sl_camera_missing_fault (const GstStructure *structure)
+sl_camera_missing_fault (const GstStructure *structure, GPtrArray *tried)
 {
   const char *stated = gst_structure_get_string (structure, "name"),
              *name = stated != NULL ? stated : "this stream";
   g_autoptr (GstCaps) caps = NULL;
   if (gst_structure_has_field_typed (structure, "detail", GST_TYPE_CAPS))
     gst_structure_get (structure, "detail", GST_TYPE_CAPS, &caps, NULL);
-  g_autofree char *installed = caps != NULL ? elements_for (caps) : NULL;
-  if (installed != NULL)
+  g_autofree char *names = caps != NULL ? elements_for (caps, tried) : NULL;
+  if (names != NULL)
     return g_error_new (GST_CORE_ERROR, GST_CORE_ERROR_STATE_CHANGE,
-                        "no element for %s could start; installed: %s", name, installed);
+                        "no element for %s could start; tried: %s", name, names);
   return g_error_new (GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
                       "no element is installed for %s: install gstreamer1.0-libav (decoders) or "
                       "gstreamer1.0-plugins-good (RTP), by Debian's names",

@@ -44,10 +44,11 @@ void sl_camera_post (GstElement *camera, GstMessageType type, const GError *erro
 /** sl_camera_message_fault: (transfer full): the error or warning of an inner element as one line:
  * its text and what its debug text adds. Secrets of @uri are hidden. */
 GError *sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri);
-/** sl_camera_missing_fault: (transfer full): of a "missing-plugin" message. decodebin posts it also
- * where elements for the stream are installed and none of them could start, which may pass; only
- * where there is none the code is GST_CORE_ERROR_MISSING_PLUGIN. */
-GError *sl_camera_missing_fault (const GstStructure *structure);
+/** sl_camera_missing_fault: (transfer full): of a "missing-plugin" message, which decodebin posts
+ * also where it tried elements for the stream and none of them could start. That may pass; only
+ * where it tried none the code is GST_CORE_ERROR_MISSING_PLUGIN. @tried: (element-type
+ * GstElementFactory): decoders and the like that were added */
+GError *sl_camera_missing_fault (const GstStructure *structure, GPtrArray *tried);
 /** sl_camera_early_text: (transfer full) (nullable): a warning about @n frames that came before the
  * first key frame. */
 char *sl_camera_early_text (guint64 n);
