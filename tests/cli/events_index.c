@@ -264,6 +264,8 @@ test_merge (void)
   g_assert_cmpstr (((SlEventRow *) rows->pdata[1])->stem, ==, STEM);
   g_assert_cmpstr (((SlEventRow *) rows->pdata[2])->event, ==, "left");
   g_assert_true (is_found_as (store, "~door-1970-01-01T00-01-40.000Z-in", STEM));
+  g_assert_false (sl_store_has (store, "~door-1970-01-01T00-01-40.000Z-in"));
+  g_assert_true (sl_store_has (store, STEM));
   g_assert_true (is_found_as (store, "~door-1970-01-01T00-01-40.000Z-left",
                               "~door-1970-01-01T00-01-40.000Z-left"));
   g_assert_true (sl_store_remove (store, STEM, NULL));

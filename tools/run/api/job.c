@@ -225,6 +225,14 @@ sl_api_job_buckets (SlApiRequest *request, SlApiJob *job, gint64 smallest)
   return TRUE;
 }
 
+void
+sl_api_job_refuse_missing (SlApiJob *job, const char *id)
+{
+  sl_api_job_refuse (job, SOUP_STATUS_NOT_FOUND,
+                     "%s: there is no such event; it may have been deleted: load the list again",
+                     id);
+}
+
 SlEventRow *
 sl_api_job_event (SlApiRequest *request, SlApiJob *job)
 {
@@ -239,9 +247,7 @@ sl_api_job_find (SlApiJob *job, const char *id)
   if (error != NULL)
     sl_api_job_fail (job, error);
   else if (row == NULL)
-    sl_api_job_refuse (job, SOUP_STATUS_NOT_FOUND,
-                       "%s: there is no such event; it may have been deleted: load the list again",
-                       id);
+    sl_api_job_refuse_missing (job, id);
   return row;
 }
 

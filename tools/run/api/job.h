@@ -50,6 +50,8 @@ void sl_api_job_fail (SlApiJob *job, const GError *error);
 /** sl_api_job_buckets: reads ?bucket= and ?zone=: FALSE, having refused, when the first is none of
  * minute, hour and day, or the second no time zone. @smallest: microseconds */
 gboolean sl_api_job_buckets (SlApiRequest *request, SlApiJob *job, gint64 smallest);
+/** sl_api_job_refuse_missing: there is no event @id. */
+void sl_api_job_refuse_missing (SlApiJob *job, const char *id);
 /** sl_api_job_event: (transfer full) (nullable): the one of {id}; NULL, having refused, where there
  * is none. */
 SlEventRow *sl_api_job_event (SlApiRequest *request, SlApiJob *job);

@@ -97,12 +97,13 @@ enum
   DELETE
 };
 
-/* FALSE, having refused. @id: as the request has it. Whoever deletes an event without a clip has
- * not seen the clip that took its place, which may show more. */
+/* FALSE, having refused. @id: as the request has it. An event without a clip that is to be deleted
+ * may have become a clip, which may show more. */
 static gboolean
 do_mark (SlApiJob *job, SlEventRow *row, const char *id)
 {
   g_autoptr (GError) error = NULL;
+  gboolean done = FALSE;
   if (job->mark == DELETE && strcmp (row->stem, id) != 0) {
     sl_api_job_refuse (job, SOUP_STATUS_CONFLICT,
                        "%s: the clip %s took its place: load the list again, and delete that", id,
@@ -110,7 +111,10 @@ do_mark (SlApiJob *job, SlEventRow *row, const char *id)
     return FALSE;
   }
   g_mutex_lock (&row->store->write.lock);
-  const gboolean done = marks[job->mark].act (job, row, &error);
+  if (!sl_store_has (row->store, row->stem)) /* a clip took its place since it was looked up */
+    sl_api_job_refuse_missing (job, id);
+  else
+    done = marks[job->mark].act (job, row, &error);
   g_mutex_unlock (&row->store->write.lock);
   if (done)
     g_ptr_array_add (job->changes,

@@ -59,7 +59,7 @@ static const char schema[] =
   "NULL) WITHOUT ROWID;"
   "CREATE TRIGGER IF NOT EXISTS review_gone AFTER DELETE ON event BEGIN DELETE FROM review WHERE "
   "stem = old.stem; END;"
-  /* Events whose place a clip took: who has their names finds the clip. */
+  /* Events whose place a clip took: the clip is found by their names, too. */
   "CREATE TABLE IF NOT EXISTS covered (stem TEXT PRIMARY KEY, clip TEXT NOT NULL) WITHOUT ROWID;"
   "CREATE TABLE IF NOT EXISTS count (pipeline TEXT, step INTEGER, start INTEGER, kind TEXT, name "
   "TEXT, entered INTEGER, left INTEGER, most INTEGER, dwell REAL, dwells INTEGER, PRIMARY KEY "
@@ -318,8 +318,8 @@ sl_store_get_review (SlStore *store, const char *stem, char **user, gint64 *us, 
   return TRUE;
 }
 
-static gboolean
-has_stem (SlStore *store, const char *stem)
+gboolean
+sl_store_has (SlStore *store, const char *stem)
 {
   g_autoptr (sqlite3_stmt) statement =
     sl_sql_query (&store->write, NULL, "SELECT 1 FROM event WHERE stem = ?", "s", stem);
@@ -331,7 +331,7 @@ sl_store_add_event (SlStore *store, const char *pipeline, const SlNotes *notes, 
 {
   g_autofree char *source = sl_clip_source (pipeline);
   g_autofree char *stem = NULL;
-  for (gint64 us = notes->us; stem == NULL || has_stem (store, stem); us += 1000) {
+  for (gint64 us = notes->us; stem == NULL || sl_store_has (store, stem); us += 1000) {
     g_autofree char *name = sl_clip_stem (source, us, notes->event);
     g_free (stem);
     stem = g_strconcat ("~", name, NULL);

@@ -55,6 +55,8 @@ typedef struct
 
 /* Writing: under the lock of @write. */
 
+/** sl_store_has: whether the event or clip @stem is there. */
+gboolean sl_store_has (SlStore *store, const char *stem);
 /** sl_store_add_clip: takes the place of the same clip, and of events of the pipeline that happened
  * while it was recorded, and keeps the newest mark that somebody has looked at one of them. */
 gboolean sl_store_add_clip (SlStore *store, const SlStoreClip *clip, const SlNotes *notes,
