@@ -149,8 +149,8 @@ refuse (const SlPublishSettings *settings, const GError *reason, GError **error)
                   shown, reason->message);
 }
 
-/* Why @path cannot be opened for writing, or 0. A pipe is not looked at: its reader would see an
- * end. */
+/* Why @path cannot be opened for writing, or 0. Whether a pipe has a reader is not known before it
+ * is opened, which the reader would notice. */
 static gint
 code_of (const char *path)
 {
@@ -158,6 +158,8 @@ code_of (const char *path)
   if (lstat (path, &about) == 0) {
     if (S_ISLNK (about.st_mode) || S_ISDIR (about.st_mode))
       return S_ISLNK (about.st_mode) ? ELOOP : EISDIR;
+    if (S_ISSOCK (about.st_mode))
+      return ENXIO;
     return faccessat (AT_FDCWD, path, W_OK, AT_EACCESS) == 0 ? 0 : errno;
   }
   if (errno != ENOENT)

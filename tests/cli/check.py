@@ -2,6 +2,7 @@
 """sightline check: facts, advice and problems."""
 import json
 import os
+import stat
 import subprocess
 
 import harness
@@ -194,6 +195,7 @@ def test_settings_of_the_start():
     lines = SOURCE + " ! slpredict name=p model=${model} ! "
     os.makedirs(work("clips"), exist_ok=True)
     os.symlink(work("nowhere"), work("link"))
+    os.mknod(work("socket"), stat.S_IFSOCK | 0o600)
     clips = "slrecord name=e location=%s " % work("clips")
     for about, launch, sentence in (
             ("e", predict % "" + "slanalyze name=e regions=door ! fakesink", "regions: 'door': expected [zone NAME], [line NAME] or [mask NAME] first"),
@@ -209,6 +211,7 @@ def test_settings_of_the_start():
             ("e", predict % "" + "slpublish name=e location=gopher://x/y", "location=gopher://x/y: expected a path"),
             ("e", predict % "" + "slpublish name=e location=exec:/nonexistent/program", "expected a program that may be run"),
             ("e", predict % "" + "slpublish name=e location=%s" % work("link"), "it is a symbolic link, which is not followed"),
+            ("e", predict % "" + "slpublish name=e location=%s" % work("socket"), "cannot be opened for writing: No such device or address"),
             ("e", predict % "" + "slpublish name=e location=%s" % work("clips"), "cannot be opened for writing: Is a directory: expected a file in a folder that exists and may be written to"),
             ("e", predict % "" + "slpublish name=e location=file://%s/lines" % work("nowhere"), "cannot be opened for writing: No such file or directory"),
             ("e", lines + "application/x-json ! slpublish name=e location=- events=entered", "events=entered: the input is lines: expected video with slanalyze upstream"),
