@@ -8,6 +8,8 @@
 #define MOST_TAPS 64
 /* Most elements of a vector that is repeated: a thread has it in its first cache. */
 #define MOST_REPEATED 4096
+/* Elements of an image at least, where there are several: each takes its vector anew. */
+#define LEAST_IMAGE 32
 /* Bytes as floats of the operands of a node that converts them as a whole. */
 #define MOST_CONVERTED ((gsize) 256 << 10)
 
@@ -77,7 +79,8 @@ repeats (const SlTensor *x, const SlTensor *vector)
       return FALSE;
     begun |= vector->dims[d] != of_x;
   }
-  return TRUE;
+  const gsize images = sl_tensor_count (vector) / (gsize) vector->dims[rank - 1];
+  return images == 1 || sl_tensor_count (x) / images >= LEAST_IMAGE;
 }
 
 gint

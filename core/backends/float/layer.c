@@ -58,9 +58,8 @@
 #define MIN_PERIOD 512
 /* Elements that become floats at a time: they stay in the first cache. */
 #define CHUNK 2048
-/* Elements of a vector that is_short(), and least elements of an image that takes it. */
+/* Elements of a vector that is_short(). */
 #define SHORT_VECTOR 16
-#define SHORT_IMAGE 32
 /* Width and height of the largest window of max pooling. */
 #define MOST_POOL 5
 /* Most lines of a depthwise layer's output in a work item that reads binary16: lines under two
@@ -172,16 +171,14 @@ has_halves (const SlGraph *graph, const SlNode *node)
 }
 
 /* Whether the vector of a sum or a product is so short that XNNPACK, which goes from one to the
- * next, takes several times as long; what repeats it is less than what is computed with it. */
+ * next, takes several times as long. */
 static gboolean
 is_short (const SlGraph *graph, const SlNode *node)
 {
-  const SlTensor *vector = sl_node_input (graph, node, (guint) sl_node_repeated (graph, node)),
-                 *y = sl_node_output (graph, node, 0);
+  const SlTensor *vector = sl_node_input (graph, node, (guint) sl_node_repeated (graph, node));
   const gint32 period = vector->dims[vector->rank - 1];
   return period > 1 && period <= SHORT_VECTOR
-         && !sl_activation_is_curve (sl_node_fused_activation (node))
-         && sl_tensor_count (y) / (sl_tensor_count (vector) / (gsize) period) >= SHORT_IMAGE;
+         && !sl_activation_is_curve (sl_node_fused_activation (node));
 }
 
 gboolean

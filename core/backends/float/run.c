@@ -560,7 +560,9 @@ run_floats (const SlFloatLayer *layer, const gfloat *x, const gfloat *second, gf
                                                                             layer->lo, layer->hi);
 }
 
-/* Some of the operands are binary16: a chunk of elements after the other. */
+/* Some of the operands are binary16, or the second one repeats: a chunk of elements after the
+ * other.
+ */
 static void
 run_chunks (const SlFloatRun *run, gsize first, gsize n, guint thread)
 {
