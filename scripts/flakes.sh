@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Looks for tests that fail now and then: runs the suite several times, in turn while a busy loop keeps each core
-# occupied and with threads that are held up at random (tests/support/hold_up.c; not with a sanitizer), and lists the
-# programs that failed with the number of failures. The exit status is 1 if any did.
+# occupied and with threads that are held up at random (tests/support/hold_up.c; not with a sanitizer, and without the
+# suite faults), and lists the programs that failed with the number of failures. The exit status is 1 if any did.
 #   scripts/flakes.sh ROUNDS [BUILD [meson test options]]     BUILD: the build folder, default build
 set -euo pipefail
 
@@ -40,8 +40,9 @@ for round in $(seq "$rounds"); do
   how=()
   threads=()
   if [ $((round % 2)) -eq 0 ] && [ -e "$held" ]; then
+    how=(--wrapper "env LD_PRELOAD=$held")
     # Faults are tried in thousands of processes, each of which would be held up anew.
-    how=(--no-suite faults --wrapper "env LD_PRELOAD=$held")
+    [ $# -gt 0 ] || how+=(--no-suite faults)
     # Threads that are held up take no processor time.
     threads=("MESON_TESTTHREADS=$(($(nproc) * 16))")
   else

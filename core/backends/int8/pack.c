@@ -44,8 +44,9 @@ read_blocks (const guint8 *from, const gboolean is_signed, gint16 zero_point, gi
     memcpy (&bytes, from + i * BLOCK, sizeof bytes);
     const Words words = (is_signed ? __builtin_convertvector((SignedBytes) bytes, Words)
                                    : __builtin_convertvector(bytes, Words))
-                        - zero_point,
-                below = words<least, above = words> most;
+                        - zero_point;
+    const Words below = (Words) (words < least);
+    const Words above = (Words) (words > most);
     least = (words & below) | (least & ~below);
     most = (words & above) | (most & ~above);
     sum += words;
