@@ -58,8 +58,6 @@
 #define MIN_PERIOD 512
 /* Elements that become floats at a time: they stay in the first cache. */
 #define CHUNK 2048
-/* Elements of a vector that is_short(). */
-#define SHORT_VECTOR 16
 /* Width and height of the largest window of max pooling. */
 #define MOST_POOL 5
 /* Most lines of a depthwise layer's output in a work item that reads binary16: lines under two
@@ -170,17 +168,6 @@ has_halves (const SlGraph *graph, const SlNode *node)
          || !is_float (sl_node_output (graph, node, 0));
 }
 
-/* Whether the vector of a sum or a product is so short that XNNPACK, which goes from one to the
- * next, takes several times as long. */
-static gboolean
-is_short (const SlGraph *graph, const SlNode *node)
-{
-  const SlTensor *vector = sl_node_input (graph, node, (guint) sl_node_repeated (graph, node));
-  const gint32 period = vector->dims[vector->rank - 1];
-  return period > 1 && period <= SHORT_VECTOR
-         && !sl_activation_is_curve (sl_node_fused_activation (node));
-}
-
 gboolean
 sl_float_supports (const SlGraph *graph, const SlNode *node)
 {
@@ -199,7 +186,8 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
   if (node->op == SL_OP_PRELU)
     return supports_slopes (sl_node_input (graph, node, 0), second);
   if (sl_node_repeated (graph, node) >= 0)
-    return is_data (graph, node, second) && (has_halves (graph, node) || is_short (graph, node));
+    return is_data (graph, node, second)
+           && (has_halves (graph, node) || sl_float_repeats_short (graph, node));
   if (is_element_wise (node))
     return is_data (graph, node, second) && sl_node_input (graph, node, 0)->data == NULL
            && second->data == NULL && sl_tensor_same_shape (sl_node_input (graph, node, 0), second);

@@ -343,6 +343,9 @@ void sl_float_widen (const void *x, gsize first, gfloat *to, gsize n);
 /** sl_float_narrow: @n floats to element @first of @y on. */
 void sl_float_narrow (const gfloat *from, void *y, gsize first, gsize n);
 
+/** sl_float_repeats_short: of @node, which sl_node_repeated(): whether its vector of floats is so
+ * short that these loops are faster than XNNPACK. */
+gboolean sl_float_repeats_short (const SlGraph *graph, const SlNode *node);
 /** sl_float_repeated_set: whether an operand of @node, the sum or product of @layer, repeats; its
  * work items, which are set, are whole pixels then. */
 void sl_float_repeated_set (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node);

@@ -5,6 +5,20 @@
 
 #include "core/backends/float/layer.h"
 #include "core/ops/halves.h"
+#include "core/ops/ops.h"
+
+/* Elements of a vector that XNNPACK, which goes from one to the next, takes several times as long
+ * for. */
+#define SHORT_VECTOR 16
+
+gboolean
+sl_float_repeats_short (const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *vector = sl_node_input (graph, node, (guint) sl_node_repeated (graph, node));
+  const gint32 period = vector->dims[vector->rank - 1];
+  return period > 1 && period <= SHORT_VECTOR
+         && !sl_activation_is_curve (sl_node_fused_activation (node));
+}
 
 void
 sl_float_repeated_set (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
