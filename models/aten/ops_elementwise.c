@@ -50,17 +50,16 @@ are_scalars (const TsCall *call)
 
 /* An operator of the core that ONNX does not have, in the layout that its operands are in. */
 static TsValue
-core_binary (TsProgram *program, SlOpType op, LowerValue *a, LowerValue *b, TsDtype dtype)
+core_binary (TsProgram *program, SlOpType op, const SlOpParams *params, LowerValue *a,
+             LowerValue *b, TsDtype dtype)
 {
-  const SlOpParams shift = { .shift = { SL_SHIFT_SIGN } };
   Lower *o = &program->lower;
   if (ts_failed (program) || a == NULL || b == NULL)
     return ts_none ();
   const guint rank = MAX (a->rank, b->rank);
   const gboolean last = (a->last >= 0 && a->rank == rank) || (b->last >= 0 && b->rank == rank);
   const gint32 inputs[2] = { lower_operand (o, a, rank, last), lower_operand (o, b, rank, last) };
-  const gint32 y = lower_emit (o, op, inputs, 2, op == SL_OP_RIGHT_SHIFT ? &shift : NULL,
-                               lower_tensor_type (o, inputs[0]));
+  const gint32 y = lower_emit (o, op, inputs, 2, params, lower_tensor_type (o, inputs[0]));
   return last ? ts_new_last (program, y, dtype) : ts_new_plain (program, y, dtype);
 }
 
@@ -118,7 +117,7 @@ divide (TsProgram *program, const TsCall *call)
   LowerValue *pair[2] = { operand (program, call->args[0], dtype),
                           operand (program, call->args[1], dtype) };
   if (mode.kind == TS_STRING && strcmp (mode.text, "floor") == 0)
-    return core_binary (program, SL_OP_FLOOR_DIV, pair[0], pair[1], dtype);
+    return core_binary (program, SL_OP_FLOOR_DIV, NULL, pair[0], pair[1], dtype);
   const TsValue y = ts_new (program, ts_onnx (program, "Div", pair, 2, NULL, 0), dtype);
   return mode.kind == TS_STRING && category (dtype) == 2
            ? ts_run_op (program, "aten::trunc", &y, NULL, 1)
@@ -131,7 +130,7 @@ floor_operation (TsProgram *program, const TsCall *call)
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
-  return core_binary (program, call->op->type, operand (program, call->args[0], dtype),
+  return core_binary (program, call->op->type, NULL, operand (program, call->args[0], dtype),
                       operand (program, call->args[1], dtype), dtype);
 }
 
@@ -139,8 +138,13 @@ floor_operation (TsProgram *program, const TsCall *call)
 static TsValue
 shift_right (TsProgram *program, const TsCall *call)
 {
-  if (!are_scalars (call))
-    return floor_operation (program, call);
+  const SlOpParams params = { .shift = { SL_SHIFT_SIGN } };
+  if (!are_scalars (call)) {
+    const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+    return core_binary (program, SL_OP_RIGHT_SHIFT, &params,
+                        operand (program, call->args[0], dtype),
+                        operand (program, call->args[1], dtype), dtype);
+  }
   const guint64 distance = (guint64) ts_to_int (program, call->args[1]);
   return ts_int (ts_to_int (program, call->args[0]) >> MIN (distance, 63));
 }
@@ -152,7 +156,7 @@ angle (TsProgram *program, const TsCall *call)
   TsDtype dtype = ts_promote (call->args[0], call->args[1]);
   if (category (dtype) < 2)
     dtype = TS_FLOAT32;
-  return core_binary (program, SL_OP_ATAN2, operand (program, call->args[0], dtype),
+  return core_binary (program, SL_OP_ATAN2, NULL, operand (program, call->args[0], dtype),
                       operand (program, call->args[1], dtype), dtype);
 }
 
@@ -178,7 +182,7 @@ logical (TsProgram *program, const TsCall *call)
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
   if (call->op->type != 0 && category (dtype) == 1)
-    return core_binary (program, call->op->type, operand (program, call->args[0], dtype),
+    return core_binary (program, call->op->type, NULL, operand (program, call->args[0], dtype),
                         operand (program, call->args[1], dtype), dtype);
   LowerValue *pair[2] = { operand (program, call->args[0], TS_BOOLEAN),
                           operand (program, call->args[1], TS_BOOLEAN) };
@@ -586,8 +590,8 @@ const TsOp ts_ops_elementwise[] = {
   { "aten::bitwise_and", "self,other", logical, "And", SL_OP_BITWISE_AND },
   { "aten::bitwise_or", "self,other", logical, "Or", SL_OP_BITWISE_OR },
   { "aten::bitwise_xor", "self,other", logical, "Xor", SL_OP_BITWISE_XOR },
-  { "aten::__rshift__", "self,other", shift_right, NULL, SL_OP_RIGHT_SHIFT },
-  { "aten::bitwise_right_shift", "self,other", shift_right, NULL, SL_OP_RIGHT_SHIFT },
+  { "aten::__rshift__", "self,other", shift_right },
+  { "aten::bitwise_right_shift", "self,other", shift_right },
   { "aten::logical_not", "self", logical_not },
   { "aten::bitwise_not", "self", logical_not, NULL, SL_OP_BITWISE_XOR },
   { "aten::neg", "self", unary_any, "Neg" },
