@@ -414,7 +414,10 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
   GST_OBJECT_LOCK (self);
   const gboolean home = is_set (self->settings.to.discovery);
   const gboolean on_change = self->settings.on_change, reads = reads_results (&self->settings),
-                 fits = fits_input (&self->settings, input, error);
+                 fits = fits_input (&self->settings, input, error)
+                        && (!reads || input != FRAMES || self->settings.format == SL_LINE_JSON
+                            || refuse_text (&self->settings, "format is text: expected format=json",
+                                            error));
   const gint64 interval = (gint64) (self->settings.interval * G_USEC_PER_SEC);
   const SlLineFormat format = (SlLineFormat) self->settings.format;
   g_autofree char *classes = g_strdup (self->settings.classes),
@@ -437,8 +440,7 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
     return sl_fail (
       error, SL_ERROR_UNSUPPORTED,
       "on-change: this build has no JSON-GLib: install libjson-glib-dev and build again");
-  return !reads || input != FRAMES || format == SL_LINE_JSON
-         || refuse_text (&self->settings, "format is text: expected format=json", error);
+  return TRUE;
 }
 
 static gboolean
