@@ -259,28 +259,21 @@ check_read (GstElement *element, GArray *findings)
 }
 
 static void
-check_written_file (GstElement *element, const char *location, GArray *findings)
+check_written (GstElement *element, GArray *findings)
 {
-  g_autofree char *folder = g_path_get_dirname (location);
-  if (g_file_test (location, G_FILE_TEST_IS_DIR))
+  g_autofree char *location = NULL;
+  g_object_get (element, "location", &location, NULL);
+  g_autofree char *folder = location != NULL ? g_path_get_dirname (location) : NULL;
+  if (location == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "no file: set location=FILE");
+  else if (g_file_test (location, G_FILE_TEST_IS_DIR))
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
                      "%s: is a directory; expected a file", location);
   else if (access (location, F_OK) == 0 ? access (location, W_OK) != 0
                                         : access (folder, W_OK | X_OK) != 0)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
                      "%s: cannot be written; no such folder, or no permission", location);
-}
-
-static void
-check_written (GstElement *element, GArray *findings)
-{
-  g_autofree char *location = NULL;
-  g_object_get (element, "location", &location, NULL);
-  if (location == NULL)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
-                     "no file: set location=FILE");
-  else
-    check_written_file (element, location, findings);
 }
 
 /* The folder of clips. */
