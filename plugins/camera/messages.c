@@ -96,7 +96,7 @@ sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri)
   return g_error_new_literal (error->domain, error->code, clean);
 }
 
-/* Those of @tried that take @caps, as a list in a sentence; NULL: there are none. */
+/* Those of @tried that take @caps, as a list in a sentence. NULL if none of them does. */
 static char *
 elements_for (const GstCaps *caps, GPtrArray *tried)
 {
