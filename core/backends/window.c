@@ -31,3 +31,12 @@ sl_window_is_pixel (const SlWindowShape *w)
   return w->filter_h == 1 && w->filter_w == 1 && w->stride_h == 1 && w->stride_w == 1
          && w->out_h == w->h && w->out_w == w->w && w->top == 0 && w->left == 0;
 }
+
+gboolean
+sl_window_crosses_sides (const SlWindowShape *window)
+{
+  const gint64 first = -(gint64) window->left,
+               last = first + ((gint64) window->out_w - 1) * window->stride_w
+                      + ((gint64) window->filter_w - 1) * window->dilation_w;
+  return first < 0 || last >= window->w;
+}

@@ -17,3 +17,5 @@ typedef struct
 SlWindowShape sl_window_shape (const SlGraph *graph, const SlNode *node);
 /** sl_window_is_pixel: whether the window is one pixel, and the output has the input's pixels. */
 gboolean sl_window_is_pixel (const SlWindowShape *window);
+/** sl_window_crosses_sides: whether windows cover pixels left or right of the picture. */
+gboolean sl_window_crosses_sides (const SlWindowShape *window);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/backends/float/float_layers.h"
 #include "sightline/error.h"
 #include "tests/core/opcheck.h"
 #include "tests/support/program.h"
@@ -60,6 +61,24 @@ random_geometry (GRand *rand, Kind kind, gboolean depthwise, Geometry *g)
   } while (
     g->window.padding == SL_PADDING_VALID
     && ((g->fh - 1) * g->window.dilation_h >= g->h || (g->fw - 1) * g->window.dilation_w >= g->w));
+}
+
+/* The windows of a vision transformer's first layer: side by side, without padding, and so large
+ * that their pixels are more than a tile of float layers finds one by one. */
+static void
+random_patches (GRand *rand, Kind kind, Geometry *g)
+{
+  random_geometry (rand, kind, FALSE, g);
+  g->in = g_rand_int_range (rand, 1, 4);
+  g->out = g_rand_int_range (rand, 1, 64);
+  g->fh = g_rand_int_range (rand, 17, 34);
+  g->fw = g_rand_int_range (rand, 17, 34);
+  g->h = g->fh * g_rand_int_range (rand, 1, 3) + g_rand_int_range (rand, 0, 5);
+  g->w = g->fw * g_rand_int_range (rand, 1, 5) + g_rand_int_range (rand, 0, 5);
+  g->window.stride_h = g->fh;
+  g->window.stride_w = g->fw;
+  g->window.dilation_h = g->window.dilation_w = 1;
+  g->window.padding = SL_PADDING_VALID;
 }
 
 /* Where TensorFlow puts the first window: half of what SAME lacks, rounded down. */
@@ -171,6 +190,8 @@ run_geometry (const Geometry *g, guint32 seed)
   check_node (&check, g->depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D, inputs, 3, output,
               &params);
   check_prepare (&check);
+  if (!quantised && !g->depthwise)
+    g_assert_true (sl_float_supports (check.graph, sl_graph_node (check.graph, 0)));
   const SlTensor *y = sl_graph_output_tensor (check.graph, 0),
                  *x = sl_graph_input_tensor (check.graph, 0);
   const SlTensor *w = sl_graph_tensor (check.graph, inputs[1]),
@@ -200,6 +221,23 @@ test_random (gconstpointer data)
     random_geometry (rand, (Kind) (variant % 4), variant / 4, &geometry);
     run_geometry (&geometry, seed);
   }
+}
+
+static void
+test_patches (gconstpointer data)
+{
+  const Kind kind = (Kind) GPOINTER_TO_UINT (data);
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = kind == FLOAT ? sl_float_isas (isas) : 1;
+  for (guint32 seed = 0; seed < 8; seed++)
+    for (guint i = 0; i < n_isas; i++) {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      Geometry geometry;
+      random_patches (rand, kind, &geometry);
+      sl_float_isa_force (kind == FLOAT ? isas[i] : NULL);
+      run_geometry (&geometry, seed);
+      sl_float_isa_force (NULL);
+    }
 }
 
 static void
@@ -353,8 +391,10 @@ TEST_MAIN (int argc, char **argv)
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_random);
   }
   for (guint i = 0; i < 4; i++) {
-    g_autofree char *path = g_strdup_printf ("/core/fully-connected/%s", kinds[i]);
+    g_autofree char *path = g_strdup_printf ("/core/fully-connected/%s", kinds[i]),
+                    *patches = g_strdup_printf ("/core/conv/patches/%s", kinds[i]);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_fully_connected);
+    g_test_add_data_func (patches, GUINT_TO_POINTER (i), test_patches);
   }
   for (guint i = 0; i < G_N_ELEMENTS (bad_cases); i++) {
     g_autofree char *path = g_strdup_printf ("/core/conv/bad/%s", bad_cases[i].name);

@@ -123,7 +123,9 @@ supports_window (const SlGraph *graph, const SlNode *node)
   if (node->op == SL_OP_DEPTHWISE_CONV_2D)
     return node->params.window.depth_multiplier == 1 && w.channels > 1
            && w.filter_h * columns_of (&w, 1) <= SL_FLOAT_MAX_COLUMNS;
-  return (gint64) w.filter_h * w.filter_w <= SL_FLOAT_MAX_RUNS
+  const gboolean whole_rows =
+    w.channels == weights->dims[3] && w.dilation_w == 1 && !sl_window_crosses_sides (&w);
+  return (gint64) w.filter_h * (whole_rows ? 1 : w.filter_w) <= SL_FLOAT_MAX_RUNS
          && (gint64) w.filter_w * weights->dims[3] <= G_MAXINT32 / 8;
 }
 
@@ -339,7 +341,7 @@ deep_taps_apart (const SlFloatLayer *layer, gint32 lanes)
 {
   return layer->tiles.taps_apart
          || (layer->mode == SL_FLOAT_WINDOW && layer->depth > SL_FLOAT_MAX_COPIED
-             && layer->window.channels % lanes != 0);
+             && layer->window.channels % lanes != 0 && sl_window_crosses_sides (&layer->window));
 }
 
 static gint32
