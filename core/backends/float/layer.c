@@ -251,7 +251,7 @@ set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
 
 /* Work items: weights that stay in the second-level cache while rows pass. With threads there are
  * enough items to share them evenly: by rows where each thread gets some tiles of them, so that it
- * reads what it wrote, else by channels. */
+ * reads what it wrote. Few rows are cut by channels, so that all weights are read once. */
 static void
 set_tiles (SlFloatLayer *layer, guint threads)
 {
@@ -266,10 +266,10 @@ set_tiles (SlFloatLayer *layer, guint threads)
     (layer->tiles.deep ? (channels + width - 1) / width : sl_float_panels (isa, channels))
     * layer->groups;
   gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
-  if (layer->rows >= MIN_TILES * isa->max_rows * (gint32) threads)
+  if (layer->rows <= MOST_TILES * isa->max_rows && layer->n_panels >= pieces)
+    rows = layer->rows;
+  else if (layer->rows >= MIN_TILES * isa->max_rows * (gint32) threads)
     rows = CLAMP (layer->rows / pieces / isa->max_rows * isa->max_rows, isa->max_rows, rows);
-  if (pieces == 1 && layer->rows <= MOST_TILES * isa->max_rows)
-    rows = MAX (rows, layer->rows);
   while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
     panels = (panels + 1) / 2;
   layer->threads = (gint32) threads;

@@ -56,7 +56,8 @@ sl_float_strassen_choose (SlFloatLayer *layer, const SlGraph *graph, gboolean ch
 }
 
 /* With several threads there are a few work items for each. They are cut by rows, so that a thread
- * reads what it wrote, and also by channels where rows are too few. */
+ * reads what it wrote, and also by channels where rows are too few. Where all blocks share what is
+ * read of the weights, they are cut by channels alone. */
 void
 sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host)
 {
@@ -69,10 +70,11 @@ sl_float_strassen_tiles (SlFloatLayer *layer, SlHost *host)
   const gboolean sliced = sl_float_strassen_slices (layer->depth) > 1;
   const gsize sums = sliced ? SLICED_SUMS_BYTES : SUMS_BYTES,
               step = sliced ? SLICED_STEP_BYTES : STEP_BYTES;
-  const gint32 most = (gint32) CLAMP (sums / block, 1, SL_FLOAT_MAX_BLOCKS),
-               items = MAX ((all + most - 1) / most, MIN (least, all));
-  layer->threads = (gint32) host->threads;
   layer->n_panels = sl_float_panels (isa, layer->channels);
+  const gint32 most = (gint32) CLAMP (sums / block, 1, SL_FLOAT_MAX_BLOCKS),
+               sets = (all + most - 1) / most, /* of blocks, for each of which weights are read */
+    items = sets == 1 && layer->n_panels / 2 >= least ? 1 : MAX (sets, MIN (least, all));
+  layer->threads = (gint32) host->threads;
   layer->tiles.blocks = (all + items - 1) / items;
   layer->tile_rows = layer->tiles.blocks * rows;
   layer->chunks = MIN ((least + items - 1) / items, layer->n_panels / 2);
