@@ -24,7 +24,8 @@ SlSession *sl_model_session_new (SlModel *model, guint threads, char **notice, G
 /**
  * SlBackendTrial: one model in both.
  * @ours_ms, @theirs_ms: the shortest run
- * @ours_cpu_ms, @theirs_cpu_ms: processor time of a run, of all threads, the mean
+ * @ours_cpu_ms, @theirs_cpu_ms: processor time of a run, of all threads, also of those that spin
+ * after it; the mean
  * @difference: largest difference of two values of an output, as a share of the largest magnitude
  * in ours, of floats at least 0.001
  * @ours_joules, @theirs_joules: of a run, the mean; of the whole system

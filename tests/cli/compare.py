@@ -286,6 +286,9 @@ def test_backends():
     assert [row["backend"] for row in rows] == ["sightline", "onnxruntime"] and rows[1]["agrees"] is False and rows[1]["difference"] > 0.5, rows
     shown = run(*command, "--backends", env=backend_env("load")).expect(0).out
     assert re.search("^onnxruntime  .*ONNX Runtime 1.99.0: the fake refuses the model$", shown, flags=re.M), shown
+    # Threads that spin after a run take no time from the next one: they are waited for.
+    rows = [json.loads(line) for line in run(*command, "--backends", "--json", env=backend_env("spin=5")).expect(0).out.splitlines()]
+    assert rows[0]["cpu_ms"] < 5 <= rows[1]["cpu_ms"], rows
     info = command[2] + ".modelinfo"
     with open(info, "w") as file:
         file.write("[modelinfo]\nversion=1.0\n[sightline]\nbackend=onnxruntime\nfallback=true\n")

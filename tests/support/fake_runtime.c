@@ -22,14 +22,17 @@
  *   batch: dimension 0 of the ONNX model is open         alone: it refuses to run more than one
  *   input at once
  *   late=MS: the ONNX model takes so long to run
+ *   spin=MS: a thread takes so much processor time after a run
  *   hint: y is declared with another size than it gets     pass: the output is x itself, which gets
  *   no bytes
  */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__ ((visibility ("default")))
@@ -174,6 +177,16 @@ create_tensor (const void *memory, void *data, size_t size, const int64_t *shape
   return NULL;
 }
 
+static void *
+spin (void *ms)
+{
+  struct timespec now;
+  do
+    clock_gettime (CLOCK_THREAD_CPUTIME_ID, &now);
+  while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < (intptr_t) ms);
+  return NULL;
+}
+
 static const char *
 run (void *session, const void *options, const char *const *input_names, Value **inputs,
      size_t n_inputs, const char *const *output_names, size_t n_outputs, Value **outputs)
@@ -182,6 +195,10 @@ run (void *session, const void *options, const char *const *input_names, Value *
     return "the fake device is gone";
   if (asked ("late") > 0)
     usleep ((useconds_t) asked ("late") * 1000);
+  pthread_t thread;
+  if (asked ("spin") > 0
+      && pthread_create (&thread, NULL, spin, (void *) (intptr_t) asked ("spin")) == 0)
+    pthread_detach (thread);
   const int n = asked ("batch") >= 0 ? (int) inputs[0]->dims[0] : 1;
   fake_batches += n > 1;
   fake_input = inputs[0]->data;
