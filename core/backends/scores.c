@@ -72,21 +72,34 @@ sl_places_of (const SlStrided *view, SlArena *arena)
   return (SlPlaces){ all, all + matrices };
 }
 
-/* Work items for each thread, so that all end at about the same time; with fewer queries, packing
- * takes too large a share. */
+/* Items are small where that costs little: each packs the keys of its matrix anew, which takes as
+ * long as some 15 queries. */
 #define ITEMS_A_THREAD 4
 #define LEAST_QUERIES 64
+#define MANY_QUERIES 512
+
+/* Parts of the queries of each of @matrices: as few as give each of @threads the same number of
+ * items, and more of many queries, so that a thread that is held up is left with little. */
+static gint32
+parts_of (gint32 matrices, gint32 queries, gint32 threads)
+{
+  const gint32 items = ITEMS_A_THREAD * threads,
+               small = MIN (sl_score_pieces (items, matrices), queries / MANY_QUERIES);
+  gint32 parts = 1;
+  while (matrices * parts % threads != 0 && matrices * parts < items)
+    parts++;
+  return MAX (parts, small);
+}
 
 SlScoreBlocks
 sl_score_divide (const SlAttention *a, gint32 most, gint32 panel, gint32 rows, guint threads)
 {
   const gint32 matrices = a->q.dims[0], queries = a->q.dims[1], keys = a->k.dims[1];
-  const guint wanted =
-    threads > 1 ? (ITEMS_A_THREAD * threads + (guint) matrices - 1) / (guint) matrices : 1;
+  const gint32 parts = threads > 1 ? parts_of (matrices, queries, (gint32) threads) : 1;
   SlScoreBlocks blocks = { .keys = sl_score_pieces (keys, sl_score_pieces (keys, most)) };
   if (blocks.keys < keys)
     blocks.keys = MIN (sl_score_pieces (blocks.keys, panel) * panel, SL_SCORE_KEYS);
-  blocks.part = MAX (sl_score_pieces (queries, (gint32) wanted), MIN (LEAST_QUERIES, queries));
+  blocks.part = MAX (sl_score_pieces (queries, parts), MIN (LEAST_QUERIES, queries));
   blocks.parts = sl_score_pieces (queries, blocks.part);
   blocks.queries = sl_score_pieces (blocks.part, sl_score_pieces (blocks.part, rows));
   blocks.items = (guint) (matrices * blocks.parts);
