@@ -112,6 +112,36 @@ check_blend (const SlSimdLoops *loops, gsize n)
     g_assert_cmpuint (out[n + i], ==, 0xa5);
 }
 
+/* Pixels of @n floats: within the rounding of three steps of the exact value. */
+static void
+check_blend_floats (const SlSimdLoops *loops, gsize n)
+{
+  enum
+  {
+    PIXELS = 3
+  };
+  static const SlBlendPlace columns[] = { { 0, 1, 0, 0.25f }, { 1, 2, 0, 0.7f }, { 2, 2, 0, 0 } };
+  g_autofree gfloat *rows = g_new (gfloat, 2 * PIXELS * n), *out = g_new (gfloat, PIXELS * n + 1);
+  const gfloat down = (gfloat) g_test_rand_double_range (0, 1);
+  for (gsize i = 0; i < 2 * PIXELS * n; i++)
+    rows[i] = (gfloat) g_test_rand_double_range (-2, 2);
+  out[PIXELS * n] = 77;
+  loops->blend (rows, rows + PIXELS * n, down, columns, PIXELS, n, out);
+  for (gsize i = 0; i < PIXELS * n; i++) {
+    const SlBlendPlace *at = &columns[i / n];
+    gdouble line[2];
+    for (gsize k = 0; k < 2; k++) {
+      const gfloat *row = rows + k * PIXELS * n + i % n;
+      const gdouble left = (gdouble) row[(gsize) at->low * n],
+                    right = (gdouble) row[(gsize) at->high * n];
+      line[k] = left + (right - left) * (gdouble) at->weight;
+    }
+    g_assert_cmpfloat (fabs ((gdouble) out[i] - (line[0] + (line[1] - line[0]) * (gdouble) down)),
+                       <=, 1e-6);
+  }
+  g_assert_true (out[PIXELS * n] == 77);
+}
+
 static void
 check_arg_max (const SlSimdLoops *loops, gsize n, guint8 flip)
 {
@@ -368,6 +398,7 @@ test_all (void)
       check_weave (sets[s], 3, n);
       check_look_up (sets[s], n, n % 7);
       check_blend (sets[s], n);
+      check_blend_floats (sets[s], n);
       check_search (sets[s], n, 1 + n % SL_SEARCH_ROWS);
       check_arg_max (sets[s], n, 0);
       check_arg_max (sets[s], n, 0x80);

@@ -5,18 +5,24 @@
 
 /* A row of a block that the plain kernel moves in a few loads and stores. */
 #define SHORT_ROW 64
+/* Floats of a pixel that are blended in a register. */
+#define SHORT_PIXEL 8
 
 /* Largest floats of windows are found faster by the plain kernel, whose windows share what they
- * have in common; short rows of blocks are moved faster by it. */
+ * have in common. It moves short rows of blocks faster. It blends floats faster, on all threads of
+ * the session, unless a pixel has some, but fills no register. */
 static gboolean
 faster (const SlGraph *graph, const SlNode *node)
 {
+  const SlTensor *input = sl_node_input (graph, node, 0);
   if (node->op == SL_OP_DEPTH_TO_SPACE) {
     const SlTensor *output = sl_node_output (graph, node, 0);
     return (gsize) node->params.block.size * (gsize) output->dims[3] * sl_dtype_size (output->dtype)
            >= SHORT_ROW;
   }
-  return node->op != SL_OP_MAX_POOL_2D || sl_node_input (graph, node, 0)->dtype != SL_DTYPE_F32;
+  if (node->op == SL_OP_RESIZE_BILINEAR && input->dtype == SL_DTYPE_F32)
+    return input->dims[3] > 1 && input->dims[3] < SHORT_PIXEL;
+  return node->op != SL_OP_MAX_POOL_2D || input->dtype != SL_DTYPE_F32;
 }
 
 static gpointer

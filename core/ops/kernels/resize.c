@@ -22,18 +22,11 @@
 /* Channels of binary16 that become floats at a time. */
 #define HALVES 128
 
-/** A position along one dimension: between elements @low and @high, @weight of the way. */
-typedef struct
-{
-  gint32 low, high, fixed;
-  gfloat weight;
-} Place;
-
 typedef struct
 {
   const SlTensor *input, *output;
   gboolean fused;
-  Place *rows, *columns;
+  SlBlendPlace *rows, *columns;
   gint32 *lines; /* 8-bit bilinear: two blended rows for each part, @line_elements apart */
   gsize line_elements;
   gsize part; /* rows of the output in a part */
@@ -44,7 +37,7 @@ typedef struct
 } Resize;
 
 static void
-place_bilinear (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_pixel)
+place_bilinear (SlBlendPlace *place, gint32 i, gint32 in, gfloat scale, gboolean half_pixel)
 {
   const gfloat at =
     half_pixel ? MAX (((gfloat) i + 0.5f) * scale - 0.5f, 0.0f) : (gfloat) i * scale;
@@ -57,7 +50,7 @@ place_bilinear (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_p
 
 /* PyTorch's places are in double precision, of a scale in single precision. */
 static void
-place_fused (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_pixel)
+place_fused (SlBlendPlace *place, gint32 i, gint32 in, gfloat scale, gboolean half_pixel)
 {
   const gdouble at =
     half_pixel ? MAX ((i + 0.5) * (gdouble) scale - 0.5, 0.0) : i * (gdouble) scale;
@@ -67,14 +60,14 @@ place_fused (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_pixe
 }
 
 static void
-place_nearest (Place *place, gint32 i, gint32 in, gfloat scale, gboolean align_corners,
+place_nearest (SlBlendPlace *place, gint32 i, gint32 in, gfloat scale, gboolean align_corners,
                gboolean half_pixel)
 {
   const gfloat at = ((gfloat) i + (half_pixel ? 0.5f : 0.0f)) * scale;
   place->low = CLAMP ((gint32) (align_corners ? roundf (at) : floorf (at)), 0, in - 1);
 }
 
-static Place *
+static SlBlendPlace *
 places_new (const SlNode *node, gint32 in, gint32 out, SlArena *arena)
 {
   const gboolean align = node->params.resize.align_corners,
@@ -82,7 +75,7 @@ places_new (const SlNode *node, gint32 in, gint32 out, SlArena *arena)
   const gboolean nearest = node->op == SL_OP_RESIZE_NEAREST_NEIGHBOR;
   const gfloat scale =
     align && out > 1 ? (gfloat) (in - 1) / (gfloat) (out - 1) : (gfloat) in / (gfloat) out;
-  Place *places = sl_arena_alloc (arena, (gsize) out * sizeof places[0]);
+  SlBlendPlace *places = sl_arena_alloc (arena, (gsize) out * sizeof places[0]);
   for (gint32 i = 0; i < out; i++) {
     if (node->params.resize.fused)
       place_fused (&places[i], i, in, scale, half);
@@ -105,7 +98,7 @@ tiles_new (Resize *p, SlArena *arena)
   p->first_run = sl_arena_alloc (arena, (tiles + 1) * sizeof p->first_run[0]);
   p->across = sl_arena_alloc (arena, (tiles * SL_SEARCHED + SL_SEARCH_OVER) * sizeof p->across[0]);
   for (gsize x = 0; x < w; x++) {
-    const Place *column = &p->columns[x];
+    const SlBlendPlace *column = &p->columns[x];
     p->across[x] = column->fixed;
     if (x % SL_SEARCHED == 0)
       p->first_run[x / SL_SEARCHED] = n;
@@ -147,7 +140,7 @@ blend_across (const Resize *p, const guint8 *row, gint32 *out)
   const SlSimdLoops *loops = sl_simd_loops ();
   const gsize channels = (gsize) p->input->dims[3];
   for (gint32 x = 0; x < p->output->dims[2]; x++, out += channels) {
-    const Place *column = &p->columns[x];
+    const SlBlendPlace *column = &p->columns[x];
     const guint8 *left = row + (gsize) column->low * channels,
                  *right = row + (gsize) column->high * channels;
     if (p->input->dtype == SL_DTYPE_I8)
@@ -231,7 +224,7 @@ blend_part (const SlKernelCall *call, gsize part, gsize end)
                        p->lines + (part * 2 + 1) * p->line_elements };
   gint64 held = -1; /* the source row that the second line holds */
   for (gsize y = part * p->part, next; y < end; y = next) {
-    const Place *row = &p->rows[y % h];
+    const SlBlendPlace *row = &p->rows[y % h];
     const gsize first = y / h * (gsize) p->input->dims[1];
     const guint8 *image = (const guint8 *) call->inputs[0] + first * source_row;
     next = rows_alike (p, y, end);
@@ -255,7 +248,7 @@ search_part (const SlKernelCall *call, gsize part, gsize end)
   const gsize h = (gsize) p->output->dims[1],
               source_row = (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
   for (gsize y = part * p->part, next; y < end; y = next) {
-    const Place *row = &p->rows[y % h];
+    const SlBlendPlace *row = &p->rows[y % h];
     const guint8 *image =
       (const guint8 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * source_row;
     next = rows_alike (p, y, end);
@@ -274,32 +267,19 @@ quantised_parts (void *data, gsize first, gsize n)
     (p->runs != NULL ? search_part : blend_part) (call, part, MIN ((part + 1) * p->part, rows));
 }
 
-static void
-blend_floats (const void *const corners[4], const Place *row, const Place *column, void *to,
-              gsize n)
-{
-  gfloat *out = to;
-  const gfloat *tl = corners[0], *tr = corners[1], *bl = corners[2], *br = corners[3];
-  for (gsize c = 0; c < n; c++) {
-    const gfloat top = tl[c] + (tr[c] - tl[c]) * column->weight,
-                 bottom = bl[c] + (br[c] - bl[c]) * column->weight;
-    out[c] = top + (bottom - top) * row->weight;
-  }
-}
-
 /* Of binary16, blended as floats. */
 static void
-blend_halves (const void *const corners[4], const Place *row, const Place *column, void *to,
-              gsize n)
+blend_halves (const void *const corners[4], const SlBlendPlace *row, const SlBlendPlace *column,
+              void *to, gsize n)
 {
   const SlSimdLoops *loops = sl_simd_loops ();
-  gfloat floats[4][HALVES], out[HALVES];
+  const SlBlendPlace between = { 0, 1, 0, column->weight };
+  gfloat floats[4 * HALVES], out[HALVES];
   for (gsize c = 0; c < n; c += HALVES) {
     const gsize some = MIN (HALVES, n - c);
-    const void *const wide[4] = { floats[0], floats[1], floats[2], floats[3] };
     for (guint i = 0; i < 4; i++)
-      loops->from_halves ((const guint16 *) corners[i] + c, floats[i], some);
-    blend_floats (wide, row, column, out, some);
+      loops->from_halves ((const guint16 *) corners[i] + c, floats + i * some, some);
+    loops->blend (floats, floats + 2 * some, row->weight, &between, 1, some, out);
     loops->to_halves (out, (guint16 *) to + c, some);
   }
 }
@@ -313,7 +293,8 @@ fused_sum (gfloat a, gfloat b, const gfloat weights[2])
 }
 
 static void
-blend_fused (const void *const corners[4], const Place *row, const Place *column, void *to, gsize n)
+blend_fused (const void *const corners[4], const SlBlendPlace *row, const SlBlendPlace *column,
+             void *to, gsize n)
 {
   gfloat *out = to;
   const gfloat *tl = corners[0], *tr = corners[1], *bl = corners[2], *br = corners[3];
@@ -325,7 +306,8 @@ blend_fused (const void *const corners[4], const Place *row, const Place *column
 
 /* Weights of 11 bits would be too coarse for 16-bit quantised values. */
 static void
-blend_words (const void *const corners[4], const Place *row, const Place *column, void *to, gsize n)
+blend_words (const void *const corners[4], const SlBlendPlace *row, const SlBlendPlace *column,
+             void *to, gsize n)
 {
   const gint16 *tl = corners[0], *tr = corners[1], *bl = corners[2], *br = corners[3];
   gint16 *out = to;
@@ -336,8 +318,8 @@ blend_words (const void *const corners[4], const Place *row, const Place *column
   }
 }
 
-typedef void (*Blend) (const void *const corners[4], const Place *row, const Place *column,
-                       void *out, gsize n);
+typedef void (*Blend) (const void *const corners[4], const SlBlendPlace *row,
+                       const SlBlendPlace *column, void *out, gsize n);
 
 /* Rows of the output, counted over all images, of elements of @size bytes. */
 static inline void
@@ -348,13 +330,13 @@ blend_rows (const SlKernelCall *call, gsize first, gsize n, gsize size, Blend bl
               channels = (gsize) p->output->dims[3];
   const gsize pixel = channels * size, line = (gsize) p->input->dims[2] * pixel;
   for (gsize y = first; y < first + n; y++) {
-    const Place *row = &p->rows[y % h];
+    const SlBlendPlace *row = &p->rows[y % h];
     const guint8 *image =
       (const guint8 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
     const guint8 *top = image + (gsize) row->low * line, *bottom = image + (gsize) row->high * line;
     guint8 *out = (guint8 *) call->outputs[0] + y * w * pixel;
     for (gsize x = 0; x < w; x++, out += pixel) {
-      const Place *column = &p->columns[x];
+      const SlBlendPlace *column = &p->columns[x];
       const gsize left = (gsize) column->low * pixel, right = (gsize) column->high * pixel;
       const void *const corners[4] = { top + left, top + right, bottom + left, bottom + right };
       blend (corners, row, column, out, channels);
@@ -365,7 +347,18 @@ blend_rows (const SlKernelCall *call, gsize first, gsize n, gsize size, Blend bl
 static void
 float_rows (void *data, gsize first, gsize n)
 {
-  blend_rows (data, first, n, sizeof (gfloat), blend_floats);
+  const SlKernelCall *call = data;
+  const Resize *p = call->state;
+  const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2],
+              channels = (gsize) p->output->dims[3], line = (gsize) p->input->dims[2] * channels;
+  for (gsize y = first; y < first + n; y++) {
+    const SlBlendPlace *row = &p->rows[y % h];
+    const gfloat *image =
+      (const gfloat *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
+    sl_simd_loops ()->blend (image + (gsize) row->low * line, image + (gsize) row->high * line,
+                             row->weight, p->columns, w, channels,
+                             (gfloat *) call->outputs[0] + y * w * channels);
+  }
 }
 
 static void

@@ -43,6 +43,21 @@ across_i8 (const gint8 *left, const gint8 *right, gint32 weight, gint32 *out, gs
     out[i] = left[i] * (1 << SL_BLEND_BITS) + (right[i] - left[i]) * weight;
 }
 
+static void
+blend (const gfloat *top, const gfloat *bottom, gfloat down, const SlBlendPlace *columns, gsize n,
+       gsize channels, gfloat *restrict out)
+{
+  for (const SlBlendPlace *at = columns; at < columns + n; at++, out += channels) {
+    const gsize left = (gsize) at->low * channels, right = (gsize) at->high * channels;
+    const gfloat *tl = top + left, *tr = top + right, *bl = bottom + left, *br = bottom + right;
+    for (gsize c = 0; c < channels; c++) {
+      const gfloat above = tl[c] + (tr[c] - tl[c]) * at->weight,
+                   below = bl[c] + (br[c] - bl[c]) * at->weight;
+      out[c] = above + (below - above) * down;
+    }
+  }
+}
+
 /* One row of at least 16 bytes, and short ones. */
 #if defined(__SSE2__)
 static inline guint8
@@ -716,6 +731,7 @@ const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = { NAME (SL_SIMD_LOOPS_NAME),
                                                  arg_max,
                                                  down,
                                                  search,
+                                                 blend,
                                                  add_u8,
                                                  add_i8,
                                                  largest,

@@ -72,6 +72,14 @@ typedef struct
   gsize n, taps, stride, count, step, out_step;
 } SlWindows;
 
+/** SlBlendPlace: a position along one dimension: between elements @low and @high, @weight of the
+ * way; @fixed: the same with SL_BLEND_BITS fractional bits */
+typedef struct
+{
+  gint32 low, high, fixed;
+  gfloat weight;
+} SlBlendPlace;
+
 /**
  * SlSimdLoops:
  * @look_up: @out[i] = @table[@in[i]]
@@ -84,6 +92,8 @@ typedef struct
  *          and rounded as by @across and @down, is the largest; less than 2^22 channels
  * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits,
  * rounded half up to a byte
+ * @blend: @n pixels of @channels floats, at @columns of the rows @top and @bottom, @down of the way
+ * from top to bottom
  * @add: @sums[i] += @in[i]; unsigned or signed values
  * @largest: of windows, see SlWindows; NaN is skipped, and a window of NaN alone gives -INFINITY
  * @sum: of @in, in double precision; @dot: of products, in single precision; both in parts that are
@@ -110,6 +120,8 @@ typedef struct
   void (*arg_max) (const guint8 *in, gsize n, gsize rows, guint8 flip, gint32 *out);
   void (*down) (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize n);
   void (*search) (const SlSearchTile *tile, const gint32 *weights, gsize rows, gint32 *found);
+  void (*blend) (const gfloat *top, const gfloat *bottom, gfloat down, const SlBlendPlace *columns,
+                 gsize n, gsize channels, gfloat *out);
   void (*add_u8) (const guint8 *in, gint32 *sums, gsize n);
   void (*add_i8) (const gint8 *in, gint32 *sums, gsize n);
   void (*largest) (const SlWindows *windows, const gfloat *in, gfloat *out);
