@@ -32,6 +32,8 @@ typedef struct
  * @pool: (nullable): @threads threads that sleep between frames, where some node's backend uses
  * them
  * @scratch: prepare() raises its @bytes to what the step needs: sl_host_need_scratch()
+ * @strides: for each tensor that is a part of a concatenation and is written in place: elements
+ * from a row of its last dimension to the next; 0 = the rows lie behind each other
  */
 typedef struct
 {
@@ -42,6 +44,7 @@ typedef struct
   guint threads;
   SlPool *pool;
   SlScratch scratch;
+  const gint32 *strides;
 } SlHost;
 
 /**
@@ -79,6 +82,8 @@ typedef struct
  * bits, with an error far below that rounding
  * @faster: (nullable): whether it is faster than the rows after it on @node, which it supports;
  * NULL = always
+ * @writes_parts: (nullable): whether it can write the rows of @node's output with a stride: see
+ * SlHost; NULL = never
  * @neighbours: (nullable): how many nodes from @first on it runs as one step, so that tensors
  * between them are never in memory: each is read by the next node alone. @backends has one for each
  * node; @readers: for each tensor how often it is read; @threads: of the session
@@ -89,8 +94,8 @@ typedef struct
  * @stop_threads: (nullable): (nullable) @threads
  * @prepare: what @run needs, made before the first run; NULL with @error set where the step is
  * refused
- * @run: @memory has one pointer for each of the step's operands, NULL for an omitted one. Allocates
- * nothing. FALSE when it failed.
+ * @run: @memory has one pointer for each of the step's operands, NULL for an omitted one, and for
+ * an input of CONCATENATION that is written in place. Allocates nothing. FALSE when it failed.
  * @free: (nullable): of what @prepare made
  */
 struct _SlBackend
@@ -101,6 +106,7 @@ struct _SlBackend
   gboolean (*open) (GError **error);
   gboolean (*supports) (const SlGraph *graph, const SlNode *node);
   gboolean (*faster) (const SlGraph *graph, const SlNode *node);
+  gboolean (*writes_parts) (const SlGraph *graph, const SlNode *node);
   guint (*neighbours) (const SlGraph *graph, const SlBackend *const *backends, const guint *readers,
                        guint threads, guint first);
   gpointer (*start_threads) (const SlHost *host, GError **error);

@@ -73,7 +73,8 @@ static gint32
 block_to_reuse (const Layout *l, const SlNode *node, gint32 i)
 {
   const SlTensor *output = sl_node_output (l->graph, node, 0);
-  if (!sl_op_get (node->op)->in_place || !runs_alone (l, i))
+  if (!sl_op_get (node->op)->in_place || !runs_alone (l, i)
+      || l->roots[node->outputs[0]] != node->outputs[0])
     return -1;
   for (guint k = 0; k < node->n_inputs; k++) {
     const gint32 root = node->inputs[k] < 0 ? -1 : l->roots[node->inputs[k]];

@@ -26,7 +26,7 @@ gint32 *sl_roots_new (const SlGraph *graph);
 
 /**
  * sl_memory_plan:
- * @roots: for each tensor the one whose bytes it shows
+ * @roots: for each tensor the one whose bytes it shows, or is a part of
  * @bound: for each root, whether it lives in memory of the caller's
  * @ends: (nullable): for each node the last of those that run with it at once, row by row: it
  * writes over none of their inputs

@@ -166,7 +166,8 @@ keep_constants (const SlSession *session, GError **error)
     }
   }
   for (guint i = 0; i < session->n_outputs; i++) {
-    const SlTensor *root = sl_graph_tensor (session->graph, session->roots[session->outputs[i]]);
+    const SlTensor *root =
+      sl_graph_tensor (session->graph, session->parts.roots[session->outputs[i]]);
     if (root->data != NULL && !keep (session, root, error))
       return FALSE;
   }
@@ -224,9 +225,15 @@ bind_operands (SlSession *session, ReadyStep *ready, const SlStep *step)
   ready->n_operands = step->operands->len;
   ready->memory = sl_arena_alloc (session->host.arena, ready->n_operands * sizeof ready->memory[0]);
   ready->roots = sl_arena_alloc (session->host.arena, ready->n_operands * sizeof ready->roots[0]);
+  ready->shifts = sl_arena_alloc (session->host.arena, ready->n_operands * sizeof ready->shifts[0]);
   for (guint i = 0; i < ready->n_operands; i++) {
     const gint32 tensor = g_array_index (step->operands, gint32, i);
-    ready->roots[i] = tensor < 0 ? -1 : session->roots[tensor];
+    const gboolean reads = !g_array_index (step->is_output, gboolean, i);
+    /* Only its concatenation reads a part, and has nothing to do for it. */
+    ready->roots[i] = tensor < 0 || (reads && session->parts.strides[tensor] > 0)
+                        ? -1
+                        : session->parts.roots[tensor];
+    ready->shifts[i] = tensor < 0 ? 0 : session->parts.shifts[tensor];
   }
 }
 
@@ -262,9 +269,9 @@ static void
 bind_outputs (SlSession *session, guint8 *bound)
 {
   for (guint i = 0; i < session->n_inputs; i++)
-    bound[session->roots[session->inputs[i]]] = 1;
+    bound[session->parts.roots[session->inputs[i]]] = 1;
   for (guint i = 0; i < session->n_outputs; i++) {
-    const gint32 root = session->roots[session->outputs[i]];
+    const gint32 root = session->parts.roots[session->outputs[i]];
     session->output_root[i] = root;
     if (!bound[root] && sl_graph_tensor (session->graph, root)->data == NULL) {
       bound[root] = 1;
@@ -321,30 +328,39 @@ bind_neighbours (const SlSession *session, guint8 *bound)
     for (guint k = 0; step->backend->neighbours != NULL && k + 1 < step->nodes->len; k++) {
       const guint at = g_array_index (step->nodes, guint, k);
       ends[at] = last;
-      bound[session->roots[sl_graph_node (session->graph, at)->outputs[0]]] = 1;
+      bound[session->parts.roots[sl_graph_node (session->graph, at)->outputs[0]]] = 1;
     }
   }
   return ends;
 }
 
-static gboolean
-plan_memory (SlSession *session, GError **error)
+/* @offsets: (out): by root tensor */
+static void
+plan_memory (SlSession *session, gssize *offsets)
 {
-  const guint n = sl_graph_n_tensors (session->graph);
-  g_autofree guint8 *bound = g_new0 (guint8, n);
-  g_autofree gssize *offsets = g_new (gssize, n);
+  g_autofree guint8 *bound = g_new0 (guint8, sl_graph_n_tensors (session->graph));
   SlMemoryPlan plan;
   bind_outputs (session, bound);
   g_autofree guint *ends = bind_neighbours (session, bound);
-  sl_memory_plan (session->graph, session->roots, bound, ends, keeps_halves (session), offsets,
-                  &plan);
+  sl_parts_find (&session->parts, session->graph, session->host.backends, bound, ends);
+  session->host.strides = session->parts.strides;
+  sl_memory_plan (session->graph, session->parts.roots, bound, ends, keeps_halves (session),
+                  offsets, &plan);
   session->stats.arena_bytes = plan.bytes;
   session->stats.arena_lower_bound = plan.lower_bound;
   session->stats.in_place_nodes = plan.in_place;
-  if (!allocate_block (session, plan.bytes))
+  for (guint i = 0; i < sl_graph_n_tensors (session->graph); i++)
+    session->stats.parts += session->parts.strides[i] > 0;
+}
+
+static gboolean
+take_memory (SlSession *session, const gssize *offsets, GError **error)
+{
+  const gsize bytes = session->stats.arena_bytes;
+  if (!allocate_block (session, bytes))
     return sl_fail (error, SL_ERROR_LIMIT,
-                    "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors", plan.bytes);
-  for (guint i = 0; i < n; i++) {
+                    "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors", bytes);
+  for (guint i = 0; i < sl_graph_n_tensors (session->graph); i++) {
     const SlTensor *tensor = sl_graph_tensor (session->graph, (gint32) i);
     session->memory[i] = tensor->data != NULL ? (void *) tensor->data
                          : offsets[i] < 0     ? NULL
@@ -405,15 +421,19 @@ need_small (const SlSession *session, GError **error)
   return TRUE;
 }
 
-/* Intermediate tensors get memory once weights that are packed have given theirs back. */
+/* Layers are prepared for their places in memory. Intermediate tensors get it once weights that are
+ * packed have given theirs back. */
 static gboolean
 make (SlSession *session, GError **error)
 {
+  g_autofree gssize *offsets = g_new (gssize, sl_graph_n_tensors (session->graph));
   if (!need_small (session, error))
     return FALSE;
   session->host.backends = sl_backends_choose (session->graph);
-  if (!start_threads (session, error) || !make_steps (session, error)
-      || !ready_steps (session, error) || !plan_memory (session, error))
+  if (!start_threads (session, error) || !make_steps (session, error))
+    return FALSE;
+  plan_memory (session, offsets);
+  if (!ready_steps (session, error) || !take_memory (session, offsets, error))
     return FALSE;
   count_nodes (session);
   return TRUE;
@@ -462,7 +482,7 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
     return NULL;
   session->host = (SlHost){ .graph = graph, .threads = threads, .arena = sl_arena_new () };
   session->host.weights = sl_graph_attach (graph, sl_weight_cache_new, sl_weight_cache_free);
-  session->roots = sl_roots_new (graph);
+  sl_parts_init (&session->parts, graph);
   session->memory = g_new0 (void *, sl_graph_n_tensors (graph));
   session->node_ns = profile ? g_new0 (guint64, sl_graph_n_nodes (graph) + 1) : NULL;
   sl_graph_use_constants (graph);
@@ -516,7 +536,7 @@ sl_session_free (SlSession *session)
   g_free (session->memory);
   g_free (session->host.backends);
   g_free (session->node_ns);
-  g_free (session->roots);
+  sl_parts_clear (&session->parts);
   sl_graph_unref (session->graph);
   g_free (session);
 }

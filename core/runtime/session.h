@@ -29,6 +29,7 @@ typedef struct _SlSession SlSession;
  * @nodes: nodes that run (views cost nothing and are not counted)
  * @steps: runs of neighbouring nodes, or single nodes, that a backend runs one after the other
  * @in_place_nodes: nodes that write over one of their inputs
+ * @parts: inputs of concatenations that are written in place
  * @arena_bytes: memory for intermediate tensors
  * @arena_lower_bound: largest sum of tensors alive at the same time
  * @weight_bytes: constants in the model file
@@ -36,7 +37,7 @@ typedef struct _SlSession SlSession;
  */
 typedef struct
 {
-  guint nodes, steps, in_place_nodes;
+  guint nodes, steps, in_place_nodes, parts;
   gsize arena_bytes, arena_lower_bound, weight_bytes, packed_bytes;
 } SlSessionStats;
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "core/runtime/partition.h"
+#include "core/runtime/parts.h"
 #include "core/runtime/session.h"
 
 /**
  * ReadyStep: a step made ready.
  * @prepared: what its backend made of it; NULL until then
- * @roots: by operand: the tensor whose memory it is, -1 = omitted
+ * @roots: by operand: the tensor whose memory it is, -1 = omitted; @shifts: bytes from its
+ * beginning
  * @memory: by operand, filled at run time
  */
 typedef struct
@@ -17,6 +19,7 @@ typedef struct
   gpointer prepared;
   guint n_operands;
   gint32 *roots;
+  gsize *shifts;
   void **memory;
 } ReadyStep;
 
@@ -46,7 +49,7 @@ struct _SlSession
   void *block;                       /* intermediate tensors */
   gsize block_pages;                 /* bytes of it that are pages of the system; 0 = of the heap */
   void **memory;                     /* by root tensor */
-  gint32 *roots;                     /* by tensor */
+  SlParts parts;                     /* by tensor */
   GPtrArray *partition;              /* of SlStep */
   ReadyStep *steps;
   guint n_steps;

@@ -67,8 +67,10 @@ sl_session_all_inputs (const SlSession *session, const void *const *inputs, cons
 static SlStatus
 run_step (SlSession *session, const ReadyStep *step)
 {
-  for (guint k = 0; k < step->n_operands; k++)
-    step->memory[k] = step->roots[k] < 0 ? NULL : session->memory[step->roots[k]];
+  for (guint k = 0; k < step->n_operands; k++) {
+    guint8 *root = step->roots[k] < 0 ? NULL : session->memory[step->roots[k]];
+    step->memory[k] = root == NULL ? NULL : root + step->shifts[k];
+  }
   if (step->backend->run (step->prepared, step->memory))
     return SL_STATUS_OK;
   session->failed = step->backend;
@@ -113,7 +115,7 @@ static SlStatus
 run_ours (SlSession *session, const void *const *inputs, void *const *outputs)
 {
   for (guint i = 0; i < session->n_inputs; i++)
-    session->memory[session->roots[session->inputs[i]]] = (void *) inputs[i];
+    session->memory[session->parts.roots[session->inputs[i]]] = (void *) inputs[i];
   for (guint i = 0; i < session->n_outputs; i++)
     if (session->output_root[i] >= 0)
       session->memory[session->output_root[i]] = outputs[i];

@@ -103,6 +103,7 @@ const SlBackend sl_backend_float = {
   .cpu = cpu,
   .supports = supports,
   .faster = faster,
+  .writes_parts = sl_float_writes_parts,
   .neighbours = sl_float_chain_length,
   .prepare = prepare,
   .run = run,

@@ -30,7 +30,8 @@
 /**
  * Stage: a layer of a chain.
  * @input, @second: operands that are whole tensors; -1: rows of the stage before
- * @line: bytes of a row of the output; @in_line: of the input; @in_size: of its elements;
+ * @line: bytes from a row of the output to the next; @in_line: of the input; @in_size: of its
+ * elements;
  * @second_line: of a row of @second
  * @in_h, @out_h: rows of an image
  * @kept: rows of the output that stay until the next stage has read them
@@ -245,12 +246,12 @@ set_stage (SlFloatChain *chain, guint i, const SlFloatIsa *isa, SlHost *host, co
                     .input = i == 0 ? operand : -1,
                     .second = -1,
                     .in_line = (gsize) x->dims[2] * (gsize) x->dims[3] * sl_dtype_size (x->dtype),
-                    .line = (gsize) y->dims[2] * (gsize) y->dims[3] * sl_dtype_size (y->dtype),
                     .in_size = sl_dtype_size (x->dtype),
                     .in_h = x->dims[1],
                     .out_h = y->dims[1] };
   if (stage->layer == NULL)
     return FALSE;
+  stage->line = (gsize) y->dims[2] * stage->layer->stride * sl_dtype_size (y->dtype);
   if (node->op == SL_OP_ADD) {
     const guint other = node->inputs[0] == chain->between ? 1 : 0;
     const SlTensor *second = sl_node_input (host->graph, node, other);

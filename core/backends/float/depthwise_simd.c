@@ -70,10 +70,10 @@ run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 fir
     else
       add_row (layer, columns, weights, channel, sums, pixels);
   }
-  out += (gsize) first * (gsize) layer->channels + (gsize) channel;
+  out += (gsize) first * strip->stride + (gsize) channel;
   SL_UNROLL
   for (gint i = 0; i < pixels; i++)
-    store_some (out + (gsize) i * (gsize) layer->channels, layer->channels - channel,
+    store_some (out + (gsize) i * strip->stride, layer->channels - channel,
                 limited (sums[i], lo, hi));
 }
 
@@ -147,7 +147,7 @@ run_pair (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first
   const gfloat *const *columns = strip->pixels + first;
   const Vec bias = load ((const Real *) layer->bias + channel), lo = broadcast (layer->lo),
             hi = broadcast (layer->hi);
-  const gsize at = (gsize) first * (gsize) layer->channels + (gsize) channel;
+  const gsize at = (gsize) first * strip->stride + (gsize) channel;
   SL_UNROLL
   for (gint i = 0; i < 2 * pixels; i++)
     sums[i] = bias;
@@ -160,7 +160,7 @@ run_pair (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first
   add_shared_row (columns + strip->columns, NULL, weights, channel, sums, pixels, width);
   SL_UNROLL
   for (gint i = 0; i < 2 * pixels; i++)
-    store_some (out[i / pixels] + at + (gsize) (i % pixels) * (gsize) layer->channels,
+    store_some (out[i / pixels] + at + (gsize) (i % pixels) * strip->stride,
                 layer->channels - channel, limited (sums[i], lo, hi));
 }
 

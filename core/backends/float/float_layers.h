@@ -12,6 +12,8 @@ typedef struct _SlFloatLayer SlFloatLayer;
 gboolean sl_float_supports (const SlGraph *graph, const SlNode *node);
 /** sl_float_faster: whether @isa's beat XNNPACK's on @node, which they support. */
 gboolean sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node);
+/** sl_float_writes_parts: SlBackend's @writes_parts. */
+gboolean sl_float_writes_parts (const SlGraph *graph, const SlNode *node);
 /** sl_float_layer_new: (transfer none): in @host's arena; weights are packed once for all sessions
  * of the graph. NULL with @error set where they cannot be read again. */
 SlFloatLayer *sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node,

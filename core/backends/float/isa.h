@@ -191,11 +191,13 @@ typedef struct
  * @pixels: of the input, @columns for each row of the windows: output pixel i reads columns i *
  * stride + x * dilation
  * @rows: 1 or 2, the latter of sl_float_pairs_rows()
+ * @stride: numbers of the output from a pixel to the next
  */
 typedef struct
 {
   const gfloat *const *pixels;
   gint32 columns, count, rows;
+  gsize stride;
 } SlFloatStrip;
 
 /** sl_float_pairs_rows: whether two rows of @layer are computed at once: they share most rows of

@@ -781,6 +781,7 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node, GEr
   layer->in_size = layer->out_size = sizeof (gfloat);
   sl_float_narrow_set (layer, host->graph, node);
   set_output (layer, host->graph, node);
+  sl_float_part_set (layer, host, node);
   if (node->op == SL_OP_TRANSPOSE_CONV) {
     finish_transposed (layer, host, node);
     return layer;
@@ -792,6 +793,7 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node, GEr
   }
   if (is_element_wise (node)) {
     set_elements (layer, host, node);
+    sl_float_part_pieces (layer);
     sl_float_narrow_room (layer, host);
     return layer;
   }

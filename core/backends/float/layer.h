@@ -152,6 +152,8 @@ typedef struct
  * @tile: (winograd) output pixels of a side of a tile, 2 or 4
  * @halves: (nullable): its loops compute in binary16; nothing is narrow then
  * @in_size, @out_size: bytes of a number that loops read, and write
+ * @stride: numbers from a pixel of the output to the next: @channels, or more if the output is a
+ * part of a concatenation
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope:
  * of a leaky one
  * @scratch: (sparse, winograd, transposed, pairs) the session's, for a tile of turned rows of each
@@ -170,7 +172,7 @@ struct _SlFloatLayer
   gint32 n_panels, tile_rows, chunks, threads, tile;
   SlPrecision precision;
   const SlFloatHalves *halves;
-  gsize in_size, out_size;
+  gsize in_size, out_size, stride;
   gfloat lo, hi;
   SlActivation activation;
   gfloat slope;
@@ -195,6 +197,14 @@ static inline gboolean
 sl_float_has_strips (const SlFloatLayer *layer)
 {
   return layer->mode == SL_FLOAT_DEPTHWISE || layer->mode == SL_FLOAT_POOL;
+}
+
+/** sl_float_loop_stride: numbers from a pixel to the next where the loops of @layer write: to the
+ * output, or to floats that are rounded from there. */
+static inline gsize
+sl_float_loop_stride (const SlFloatLayer *layer)
+{
+  return layer->narrow.y ? (gsize) layer->channels : layer->stride;
 }
 
 /** Most blocks of a work item. */
@@ -340,8 +350,18 @@ gfloat *sl_float_narrow_out (const SlFloatLayer *layer, guint thread);
 
 /** sl_float_widen: @n values from element @first of @x on, to floats. */
 void sl_float_widen (const void *x, gsize first, gfloat *to, gsize n);
+/** sl_float_narrow_rows: @n floats of each of @rows pixels, which are @layer's channels apart at
+ * @from, to element @first of @y on. */
+void sl_float_narrow_rows (const SlFloatLayer *layer, const gfloat *from, void *y, gsize first,
+                           gint32 rows, gsize n);
 /** sl_float_narrow: @n floats to element @first of @y on. */
 void sl_float_narrow (const gfloat *from, void *y, gsize first, gsize n);
+
+/** sl_float_part_set: how far apart the pixels of the output of @node are, the layer's. */
+void sl_float_part_set (SlFloatLayer *layer, const SlHost *host, const SlNode *node);
+/** sl_float_part_pieces: work items of elements, which are set, become whole pixels where these are
+ * apart. */
+void sl_float_part_pieces (SlFloatLayer *layer);
 
 /** sl_float_repeats_short: of @node, which sl_node_repeated(): whether its vector of floats is so
  * short that these loops are faster than XNNPACK. */

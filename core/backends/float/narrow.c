@@ -112,6 +112,18 @@ sl_float_narrow (const gfloat *from, void *y, gsize first, gsize n)
   sl_simd_loops ()->to_halves (from, (guint16 *) y + first, n);
 }
 
+void
+sl_float_narrow_rows (const SlFloatLayer *layer, const gfloat *from, void *y, gsize first,
+                      gint32 rows, gsize n)
+{
+  if (n == layer->stride) {
+    sl_float_narrow (from, y, first, (gsize) rows * n);
+    return;
+  }
+  for (gint32 r = 0; r < rows; r++, from += layer->channels, first += layer->stride)
+    sl_float_narrow (from, y, first, n);
+}
+
 const gfloat *
 sl_float_widen_lines (const SlFloatLayer *layer, const void *x, gint32 image, gint32 y,
                       gint32 count, gint32 step, gint32 from, gint32 end, guint thread)

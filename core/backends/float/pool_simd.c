@@ -49,10 +49,10 @@ run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 fir
       for (gint i = 0; i < pixels; i++)
         most[i] = larger_number (load (at[i * layer->stride] + channel), most[i]);
     }
-  out += (gsize) first * (gsize) layer->channels + (gsize) channel;
+  out += (gsize) first * strip->stride + (gsize) channel;
   SL_UNROLL
   for (gint i = 0; i < pixels; i++)
-    store_some (out + (gsize) i * (gsize) layer->channels, layer->channels - channel,
+    store_some (out + (gsize) i * strip->stride, layer->channels - channel,
                 limited (most[i], lo, hi));
 }
 

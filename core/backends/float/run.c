@@ -26,7 +26,7 @@ results_at (const SlFloatRun *run, gint32 first, guint thread)
 {
   return run->layer->narrow.y
            ? sl_float_narrow_out (run->layer, thread)
-           : sl_float_behind (run->y, (gsize) (first - run->first) * (gsize) run->layer->channels,
+           : sl_float_behind (run->y, (gsize) (first - run->first) * run->layer->stride,
                               run->layer->out_size);
 }
 
@@ -36,14 +36,10 @@ static void
 finish_rows (const SlFloatRun *run, gint32 first, gint32 rows, gint32 channel, gint32 end,
              const gfloat *c)
 {
-  const gsize stride = (gsize) run->layer->channels, n = (gsize) (end - channel);
-  const gsize at = (gsize) (first - run->first) * stride + (gsize) channel;
-  if (!run->layer->narrow.y)
-    return;
-  if (n == stride)
-    sl_float_narrow (c, run->y, at, (gsize) rows * stride);
-  for (gint32 r = 0; n < stride && r < rows; r++)
-    sl_float_narrow (c + (gsize) r * stride + channel, run->y, at + (gsize) r * stride, n);
+  const SlFloatLayer *layer = run->layer;
+  const gsize at = (gsize) (first - run->first) * layer->stride + (gsize) channel;
+  if (layer->narrow.y)
+    sl_float_narrow_rows (layer, c + channel, run->y, at, rows, (gsize) (end - channel));
 }
 
 /* Rows of a layer without windows are runs as they are. */
@@ -97,7 +93,7 @@ bend (const SlFloatLayer *layer, const gfloat *in, gfloat *out, gsize n)
 static void
 activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 rows, gfloat *c)
 {
-  const gsize channels = (gsize) (end - first), stride = (gsize) layer->channels;
+  const gsize channels = (gsize) (end - first), stride = sl_float_loop_stride (layer);
   if (!sl_activation_is_curve (layer->activation))
     return;
   c = sl_float_behind (c, (gsize) first, layer->out_size);
@@ -205,7 +201,7 @@ multiply_ahead (const SlFloatLayer *layer, const Piece *piece, gint32 tile, gint
   const gsize part = (gsize) (next - from) / (gsize) (tiles - 1),
               steps = (gsize) layer->depth * (gsize) (piece->end - piece->panel);
   layer->isa->gemm_ahead (gemm, piece->panel, piece->end, rows, next + part * (gsize) (tile - 1),
-                          (part + steps - 1) / steps, c, (gsize) layer->channels);
+                          (part + steps - 1) / steps, c, sl_float_loop_stride (layer));
 }
 
 /* @left rows of @piece from @first on. */
@@ -235,7 +231,7 @@ run_tiles (const SlFloatRun *run, const Piece *piece, gint32 first, gint32 left,
       multiply_ahead (layer, piece, tile, pieces, &found, results_at (run, first, thread));
     else
       multiply (layer, piece->panel, piece->end, &found, results_at (run, first, thread),
-                (gsize) layer->channels, thread);
+                sl_float_loop_stride (layer), thread);
     tile++;
     first += rows;
     left -= rows;
@@ -265,8 +261,7 @@ run_block (const SlFloatRun *run, const Piece *piece, gint32 i, gint32 blocks, g
                            c, thread);
     for (gint32 r = first; alone < end && r < first + 2 * rows; r += rows) {
       const SlFloatRows found = direct_runs (run, r, rows, runs, thread);
-      multiply (layer, alone, end, &found, results_at (run, r, thread), (gsize) layer->channels,
-                thread);
+      multiply (layer, alone, end, &found, results_at (run, r, thread), layer->stride, thread);
     }
   }
   finish_tiles (run, piece, first, 2 * rows, c);
@@ -424,7 +419,7 @@ multiply_sparse (const SlFloatRun *run, const Piece *piece, guint thread)
   layer->isa->turn (rows_of (run, piece->first, piece->rows, thread), piece->rows, layer->depth,
                     columns);
   layer->isa->sparse (&layer->sparse, piece->panel, piece->end, columns, piece->rows, c,
-                      (gsize) layer->channels);
+                      sl_float_loop_stride (layer));
   activate_channels (layer, piece->panel, piece->end, piece->rows, c);
   finish_rows (run, piece->first, piece->rows, piece->panel, piece->end, c);
 }
@@ -473,6 +468,7 @@ run_depthwise_rows (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y,
 {
   const SlWindowShape *w = &layer->window;
   const gint32 y0 = y * w->stride_h - w->top;
+  const gsize stride = sl_float_loop_stride (layer);
   const gfloat *pixels[SL_FLOAT_MAX_COLUMNS];
   gfloat *to[2] = { out[0], out[n - 1] };
   for (gint32 left = w->out_w; left > 0;) {
@@ -481,7 +477,7 @@ run_depthwise_rows (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y,
     const gint32 x0 = (w->out_w - left) * w->stride_w - w->left;
     const SlFloatStrip strip = { pixels,
                                  (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1,
-                                 count, n };
+                                 count, n, stride };
     for (gint32 fy = 0; fy < w->filter_h + n - 1; fy++)
       find_columns (layer, line_of (layer, in, y0 + fy * w->dilation_h), x0, strip.columns,
                     pixels + fy * strip.columns);
@@ -489,7 +485,7 @@ run_depthwise_rows (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y,
      : layer->halves != NULL      ? layer->halves->depthwise
                                   : layer->isa->depthwise) (&layer->depthwise.kernel, &strip, to);
     for (gint32 r = 0; r < n; r++)
-      to[r] = sl_float_behind (to[r], (gsize) count * (gsize) w->channels, layer->out_size);
+      to[r] = sl_float_behind (to[r], (gsize) count * stride, layer->out_size);
     left -= count;
   }
   for (gint32 r = 0; r < n; r++)
@@ -524,7 +520,7 @@ run_depthwise (const void *data, guint item, guint thread)
   const gint32 first = w->out_h * part / parts + (gint32) item % items * layer->depthwise.lines,
                end = MIN (first + layer->depthwise.lines, w->out_h * (part + 1) / parts);
   const gsize line = (gsize) w->w * (gsize) w->channels,
-              out_line = (gsize) w->out_w * (gsize) w->channels;
+              out_line = (gsize) w->out_w * sl_float_loop_stride (layer);
   const SlFloatLines in = { layer->narrow.x ? sl_float_narrow_in (layer, thread)
                                             : sl_float_image (run, image),
                             layer->narrow.x ? reach : w->h, layer->in_size };
@@ -635,13 +631,32 @@ run_all (const SlFloatRun *run, gsize first, gsize n, guint thread)
                 run->y + first, n);
 }
 
+/* The same, pixel by pixel where there are numbers of other tensors between them. */
+static void
+run_pixels (const SlFloatRun *run, gsize first, gsize n, guint thread)
+{
+  const SlFloatLayer *layer = run->layer;
+  const gsize channels = (gsize) layer->channels, between = layer->stride - channels;
+  if (between == 0) {
+    run_all (run, first, n, thread);
+    return;
+  }
+  const gsize size = layer->narrow.y ? sizeof (guint16) : layer->out_size;
+  SlFloatRun pixel = *run;
+  pixel.y = sl_float_behind (run->y, first / channels * between, size);
+  for (const gsize end = first + n; first < end; first += channels) {
+    run_all (&pixel, first, channels, thread);
+    pixel.y = sl_float_behind (pixel.y, between, size);
+  }
+}
+
 static void
 run_elements (const void *data, guint item, guint thread)
 {
   const SlFloatRun *run = data;
   const gsize first = item * run->layer->elements.piece;
-  run_all (run, first, MIN (run->layer->elements.piece, run->layer->elements.total - first),
-           thread);
+  run_pixels (run, first, MIN (run->layer->elements.piece, run->layer->elements.total - first),
+              thread);
 }
 
 /* A row of strips of which some are binary16 that the loops do not read or write. */
@@ -660,7 +675,7 @@ run_narrow_strips (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y, 
   run_depthwise_rows (layer, floats != NULL ? &widened : in, y, 1,
                       (gfloat *const[2]){ made, made });
   if (layer->narrow.y)
-    sl_float_narrow (made, out, 0, (gsize) w->out_w * (gsize) w->channels);
+    sl_float_narrow_rows (layer, made, out, 0, w->out_w, (gsize) w->channels);
 }
 
 void
@@ -682,7 +697,7 @@ sl_float_layer_rows (const SlFloatLayer *layer, const SlFloatLines *in, const gf
       layer, sl_float_after (in->first, (gssize) (y % in->kept) * (gssize) line, in->size), second,
       out[0], 0
     };
-    run_all (&sum, 0, line, thread);
+    run_pixels (&sum, 0, line, thread);
     return;
   }
   Piece piece = { direct ? 0 : y * w->out_w, w->out_w, 0, layer->n_panels };

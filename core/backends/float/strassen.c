@@ -184,5 +184,5 @@ sl_float_strassen_run (const SlFloatLayer *layer, const gfloat *rows, gint32 i, 
                                .count = blocks,
                                .ahead = layer->tiles.step,
                                .panels = layer->tiles.paired };
-  layer->isa->strassen (&layer->tiles.gemm, panel, end, &block, c, (gsize) layer->channels);
+  layer->isa->strassen (&layer->tiles.gemm, panel, end, &block, c, layer->stride);
 }

@@ -266,10 +266,11 @@ find_outputs (const SlFloatLayer *layer, gfloat *y, Tile tile, gfloat **out)
   const gint32 y0 = layer->tile * tile.y, x0 = layer->tile * tile.x;
   for (gint32 row = y0; row < y0 + layer->tile; row++)
     for (gint32 column = x0; column < x0 + layer->tile; column++)
-      *out++ =
-        row < w->out_h && column < w->out_w
-          ? y + (((gssize) tile.image * w->out_h + row) * w->out_w + column) * layer->channels
-          : NULL;
+      *out++ = row < w->out_h && column < w->out_w
+                 ? y
+                     + (((gssize) tile.image * w->out_h + row) * w->out_w + column)
+                         * (gssize) layer->stride
+                 : NULL;
 }
 
 /* The products of @n pixels with each matrix: panel by panel, whose weights stay in the first
@@ -304,14 +305,14 @@ multiply (const SlFloatLayer *layer, gint32 n, const gfloat *in, gfloat *sums)
 static void
 round_tile (const SlFloatLayer *layer, gfloat *const *from, gfloat *const *out, gfloat *y)
 {
-  const gsize channels = (gsize) layer->channels;
   for (gint32 row = 0; row < layer->tile * layer->tile; row += layer->tile) {
     gint32 n = 0;
     while (n < layer->tile && out[row + n] != NULL)
       n++;
     if (n > 0) {
       sl_float_activate_rows (layer, from[row], n);
-      sl_float_narrow (from[row], y, (gsize) (out[row] - y), (gsize) n * channels);
+      sl_float_narrow_rows (layer, from[row], y, (gsize) (out[row] - y), n,
+                            (gsize) layer->channels);
     }
   }
 }

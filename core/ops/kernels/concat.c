@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Concatenation: rows of each input copied in turn. An 8-bit input quantised unlike the output goes
- * through a table, rounded half away from zero as TensorFlow Lite does.
+ * through a table, rounded half away from zero as TensorFlow Lite does. An input that is NULL was
+ * written in place.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/moves.h"
@@ -69,6 +70,8 @@ copy_rows (void *data, gsize first, gsize n)
   const Concat *p = call->state;
   for (guint k = 0; k < call->node->n_inputs; k++) {
     const gsize row = p->row[k];
+    if (call->inputs[k] == NULL)
+      continue;
     const guint8 *in = (const guint8 *) call->inputs[k] + first * row;
     guint8 *out = (guint8 *) call->outputs[0] + first * p->out_row + p->at[k];
     for (gsize r = 0; r < n; r++, in += row, out += p->out_row) {
@@ -84,5 +87,9 @@ void
 sl_kernel_concatenation (const SlKernelCall *call)
 {
   const Concat *p = call->state;
-  sl_parallel (call, p->outer, PART_BYTES / p->out_row + 1, copy_rows, (void *) call);
+  guint copied = 0;
+  for (guint k = 0; k < call->node->n_inputs; k++)
+    copied += call->inputs[k] != NULL;
+  if (copied > 0)
+    sl_parallel (call, p->outer, PART_BYTES / p->out_row + 1, copy_rows, (void *) call);
 }
