@@ -32,8 +32,8 @@ typedef struct
  * @pool: (nullable): @threads threads that sleep between frames, where some node's backend uses
  * them
  * @scratch: prepare() raises its @bytes to what the step needs: sl_host_need_scratch()
- * @strides: for each tensor that is a part of a concatenation and is written in place: elements
- * from a row of its last dimension to the next; 0 = the rows lie behind each other
+ * @strides: for each tensor that is written in place, into that of a concatenation: elements from a
+ * row of its last dimension to the next; 0 = the tensor has memory of its own
  */
 typedef struct
 {

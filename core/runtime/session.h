@@ -29,7 +29,7 @@ typedef struct _SlSession SlSession;
  * @nodes: nodes that run (views cost nothing and are not counted)
  * @steps: runs of neighbouring nodes, or single nodes, that a backend runs one after the other
  * @in_place_nodes: nodes that write over one of their inputs
- * @parts: inputs of concatenations that are written in place
+ * @parts: tensors that are written in place, into those of concatenations
  * @arena_bytes: memory for intermediate tensors
  * @arena_lower_bound: largest sum of tensors alive at the same time
  * @weight_bytes: constants in the model file

@@ -30,7 +30,9 @@ typedef enum
   CURVE,
   SLOPES,
   SOFTMAX,
-  JOIN
+  JOIN,
+  FLAT, /* a view: all pixels of an image are a row */
+  STACK /* the pixels of several of them */
 } Kind;
 
 /**
@@ -68,6 +70,10 @@ typedef struct
 #define INNER(kind, channels, ...)     \
   {                                    \
     kind, channels, FROM (__VA_ARGS__) \
+  }
+#define STACKED(...)                             \
+  {                                              \
+    STACK, 0, FROM (__VA_ARGS__), .output = TRUE \
   }
 #define OUTPUT(...)                             \
   {                                             \
@@ -188,6 +194,32 @@ static const Case cases[] = {
       INNER (JOIN, 0, 1, 4),
       { POINTWISE, 4, FROM (5), .output = TRUE } },
     1 },
+  /* As detectors end: pixels of large and small tensors, whole inputs behind each other. */
+  { "heads",
+    1,
+    8,
+    7,
+    9,
+    { PART (POINTWISE, 4, 0), BENT (WINDOW, 6, 0), PART (JOIN, 0, 1, 2), INNER (FLAT, 0, 3),
+      PART (STRIDED, 10, 0), INNER (FLAT, 0, 5), STACKED (4, 6) },
+    6 },
+  /* The first input of the stack is copied into what its view shows. */
+  { "heads-some",
+    1,
+    8,
+    7,
+    9,
+    { INNER (SOFTMAX, 9, 0), PART (POINTWISE, 6, 0), PART (JOIN, 0, 1, 2), INNER (FLAT, 0, 3),
+      INNER (STRIDED, 15, 0), INNER (FLAT, 0, 5), STACKED (4, 6, 6) },
+    3 },
+  { "heads-of-two",
+    2,
+    8,
+    7,
+    9,
+    { PART (POINTWISE, 4, 0), PART (WINDOW, 6, 0), PART (JOIN, 0, 1, 2), INNER (FLAT, 0, 3),
+      INNER (STRIDED, 10, 0), INNER (FLAT, 0, 5), STACKED (4, 6) },
+    2 },
 };
 
 typedef struct
@@ -264,13 +296,21 @@ add_pool (Model *m, const Row *row, gint32 to)
 }
 
 static void
+add_flat (Model *m, const Case *c, const Row *row, gint32 to)
+{
+  const gint32 from = row->from[0], dims[3] = { c->n, -1, m->channels[from] };
+  check_node (&m->check, SL_OP_RESHAPE,
+              (const gint32[2]){ m->tensors[from], check_ints (&m->check, 3, dims) }, 2, to, NULL);
+}
+
+static void
 add_join (Model *m, const Row *row, gint32 to)
 {
   gint32 inputs[MAX_FROM];
   for (guint k = 0; k < row->n_from; k++)
     inputs[k] = m->tensors[row->from[k]];
   check_node (&m->check, SL_OP_CONCATENATION, inputs, row->n_from, to,
-              &(SlOpParams){ .concat = { .axis = 3 } });
+              &(SlOpParams){ .concat = { .axis = row->kind == STACK ? 1 : 3 } });
 }
 
 static gint32
@@ -279,18 +319,22 @@ channels_of (const Model *m, const Row *row)
   gint32 channels = row->kind == JOIN ? 0 : row->channels;
   for (guint k = 0; row->kind == JOIN && k < row->n_from; k++)
     channels += m->channels[row->from[k]];
+  if (row->kind == FLAT || row->kind == STACK)
+    channels = m->channels[row->from[0]];
   return channels;
 }
 
 static void
-add_row (Model *m, const Row *row, guint i)
+add_row (Model *m, const Case *c, const Row *row, guint i)
 {
   Check *check = &m->check;
   const gint32 made = row->output ? check_output (check, SL_DTYPE_F32, 0, 0)
                                   : check_middle (check, SL_DTYPE_F32, 0, 0),
                to = row->curve ? check_middle (check, SL_DTYPE_F32, 0, 0) : made;
-  if (row->kind == JOIN)
+  if (row->kind == JOIN || row->kind == STACK)
     add_join (m, row, to);
+  else if (row->kind == FLAT)
+    add_flat (m, c, row, to);
   else if (row->kind == POOL)
     add_pool (m, row, to);
   else if (row->kind >= ADDITION)
@@ -315,7 +359,7 @@ build (Model *m, const Case *c, guint32 seed, SlPrecision precision, gboolean co
   m->channels[0] = c->channels;
   guint n = 0;
   for (; n < MAX_ROWS && c->rows[n].kind != NONE; n++)
-    add_row (m, &c->rows[n], n);
+    add_row (m, c, &c->rows[n], n);
   for (guint i = 0; i < n; i++) {
     m->at[i + 1] = copies && c->rows[i].apart ? (gint32) m->check.n_outputs : -1;
     if (m->at[i + 1] >= 0)
@@ -388,6 +432,29 @@ compare_join (const Model *m, const Case *c, gint32 row, void *const *outputs, c
   }
 }
 
+/* Elements of what @row makes in the picture. */
+static gsize
+elements_of (const Model *m, gint32 row)
+{
+  return sl_tensor_count (sl_graph_tensor (m->check.graph, m->tensors[row]));
+}
+
+/* Compares the inputs of @row, which lie behind each other in the only image. */
+static void
+compare_stack (const Model *m, const Case *c, gint32 row, void *const *outputs,
+               const gfloat *joined)
+{
+  const Row *stack = &c->rows[row - 1];
+  for (guint k = 0; c->n == 1 && k < stack->n_from; k++) {
+    const gint32 flat = stack->from[k], from = c->rows[flat - 1].from[0];
+    if (c->rows[from - 1].kind == JOIN)
+      compare_join (m, c, from, outputs, joined, m->channels[from], 0);
+    else if (m->at[from] >= 0)
+      compare_part (m, from, outputs, joined, m->channels[from], 0);
+    joined += elements_of (m, flat);
+  }
+}
+
 static void
 compare (const Model *copied, const Case *c, void *const *reference, void *const *outputs)
 {
@@ -399,6 +466,8 @@ compare (const Model *copied, const Case *c, void *const *reference, void *const
     g_assert_cmpmem (outputs[output], bytes, reference[output], bytes);
     if (c->rows[row - 1].kind == JOIN)
       compare_join (copied, c, row, reference, outputs[output], copied->channels[row], 0);
+    if (c->rows[row - 1].kind == STACK)
+      compare_stack (copied, c, row, reference, outputs[output]);
     output++;
   }
 }
