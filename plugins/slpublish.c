@@ -27,6 +27,7 @@
 #include "plugins/publish/control.h"
 #include "plugins/publish/detector.h"
 #include "plugins/publish/home.h"
+#include "plugins/publish/input.h"
 #include "plugins/publish/losses.h"
 #include "plugins/publish/notice.h"
 #include "plugins/publish/pace.h"
@@ -213,85 +214,31 @@ publish_states (GstElement *element, const char *states)
   tell_threshold (self, self->publisher, self->detector);
 }
 
-/** What the element gets: frames, or lines that others have made. */
-typedef enum
-{
-  FRAMES,
-  JSON_LINES,
-  TEXT_LINES
-} Input;
-
-static Input
-input_of (const GstStructure *structure)
-{
-  return gst_structure_has_name (structure, "application/x-json") ? JSON_LINES
-         : gst_structure_has_name (structure, "text/x-raw")       ? TEXT_LINES
-                                                                  : FRAMES;
-}
-
 static gboolean
 is_set (const char *text)
 {
   return text != NULL && *text != '\0';
 }
 
-/* Whether lines are read again before they go out. */
-static gboolean
-reads_results (const SlPublishValues *s)
+/* (transfer full): what upstream may give, of what the element takes with some settings. */
+static GstCaps *
+offered_caps (SlPublish *self)
 {
-  return s->to.counts || is_set (s->to.discovery) || s->on_change;
+  GstPad *pad = GST_BASE_SINK_PAD (self);
+  g_autoptr (GstCaps) all = gst_pad_get_pad_template_caps (pad);
+  return gst_pad_peer_query_caps (pad, all);
 }
 
+/* What a publisher is opened with. Object lock held, as long as @to is used. @offered: of
+ * offered_caps(); @password, @warning: (out) (transfer full) (nullable) */
 static gboolean
-refuse_text (const SlPublishValues *s, const char *what, GError **error)
-{
-  return sl_fail (error, SL_ERROR_ARGUMENT, "%s predictions as JSON, and %s",
-                  s->on_change ? "on-change needs" : "counts and discovery-prefix need", what);
-}
-
-/* Whether the settings are possible with @input. */
-static gboolean
-fits_input (const SlPublishValues *s, Input input, GError **error)
-{
-  if (input != FRAMES && is_set (s->events))
-    return sl_fail (error, SL_ERROR_ARGUMENT,
-                    "events=%s: the input is lines: expected video with slanalyze upstream",
-                    s->events);
-  if (input != FRAMES && is_set (s->classes))
-    return sl_fail (
-      error, SL_ERROR_ARGUMENT,
-      "classes=%s: the input is lines, which go out as they are; expected video, or classes= of "
-      "slpredict or slpostprocess",
-      s->classes);
-  return input != TEXT_LINES || !reads_results (s)
-         || refuse_text (s, "the input is text: ask for application/x-json before slpublish",
-                         error);
-}
-
-/* As far as the caps upstream already say it: FRAMES where they leave it open. */
-static Input
-expected_input (SlPublish *self)
-{
-  g_autoptr (GstCaps) caps = gst_pad_get_allowed_caps (GST_BASE_SINK_PAD (self));
-  Input input = FRAMES;
-  for (guint i = 0; caps != NULL && !gst_caps_is_any (caps) && i < gst_caps_get_size (caps); i++) {
-    const Input some = input_of (gst_caps_get_structure (caps, i));
-    if (some == FRAMES || (i > 0 && some != input))
-      return FRAMES;
-    input = some;
-  }
-  return input;
-}
-
-/* What a publisher is opened with. Object lock held, as long as @to is used. @password, @warning:
- * (out) (transfer full) (nullable) */
-static gboolean
-read_settings (SlPublish *self, SlPublishSettings *to, char **password, char **warning,
-               GError **error)
+read_settings (SlPublish *self, GstCaps *offered, SlPublishSettings *to, char **password,
+               char **warning, GError **error)
 {
   const SlPublishValues *s = &self->settings;
   *to = s->to;
-  if (!sl_publisher_read_mode (s->file_mode, &to->file_mode, error)
+  if (!sl_publish_input_check (s, offered, error)
+      || !sl_publisher_read_mode (s->file_mode, &to->file_mode, error)
       || !sl_password_choose (s->to.password, s->password_file, password, warning, error))
     return FALSE;
   to->name = GST_OBJECT_NAME (self);
@@ -310,10 +257,10 @@ check_settings (GstElement *element, GError **error)
   SlPublish *self = (SlPublish *) element;
   SlPublishSettings settings;
   g_autofree char *password = NULL, *warning = NULL;
-  const Input input = expected_input (self);
+  g_autoptr (GstCaps) offered = offered_caps (self);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
-  return read_settings (self, &settings, &password, &warning, error)
-         && sl_publisher_check (&settings, error) && fits_input (&self->settings, input, error);
+  return read_settings (self, offered, &settings, &password, &warning, error)
+         && sl_publisher_check (&settings, error);
 }
 
 /* The lock is held meanwhile: nothing that opening does waits for a peer. @warning: (out) (transfer
@@ -323,8 +270,9 @@ open_publisher (SlPublish *self, char **warning, GError **error)
 {
   SlPublishSettings settings;
   g_autofree char *password = NULL;
+  g_autoptr (GstCaps) offered = offered_caps (self);
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (GST_OBJECT_GET_LOCK (self));
-  if (!read_settings (self, &settings, &password, warning, error))
+  if (!read_settings (self, offered, &settings, &password, warning, error))
     return NULL;
   SlPublisher *publisher =
     sl_publisher_new (&settings, notify, gst_object_ref (self), gst_object_unref, error);
@@ -410,14 +358,11 @@ sl_publish_unlock_stop (GstBaseSink *sink)
 static gboolean
 open_input (SlPublish *self, GstCaps *caps, GError **error)
 {
-  const Input input = input_of (gst_caps_get_structure (caps, 0));
+  const SlPublishInput input = sl_publish_input_of (gst_caps_get_structure (caps, 0));
   GST_OBJECT_LOCK (self);
   const gboolean home = is_set (self->settings.to.discovery);
-  const gboolean on_change = self->settings.on_change, reads = reads_results (&self->settings),
-                 fits = fits_input (&self->settings, input, error)
-                        && (!reads || input != FRAMES || self->settings.format == SL_LINE_JSON
-                            || refuse_text (&self->settings, "format is text: expected format=json",
-                                            error));
+  const gboolean on_change = self->settings.on_change,
+                 fits = sl_publish_input_fits (&self->settings, input, error);
   const gint64 interval = (gint64) (self->settings.interval * G_USEC_PER_SEC);
   const SlLineFormat format = (SlLineFormat) self->settings.format;
   g_autofree char *classes = g_strdup (self->settings.classes),
@@ -433,7 +378,7 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
     return FALSE;
   if (!sl_class_choice_set (&self->lines.choice, classes, GST_BASE_SINK_PAD (self), error))
     return FALSE;
-  if (input == FRAMES && !sl_frame_lines_open (&self->lines, caps, format, error))
+  if (input == SL_INPUT_FRAMES && !sl_frame_lines_open (&self->lines, caps, format, error))
     return FALSE;
   sl_pace_init (&self->pace, interval, on_change, on_change || home);
   if (on_change && self->pace.counts == NULL)
@@ -452,19 +397,38 @@ sl_publish_set_caps (GstBaseSink *sink, GstCaps *caps)
          || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
 
-/* Other video than raw is let through as far as its caps, which are refused with a sentence. */
+/* What the settings leave of the template, so that upstream chooses among that. A pad that is not
+ * linked takes all: the start refuses with a sentence what a link would only fail on. */
+static GstCaps *
+sl_publish_get_caps (GstBaseSink *sink, GstCaps *filter)
+{
+  SlPublish *self = (SlPublish *) sink;
+  g_autoptr (GstCaps) all = gst_pad_get_pad_template_caps (GST_BASE_SINK_PAD (sink));
+  if (gst_pad_is_linked (GST_BASE_SINK_PAD (sink))) {
+    GST_OBJECT_LOCK (self);
+    GstCaps *some = sl_publish_input_caps (&self->settings, all);
+    GST_OBJECT_UNLOCK (self);
+    gst_caps_take (&all, some);
+  }
+  return filter != NULL ? gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST)
+                        : g_steal_pointer (&all);
+}
+
+/* Lines that the settings refuse, and other video than raw, are let through as far as their caps,
+ * which are refused with a sentence. */
 static gboolean
 sl_publish_query (GstBaseSink *sink, GstQuery *query)
 {
   if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
     GstCaps *caps;
     gst_query_parse_accept_caps (query, &caps);
+    g_autoptr (GstCaps) all = gst_pad_get_pad_template_caps (GST_BASE_SINK_PAD (sink));
     const char *name =
       gst_caps_is_fixed (caps) ? gst_structure_get_name (gst_caps_get_structure (caps, 0)) : "";
-    if (g_str_has_prefix (name, "video/") || g_str_has_prefix (name, "image/")) {
-      gst_query_set_accept_caps_result (query, TRUE);
-      return TRUE;
-    }
+    gst_query_set_accept_caps_result (query, g_str_has_prefix (name, "video/")
+                                               || g_str_has_prefix (name, "image/")
+                                               || gst_caps_is_subset (caps, all));
+    return TRUE;
   }
   return GST_BASE_SINK_CLASS (sl_publish_parent_class)->query (sink, query);
 }
@@ -710,6 +674,7 @@ sl_publish_class_init (SlPublishClass *klass)
   sink_class->unlock_stop = sl_publish_unlock_stop;
   sink_class->set_caps = sl_publish_set_caps;
   sink_class->query = sl_publish_query;
+  sink_class->get_caps = sl_publish_get_caps;
   sink_class->propose_allocation = sl_publish_propose_allocation;
   sink_class->render = sl_publish_render;
   sink_class->event = sl_publish_event;

@@ -238,6 +238,27 @@ def test_settings_of_the_start():
             has(check(described(launch), status=1), "problem", "e", sentence)
 
 
+def test_published_input():
+    """What slpublish cannot have with its input is a problem, in the words of the start; without caps before it, it gets what it needs."""
+    launch = SOURCE.replace("name=s", "name=s num-buffers=3") + " ! slpredict model=${model} ! %s slpublish name=e location=%s %s"
+    for caps, settings, sentence in (
+            ("text/x-raw !", "classes=red", "classes=red: the input is lines, which go out as they are"),
+            ("application/x-json ! queue !", "events=all", "events=all: the input is lines: expected video with slanalyze upstream"),
+            ("application/x-json !", "picture-interval=1", "picture-interval=1: the input is lines, which have no pictures: expected video with slpredict upstream"),
+            ("video/x-raw !", "on-change=true format=text", "on-change needs predictions as JSON, and format is text: expected format=json"),
+            ("", "on-change=true format=text classes=red", "on-change needs predictions as JSON, and format is text: expected format=json")):
+        has(check(described(launch % (caps, work("refused"), settings)), status=1), "problem", "e", sentence)
+        run("run", work("check.pipeline")).expect(1, sentence)
+    assert not os.path.exists(work("refused"))
+    for settings, lines in (("classes=red", 3), ("events=all", 0), ("picture-interval=1", 3), ("on-change=true format=text", 1)):
+        lost = work("lines of " + settings)
+        check(described(launch % ("", '"%s"' % lost, settings)))
+        result = run("run", work("check.pipeline"))
+        assert result.status == 0, result
+        with open(lost, encoding="utf-8") as file:
+            assert len(file.readlines()) == lines, settings
+
+
 def test_part_of_frames():
     """A part outside of frames whose size is stated is a problem; of frames that are assumed it may be inside."""
     text = "%s ! slpredict name=p model=${model} inference-region=300,0,100,100 ! fakesink"

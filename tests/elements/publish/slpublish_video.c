@@ -194,6 +194,19 @@ static const Case cases[] = {
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess ! text/x-raw ! slpublish "
     "location=LINES t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO "format=text",
     2 * NOTHING_FROM - SECOND_FROM, "red 0.9" },
+  /* Without caps before it, slpublish gets what its settings need, through a tee, too. */
+  { "video-for-classes",
+    "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess classes=red ! " JSON
+    "t. ! queue ! slpostprocess ! " VIDEO "classes=red",
+    N_FRAMES, "\"roi_type\":\"red\"" },
+  { "video-for-tee",
+    "slpredict BOXES ! tee name=t t. ! queue ! slpublish location=LINES t. ! queue ! " VIDEO
+    "classes=red,green,blue",
+    N_FRAMES, "\"roi_type\":\"red\"" },
+  { "json-for-counts",
+    "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess ! " JSON
+    "t. ! queue ! slpostprocess ! " VIDEO "counts=true format=text",
+    N_FRAMES, "\"roi_type\":\"red\"" },
 };
 
 static void
@@ -410,10 +423,9 @@ static void
 test_no_picture (void)
 {
   GstBus *bus;
-  GstHarness *harness = publish_start (
-    "mqtt://127.0.0.1:1/a", "picture-interval=0.001 retry-min=60000 retry-max=60000", &bus);
-  gst_harness_set_src_caps_str (
-    harness, "video/x-raw(memory:DMABuf),format=NV12,width=640,height=480,framerate=25/1");
+  GstHarness *harness = publish_start_with (
+    "mqtt://127.0.0.1:1/a", "picture-interval=0.001 retry-min=60000 retry-max=60000",
+    "video/x-raw(memory:DMABuf),format=NV12,width=640,height=480,framerate=25/1", &bus);
   g_free (publish_wait_for_text (bus, GST_MESSAGE_WARNING)); /* nobody listens there */
   for (guint i = 0; i < 3; i++) {
     GstBuffer *frame = gst_buffer_new ();
@@ -497,6 +509,9 @@ test_wrong_input (void)
       "before slpublish" },
     { "events=entered", "application/x-json",
       "events=entered: the input is lines: expected video with slanalyze upstream" },
+    { "picture-interval=2.5", "application/x-json",
+      "picture-interval=2.5: the input is lines, which have no pictures: expected video with "
+      "slpredict upstream" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     GstBus *bus;
@@ -510,6 +525,27 @@ test_wrong_input (void)
   }
 }
 
+/* Caps before the element that bring nothing but lines are refused at its start. */
+static void
+test_refused_at_start (void)
+{
+  g_autofree char *path = publish_path ("start");
+  g_autofree char *launch = g_strdup_printf (
+    "appsrc ! capsfilter caps=\"application/x-json; text/x-raw,format=utf8\" ! slpublish "
+    "location=%s classes=cat",
+    path);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PAUSED), ==,
+                   GST_STATE_CHANGE_FAILURE);
+  g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_ERROR);
+  g_assert_cmpstr (said, ==,
+                   "classes=cat: the input is lines, which go out as they are; expected video, or "
+                   "classes= of slpredict or slpostprocess");
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
 TEST_MAIN (int argc, char **argv)
 {
   publish_init (&argc, &argv);
@@ -519,6 +555,7 @@ TEST_MAIN (int argc, char **argv)
   TEST_ADD_CASES ("/slpublish-video/same", cases, test_same);
   g_test_add_func ("/slpublish-video/analysis", test_analysis);
   g_test_add_func ("/slpublish-video/wrong-input", test_wrong_input);
+  g_test_add_func ("/slpublish-video/refused-at-start", test_refused_at_start);
   g_test_add_func ("/slpublish-video/unknown-class", test_unknown_class);
   g_test_add_func ("/slpublish-video/latency", test_latency);
   g_test_add_func ("/slpublish-video/interpolated", test_interpolated);

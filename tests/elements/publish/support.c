@@ -51,7 +51,7 @@ publish_line (guint i)
 }
 
 GstHarness *
-publish_start (const char *location, const char *more, GstBus **bus)
+publish_start_with (const char *location, const char *more, const char *caps, GstBus **bus)
 {
   GstHarness *harness;
   g_autofree char *launch = g_strdup_printf (
@@ -61,8 +61,14 @@ publish_start (const char *location, const char *more, GstBus **bus)
   g_assert_nonnull (element);
   gst_element_set_bus (element, *bus);
   harness = gst_harness_new_with_element (element, "sink", NULL);
-  gst_harness_set_src_caps_str (harness, JSON);
+  gst_harness_set_src_caps_str (harness, caps);
   return harness;
+}
+
+GstHarness *
+publish_start (const char *location, const char *more, GstBus **bus)
+{
+  return publish_start_with (location, more, JSON, bus);
 }
 
 void

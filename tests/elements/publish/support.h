@@ -21,6 +21,9 @@ char *publish_path (const char *name);
 /** publish_start: "slpublish location=@location @more", taking JSON. @bus: (out) (transfer full).
  */
 GstHarness *publish_start (const char *location, const char *more, GstBus **bus);
+/** publish_start_with: the same, taking @caps. */
+GstHarness *publish_start_with (const char *location, const char *more, const char *caps,
+                                GstBus **bus);
 void publish_finish (GstHarness *harness, GstBus *bus);
 /** publish_line: (transfer full): line number @i, without a newline. */
 char *publish_line (guint i);
