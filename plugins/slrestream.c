@@ -30,7 +30,6 @@
 GST_DEBUG_CATEGORY_STATIC (sl_restream_debug);
 #define GST_CAT_DEFAULT sl_restream_debug
 
-#define CAMERA_SUFFIX "/camera"
 /* Seconds between key frames of the stream that this element encodes. */
 #define KEY_INTERVAL 1
 /* After which what could not be encoded is tried again. */
@@ -380,6 +379,7 @@ read_place (SlRestream *self, SlRestreamPlace *place, char **warning, GError **e
 {
   const Settings *settings = &self->settings;
   place->clients = (guint) settings->clients;
+  place->camera = self->encoded != NULL;
   if (settings->rtsp == NULL || *settings->rtsp == '\0')
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "rtsp is not set: expected [ADDR]:PORT/NAME, such as rtsp=:8554/door");
@@ -419,14 +419,22 @@ check_settings (GstElement *element, GError **error)
   return read_settings ((SlRestream *) element, &place, &warning, error);
 }
 
+/* Settings that are wrong by themselves are check_settings()' concern. */
+static gboolean
+check_meeting (GstElement *element, GstElement *other, GError **error)
+{
+  g_auto (SlRestreamPlace) place = { 0 }, others = { 0 };
+  g_autofree char *warning = NULL, *others_warning = NULL;
+  return !read_settings ((SlRestream *) element, &place, &warning, NULL)
+         || !read_settings ((SlRestream *) other, &others, &others_warning, NULL)
+         || sl_restream_place_meets (&place, &others, error);
+}
+
 static gboolean
 open_paths (SlRestream *self, GError **error)
 {
   g_auto (SlRestreamPlace) place = { 0 };
   g_autofree char *warning = NULL;
-  GST_OBJECT_LOCK (self);
-  const gboolean has_camera = self->encoded != NULL;
-  GST_OBJECT_UNLOCK (self);
   if (!read_settings (self, &place, &warning, error))
     return FALSE;
   warn (self, &place, warning);
@@ -434,8 +442,8 @@ open_paths (SlRestream *self, GError **error)
   if (drawn == NULL)
     return FALSE;
   SlRestreamPath *camera =
-    has_camera ? sl_restream_claim (&place, CAMERA_SUFFIX, TRUE, error) : NULL;
-  if (has_camera && camera == NULL)
+    place.camera ? sl_restream_claim (&place, SL_RESTREAM_CAMERA, TRUE, error) : NULL;
+  if (place.camera && camera == NULL)
     return FALSE;
   GST_OBJECT_LOCK (self);
   self->drawn = g_steal_pointer (&drawn);
@@ -517,6 +525,7 @@ sl_restream_class_init (SlRestreamClass *klass)
     "restreaming.md");
   klass->change_state = sl_restream_change_state;
   sl_element_class_set_check (klass, check_settings);
+  sl_element_class_set_meet (klass, check_meeting);
   klass->request_new_pad = sl_restream_request_new_pad;
   klass->release_pad = sl_restream_release_pad;
 }

@@ -79,6 +79,53 @@ sl_restream_place_is_open (const SlRestreamPlace *place)
   return place->user == NULL && !g_inet_address_get_is_loopback (address);
 }
 
+gboolean
+sl_restream_place_check_user (const SlRestreamPlace *place, const char *user, const char *password,
+                              guint port, GError **error)
+{
+  if (g_strcmp0 (user, place->user) == 0 && g_strcmp0 (password, place->password) == 0)
+    return TRUE;
+  return sl_fail (
+    error, SL_ERROR_ARGUMENT,
+    "rtsp: port %u has streams with another user or password; expected the same for all streams "
+    "of a port",
+    port);
+}
+
+gboolean
+sl_restream_fail_taken (const char *path, guint port, GError **error)
+{
+  return sl_fail (error, SL_ERROR_ARGUMENT,
+                  "rtsp: path %s of port %u belongs to another slrestream; expected another path",
+                  path, port);
+}
+
+/* Whether @place has @path with @suffix behind it. */
+static gboolean
+has_path (const SlRestreamPlace *place, const char *path, const char *suffix)
+{
+  const gsize length = strlen (place->path);
+  g_autofree char *whole = g_strconcat (path, suffix, NULL);
+  return strcmp (whole, place->path) == 0
+         || (place->camera && strncmp (whole, place->path, length) == 0
+             && strcmp (whole + length, SL_RESTREAM_CAMERA) == 0);
+}
+
+gboolean
+sl_restream_place_meets (const SlRestreamPlace *place, const SlRestreamPlace *other, GError **error)
+{
+  if (place->port != other->port || strcmp (place->address, other->address) != 0)
+    return TRUE;
+  if (!sl_restream_place_check_user (place, other->user, other->password, other->port, error))
+    return FALSE;
+  if (has_path (other, place->path, ""))
+    return sl_restream_fail_taken (place->path, other->port, error);
+  if (!place->camera || !has_path (other, place->path, SL_RESTREAM_CAMERA))
+    return TRUE;
+  g_autofree char *camera = g_strconcat (place->path, SL_RESTREAM_CAMERA, NULL);
+  return sl_restream_fail_taken (camera, other->port, error);
+}
+
 void
 sl_restream_place_clear (SlRestreamPlace *place)
 {

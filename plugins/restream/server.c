@@ -459,17 +459,13 @@ is_in_use (const Server *server)
 static gboolean
 check_user (Server *server, const SlRestreamPlace *place, GError **error)
 {
-  const gboolean same = g_strcmp0 (server->user, place->user) == 0
-                        && g_strcmp0 (server->password, place->password) == 0;
-  if (!same && is_in_use (server))
-    return sl_fail (
-      error, SL_ERROR_ARGUMENT,
-      "rtsp: port %u has streams with another user or password; expected the same for all streams "
-      "of a port",
-      server->port);
-  if (!same)
+  const gboolean in_use = is_in_use (server);
+  if (sl_restream_place_check_user (place, server->user, server->password, server->port,
+                                    in_use ? error : NULL))
+    return TRUE;
+  if (!in_use)
     set_user (server, place);
-  return TRUE;
+  return !in_use;
 }
 
 /* The largest that one of its elements has. */
@@ -488,11 +484,10 @@ static SlRestreamPath *
 take_path (Server *server, const char *name, gboolean has_metadata, GError **error)
 {
   SlRestreamPath *path = find_path (server, name);
-  if (path != NULL && path->is_claimed)
-    return sl_fail_null (
-      error, SL_ERROR_ARGUMENT,
-      "rtsp: path %s of port %u belongs to another slrestream; expected another path", name,
-      server->port);
+  if (path != NULL && path->is_claimed) {
+    sl_restream_fail_taken (name, server->port, error);
+    return NULL;
+  }
   if (path == NULL)
     path = add_path (server, name, has_metadata);
   path->is_claimed = TRUE;

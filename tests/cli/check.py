@@ -123,6 +123,25 @@ def test_http():
         assert not [f for f in check(described(launch, "[http]\n%s\n" % good)) if f[1] == "http"], good
 
 
+def test_together():
+    """What one process has once, two descriptions may not state differently."""
+    def paths(*groups):
+        launch = "[pipeline]\nlaunch=fakesrc num-buffers=1 ! fakesink\n"
+        return [write("%s.pipeline" % name, (launch + group).encode()) for name, group in zip("ab", groups)]
+    here, there = "[http]\nlisten=127.0.0.1:8080\n", "[http]\nlisten=127.0.0.1:8081\n"
+    for groups, about, sentence in (((here, there), "http", "[http] listen is 127.0.0.1:8081, %s has 127.0.0.1:8080: expected one address for all that run together; "
+                                     "state it with --http" % work("a.pipeline")),
+                                    ((here, here), None, None), ((here, ""), None, None)):
+        result = run("check", "--json", *paths(*groups))
+        last = json.loads(result.out.splitlines()[-1])
+        if sentence is None:
+            assert result.status == 0 and last["file"] == work("b.pipeline"), result
+            continue
+        assert result.status == 1 and last["file"] == "all together", result
+        has([(f["kind"], f["about"], f["text"]) for f in last["findings"]], "problem", about, sentence)
+        run("run", *paths(*groups)).expect(1, sentence)
+
+
 def test_http_files():
     """Files that [http] names are opened as at the start, and none is made."""
     version = run("--version").out.partition("without")[2]

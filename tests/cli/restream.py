@@ -183,9 +183,14 @@ def test_reload():
 
 
 def test_two_pipelines():
-    """They share a port; a third that wants a path of theirs fails."""
+    """They share a port; a third that wants a path of theirs fails, in the words of the check."""
     port = reserve_port()
-    running = Running(describe("one", port=port), describe("two", port=port, path="gate"), describe("three", port=port))
+    files = describe("one", port=port), describe("two", port=port, path="gate"), describe("three", port=port)
+    run("check", *files[:2]).expect(0)
+    checked = run("check", *files)
+    assert checked.status == 1 and re.search(
+        "! three/out +rtsp: path /door of port %d belongs to another slrestream; expected another path\n" % port, checked.out), checked
+    running = Running(*files)
     message = running.wait_for("failed")["message"]
     assert "rtsp: path /door of port %d belongs to another slrestream; expected another path" % port in message, message
     for path in ("door", "gate/camera"):
@@ -194,6 +199,23 @@ def test_two_pipelines():
         assert client.take(0)[1]
         client.close()
     running.stop()
+
+
+def test_check_together():
+    """Streams of one process that take each other's place are found before they run, in one description and in several."""
+    port, secret = reserve_port(), write("other", b"swordfish\n")
+    os.chmod(secret, 0o600)
+    taken = "rtsp: path /%s of port %d belongs to another slrestream; expected another path"
+    both = SOURCE.replace("name=out", "name=out rtsp=127.0.0.1:%d/door").replace("fakesink", "slrestream name=second rtsp=127.0.0.1:%d/%s encoder=jpegenc ! fakesink")
+    for path, said in (("door", taken % ("door", port)), ("door/camera", taken % ("door/camera", port)), ("door/camera/x", None), ("doors", None)):
+        launch = both.replace("%s track", model("one_box.tflite") + " track") % (port, port, path)
+        checked = run("check", write("both.pipeline", ("[pipeline]\nlaunch=%s\n" % launch).encode()))
+        assert checked.status == (1 if said else 0) and (not said or said in checked.out), (path, checked)
+    one, locked = describe("one", port=port), describe("locked", port=port, path="gate")
+    with open(locked, "a", encoding="utf-8") as file:
+        file.write("user=nvr\npassword-file=%s\n" % secret)
+    checked = run("check", one, locked)
+    assert checked.status == 1 and "rtsp: port %d has streams with another user or password; expected the same for all streams of a port" % port in checked.out, checked
 
 
 def test_taken():

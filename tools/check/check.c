@@ -11,13 +11,12 @@
 #include "core/base/printable.h"
 #include "models/replay/golden.h"
 #include "pipelines/description/build.h"
-#include "pipelines/description/promises.h"
 #include "pipelines/push/crypt.h"
 #include "pipelines/push/endpoint.h"
 #include "pipelines/push/phones.h"
 #include "plugins/elements.h"
 #include "tools/check/findings.h"
-#include "tools/check/promises.h"
+#include "tools/check/together.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/run/http/choose.h"
@@ -75,17 +74,11 @@ describe (const SlDescription *description, gboolean built, GArray *findings)
       "watchdog=0: a camera that stalls without closing is never noticed; set watchdog=10s");
 }
 
-/* What is known of all files together. */
-typedef struct
-{
-  GPtrArray *descriptions;
-  GArray *promises;
-} Together;
-
 static void
 check_pipeline (GstElement *pipeline, const char *name, GArray *promises, GArray *findings)
 {
   sl_check_advise (pipeline, findings);
+  sl_check_meetings (pipeline, findings);
   if (!sl_findings_have_problems (findings) && sl_check_ready (pipeline, findings)) {
     sl_check_caps (pipeline, findings);
     sl_check_budget (pipeline, name, promises, findings);
@@ -179,7 +172,7 @@ check_service (const SlDescription *description, GstElement *pipeline, GArray *f
 
 /* FALSE: it has a problem. */
 static gboolean
-check_file (const SlRunOptions *options, const char *path, Together *together)
+check_file (const SlRunOptions *options, const char *path, SlTogether *together)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GArray) findings = sl_findings_new ();
@@ -197,41 +190,35 @@ check_file (const SlRunOptions *options, const char *path, Together *together)
     sl_findings_add (findings, SL_FINDING_PROBLEM, "description", "%s", error->message);
   if (description != NULL) {
     check_service (description, pipeline, findings);
-    g_ptr_array_add (together->descriptions, description);
+    sl_together_add (together, description, pipeline);
   }
   check_processor (&before, findings);
-  gst_clear_object (&pipeline);
   sl_findings_print (findings, path, options->json);
   return !sl_findings_have_problems (findings);
 }
 
 /* FALSE: the files cannot run together. */
 static gboolean
-check_together (const SlRunOptions *options, const Together *together)
+check_together (const SlRunOptions *options, const SlTogether *together)
 {
   g_autoptr (GArray) findings = sl_findings_new ();
-  g_autofree char *contradiction = sl_promises_contradiction (together->descriptions);
-  if (contradiction != NULL)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, "budget", "%s", contradiction);
-  else if (together->promises->len > 0)
-    sl_check_promises_together (together->promises, findings);
+  sl_check_together (together, findings);
   if (findings->len > 0)
     sl_findings_print (findings, "all together", options->json);
-  return contradiction == NULL;
+  return !sl_findings_have_problems (findings);
 }
 
 static int
 check_files (const SlRunOptions *options, char **files)
 {
-  Together together = { g_ptr_array_new_with_free_func ((GDestroyNotify) sl_description_free),
-                        sl_check_promises_new () };
+  SlTogether together;
   gboolean good = TRUE;
+  sl_together_init (&together);
   for (guint i = 0; files[i] != NULL; i++)
     good &= check_file (options, files[i], &together);
   if (files[1] != NULL)
     good &= check_together (options, &together);
-  g_ptr_array_unref (together.descriptions);
-  g_array_unref (together.promises);
+  sl_together_clear (&together);
   return good ? SL_EXIT_OK : SL_EXIT_FAILED;
 }
 

@@ -46,6 +46,13 @@ sl_http_choose (const SlHttpOptions *options, const GPtrArray *descriptions,
 }
 
 gboolean
+sl_http_agree (const GPtrArray *descriptions, GError **error)
+{
+  const SlDescription *description;
+  return choose_description (descriptions, FALSE, &description, error);
+}
+
+gboolean
 sl_http_check (const SlDescription *description, GError **error)
 {
   const SlHttpOptions none = { 0 };

@@ -17,6 +17,9 @@
 gboolean sl_http_choose (const SlHttpOptions *options, const GPtrArray *descriptions,
                          SlHttpSettings *settings, char **origin, GError **error);
 
+/** sl_http_agree: FALSE with SL_ERROR_ARGUMENT set when @descriptions (element-type SlDescription),
+ * of which there is one at least, state different addresses. */
+gboolean sl_http_agree (const GPtrArray *descriptions, GError **error);
 /** sl_http_check: FALSE with SL_ERROR_ARGUMENT set when [http] of @description asks for what cannot
  * be served, options of the program apart. */
 gboolean sl_http_check (const SlDescription *description, GError **error);
