@@ -190,6 +190,16 @@ start (SlRecorder *recorder, GError **error)
   return recorder->threaded;
 }
 
+gboolean
+sl_recorder_check (SlModel *model, SlSession *session, const char *input_shape,
+                   const SlRecorderSettings *settings, GError **error)
+{
+  if (!sl_black_box_check_folder (settings->folder, error))
+    return FALSE;
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (model, session, input_shape, error);
+  return info != NULL && sl_ring_most (info, settings->limit, error) > 0;
+}
+
 SlRecorder *
 sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape,
                  const SlRecorderSettings *settings, GError **error)

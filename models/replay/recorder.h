@@ -41,6 +41,10 @@ typedef struct _SlRecorder SlRecorder;
  * recorded, and the first sl_recorder_begin() says why. */
 SlRecorder *sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape,
                              const SlRecorderSettings *settings, GError **error);
+/** sl_recorder_check: FALSE with @error set where sl_recorder_new() would record nothing with the
+ * folder and the limit of @settings. Reads only. */
+gboolean sl_recorder_check (SlModel *model, SlSession *session, const char *input_shape,
+                            const SlRecorderSettings *settings, GError **error);
 SlRecorder *sl_recorder_ref (SlRecorder *recorder);
 /** sl_recorder_unref: any thread, including the recorder's own; never waits: the recorder's thread
  * finishes files that are being written. NULL is legal. */

@@ -153,6 +153,21 @@ sl_ring_path (const SlRing *ring, gboolean *in_memory)
   return ring->path;
 }
 
+guint
+sl_ring_most (const SlBlackBoxInfo *info, guint64 limit, GError **error)
+{
+  SlSlots slots;
+  sl_slots_init (&slots, info, -1);
+  const guint most = (guint) MIN (limit / slots.size, MAX_SLOTS);
+  if (most == 0)
+    sl_fail (error, SL_ERROR_LIMIT,
+             "expected at least %" G_GSIZE_FORMAT
+             " bytes for the black box, what an inference of this "
+             "model takes, got %" G_GUINT64_FORMAT ": set black-box-limit",
+             slots.size, limit);
+  return most;
+}
+
 SlRing *
 sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guint64 limit,
              GError **error)
@@ -161,14 +176,8 @@ sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guin
   g_mutex_init (&ring->lock);
   ring->seconds = seconds;
   sl_slots_init (&ring->slots, info, -1);
-  ring->most = (guint) MIN (limit / ring->slots.size, MAX_SLOTS);
-  if (ring->most == 0)
-    return sl_fail_null (error, SL_ERROR_LIMIT,
-                         "expected at least %" G_GSIZE_FORMAT
-                         " bytes for the black box, what an inference of this "
-                         "model takes, got %" G_GUINT64_FORMAT ": set black-box-limit",
-                         ring->slots.size, limit);
-  return open_file (ring, folder, error) ? g_steal_pointer (&ring) : NULL;
+  ring->most = sl_ring_most (info, limit, error);
+  return ring->most > 0 && open_file (ring, folder, error) ? g_steal_pointer (&ring) : NULL;
 }
 
 void

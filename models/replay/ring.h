@@ -23,6 +23,8 @@ typedef struct _SlRing SlRing;
  * SL_ERROR_OPEN when the file cannot be made. */
 SlRing *sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guint64 limit,
                      GError **error);
+/** sl_ring_most: how many inferences of @info fit @limit bytes; 0 with SL_ERROR_LIMIT set. */
+guint sl_ring_most (const SlBlackBoxInfo *info, guint64 limit, GError **error);
 /** sl_ring_remove: the file's name goes; the ring itself is used as before. NULL is legal. */
 void sl_ring_remove (SlRing *ring);
 /** sl_ring_free: the file goes. NULL is legal. */

@@ -418,6 +418,23 @@ def test_clips():
     assert about(check(described(LOOKS + "sltrack ! fakesink", "[record]\nlocation=%s\n" % work("clips"))), "slrecord0") == []
 
 
+def test_black_box():
+    """A folder in which no black box can be written, and a limit that no inference fits; a check records nothing."""
+    boxes, file = work("boxes"), write("no-boxes", b"")
+    os.mkdir(boxes)
+    frames = "[pipeline]\nblack-box=%s\nlaunch=" + SOURCE + " ! slpredict name=p model=%s ! fakesink\n"
+    for folder, reason in ((work("none"), "No such file or directory"), (file, "")):
+        said = "black-box=%s: expected a folder that can be written to, got: %s" % (folder, reason)
+        has(check(frames % (folder, model("brightest_channel.tflite")), status=1), "problem", "p", said)
+    own = SOURCE + " ! slnormalize ! slinfer name=m model=${model} black-box=%s ! slpostprocess ! fakesink"
+    has(check(described(own % work("none")), status=1), "problem", "m", "black-box=%s: expected a folder" % work("none"))
+    check(described(own % boxes))
+    large = own % boxes + "\n[element m]\nblack-box-limit=1\nmean=0\nstd=255\n"
+    said = "expected at least 12582992 bytes for the black box, what an inference of this model takes, got 1048576: set black-box-limit"
+    has(check(described(large), "--set", "model=" + model("many_pixels.tflite"), status=1), "problem", "m", said)
+    assert os.listdir(boxes) == []
+
+
 def test_displaced():
     """Boxes that elements behind the model move."""
     says = "behind the model it moves what is in the picture: the boxes that %s gets may not fit any more; put it before the model"

@@ -205,6 +205,10 @@ def test_killed():
         wait_for_frames(20)
         running.stop(number)
         assert running.status == -number
+    assert len(boxes(where)) == 1, "the second start makes a black box of the first recording"
+    checked = describe("checked", FRAMES + " ! " + MODEL + " ! fakesink", "black-box=%s\n" % where)
+    result = run("check", checked)
+    assert result.status == 0 and len(boxes(where)) == 1, "a check leaves the second recording to the next start: %s" % result
     running = Running(path, "--blackbox", where)
     assert "black box of " in running.wait_for("black-box")["message"], running.lines
     running.stop()

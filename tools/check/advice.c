@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "core/runtime/session.h"
+#include "models/backend.h"
 #include "models/model.h"
+#include "models/replay/recorder.h"
 #include "pipelines/description/element_names.h"
 #include "plugins/camera/uri.h"
 #include "plugins/tensor/embedder.h"
@@ -99,6 +101,23 @@ keep_classes (GstElement *element, const SlContract *contract, const SlDecoding 
                           (GDestroyNotify) g_ptr_array_unref);
 }
 
+/* Whether black boxes can be written, of which a start says that they cannot in a warning. */
+static void
+check_black_box (GstElement *element, const char *name, SlModel *model, GArray *findings)
+{
+  g_autofree char *folder = NULL, *shape = NULL, *notice = NULL;
+  g_autoptr (GError) error = NULL;
+  gint limit;
+  g_object_get (element, "black-box", &folder, "black-box-limit", &limit, "input-shape", &shape,
+                NULL);
+  if (folder == NULL || *folder == '\0')
+    return;
+  const SlRecorderSettings how = { .folder = folder, .limit = (guint64) limit << 20 };
+  g_autoptr (SlSession) session = sl_model_session_new (model, 1, &notice, &error);
+  if (session == NULL || !sl_recorder_check (model, session, shape, &how, &error))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);
+}
+
 static void
 check_model (GstElement *element, GArray *findings)
 {
@@ -119,6 +138,7 @@ check_model (GstElement *element, GArray *findings)
     sl_findings_add (findings, SL_FINDING_ADVICE, name, "%s", error->message);
   else
     keep_classes (element, sl_model_contract (model), decoding);
+  check_black_box (element, name, model, findings);
   if (threads_text != NULL && !sl_threads_parse (threads_text, &threads))
     sl_findings_add (findings, SL_FINDING_PROBLEM, name,
                      "threads=%s: expected " SL_THREADS_EXPECTED, threads_text);

@@ -15,15 +15,18 @@
 #define ASSUMED_HEIGHT 720
 #define ASSUMED_FPS 30
 
-/* Sinks that write files create and empty them in READY. */
+/* Sinks that write files create and empty them in READY, and black boxes are made of what killed
+ * programs recorded. */
 static void
 keep_files (GstElement *pipeline)
 {
   g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
   for (guint i = 0; i < elements->len; i++)
-    if (GST_OBJECT_FLAG_IS_SET (elements->pdata[i], GST_ELEMENT_FLAG_SINK)
-        && g_object_class_find_property (G_OBJECT_GET_CLASS (elements->pdata[i]), "location")
-             != NULL)
+    if (sl_check_is (elements->pdata[i], "slinfer"))
+      g_object_set (elements->pdata[i], "black-box", NULL, NULL);
+    else if (GST_OBJECT_FLAG_IS_SET (elements->pdata[i], GST_ELEMENT_FLAG_SINK)
+             && g_object_class_find_property (G_OBJECT_GET_CLASS (elements->pdata[i]), "location")
+                  != NULL)
       gst_element_set_locked_state (elements->pdata[i], TRUE);
 }
 
