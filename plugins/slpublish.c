@@ -24,6 +24,7 @@
 #include "plugins/publish/frame_lines.h"
 #include "plugins/base/password.h"
 #include "plugins/base/properties.h"
+#include "plugins/meta/analysis_meta.h"
 #include "plugins/publish/control.h"
 #include "plugins/publish/detector.h"
 #include "plugins/publish/home.h"
@@ -64,6 +65,7 @@ typedef struct
   gboolean told_enabled;    /* atomic: what the broker was told last */
   gboolean told_pictures;   /* streaming thread: it was told that no picture can be made */
   gboolean told_bare;       /* streaming thread: it was told that frames come without predictions */
+  gboolean told_eventless;  /* streaming thread: it was told that frames come without events */
 } SlPublish;
 
 typedef GstBaseSinkClass SlPublishClass;
@@ -303,6 +305,7 @@ sl_publish_start (GstBaseSink *sink)
   self->publisher = publisher;
   self->losses = (SlLosses){ FALSE };
   self->refused = self->warned = self->told_bare = self->told_refused = FALSE;
+  self->told_eventless = FALSE;
   g_free (self->line_source);
   self->line_source = g_strdup (self->settings.to.source);
   self->lines.frames = 0;
@@ -526,6 +529,17 @@ publish (SlPublish *self, const char *line, gsize bytes)
   return takes ? put (self, line, bytes) : GST_FLOW_OK;
 }
 
+/* slanalyze writes to every frame. */
+static void
+warn_eventless (SlPublish *self)
+{
+  self->told_eventless = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+                       ("events: frames come without events; expected slanalyze upstream: nothing "
+                        "is published"),
+                       (NULL));
+}
+
 /* A message for each event of @frame that counts. */
 static GstFlowReturn
 publish_events (SlPublish *self, GstBuffer *frame)
@@ -533,6 +547,8 @@ publish_events (SlPublish *self, GstBuffer *frame)
   SlPredictionView prediction;
   GBytes *picture = NULL;
   GstFlowReturn flow = GST_FLOW_OK;
+  if (!self->told_eventless && sl_buffer_get_analysis (frame) == NULL)
+    warn_eventless (self);
   if (!sl_frame_lines_read (&self->lines, frame, &GST_BASE_SINK (self)->segment, self->line_source,
                             &prediction)
       || prediction.analysis == NULL || !is_enabled (self))

@@ -81,6 +81,7 @@ typedef struct
   gboolean encoder_is_set;  /* by the property */
   gboolean encodes_nothing; /* it was told that frames of these caps cannot be encoded */
   gint64 retry;             /* monotonic time at which it is tried again */
+  gboolean needs_analysis;  /* events of slanalyze are named, and no frame lacked them so far */
   guint64 left_out; /* frames that the encoder had no time for; atomic is not needed: read for
                        information */
   SlTriggers triggers;
@@ -296,6 +297,21 @@ tell_asked (Moment *moment, const char *reason)
   g_string_free (json, TRUE);
 }
 
+/* slanalyze writes to every frame. */
+static void
+warn_unanalyzed (SlRecord *self)
+{
+  self->needs_analysis = FALSE;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *on = g_strdup (self->settings.on);
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, STREAM, FAILED,
+                       ("on=%s: frames come without events; expected slanalyze upstream: its "
+                        "events begin no clip",
+                        on != NULL ? on : ""),
+                       (NULL));
+}
+
 static void
 look_at (SlRecord *self, GstBuffer *frame, GstClockTime time)
 {
@@ -304,6 +320,8 @@ look_at (SlRecord *self, GstBuffer *frame, GstClockTime time)
   GST_OBJECT_UNLOCK (self);
   const SlAnalysis *analysis = sl_buffer_get_analysis (frame);
   self->prediction_read = FALSE;
+  if (self->needs_analysis && analysis == NULL)
+    warn_unanalyzed (self);
   const gboolean found = sl_buffer_has_objects (frame, self->width, self->height),
                  objects = found && sl_triggers_reads_objects (&self->triggers);
   sl_clip_recorder_trail (self->recorder, time, found ? read_prediction (self, frame) : NULL);
@@ -630,6 +648,7 @@ open_all (SlRecord *self, GError **error)
   const guint64 max_bytes = megabytes (s->max_size), min_free = megabytes (s->min_free);
   const SlPictureLook look = { (guint) s->max_width, s->picture_boxes };
   const gboolean encodes = self->encoded == NULL;
+  self->needs_analysis = sl_triggers_needs_analysis (s->on);
   GST_OBJECT_UNLOCK (self);
   if (!check_settings (GST_ELEMENT (self), error)
       || !sl_folder_open (&folder, location, source, error))

@@ -53,6 +53,18 @@ sl_triggers_open (SlTriggers *triggers, const char *on, GError **error)
   return TRUE;
 }
 
+gboolean
+sl_triggers_needs_analysis (const char *on)
+{
+  g_auto (GStrv) words = g_strsplit (on != NULL ? on : "", ",", -1);
+  gboolean needs = FALSE;
+  for (guint i = 0; words[i] != NULL; i++) {
+    const char *word = g_strstrip (words[i]);
+    needs = needs || (*word != '\0' && strcmp (word, OBJECT) != 0);
+  }
+  return needs;
+}
+
 void
 sl_triggers_clear (SlTriggers *triggers)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What on a frame is an event that clips are about: slanalyze's events, and objects that were not
  * there before. One thread.
@@ -23,6 +24,9 @@ typedef struct
 gboolean sl_triggers_open (SlTriggers *triggers, const char *on, GError **error);
 /** sl_triggers_clear: also of a zeroed struct. */
 void sl_triggers_clear (SlTriggers *triggers);
+/** sl_triggers_needs_analysis: whether @on, as sl_triggers_open() takes it, names an event of
+ * slanalyze; NULL names none. */
+gboolean sl_triggers_needs_analysis (const char *on);
 /** sl_triggers_reads_objects: whether objects of a frame matter, and not only its analysis. */
 gboolean sl_triggers_reads_objects (const SlTriggers *triggers);
 /** sl_triggers_read: calls @found for each event of a frame of running time @time: its word and

@@ -269,7 +269,7 @@ def test_published_input():
         has(check(described(launch % (caps, work("refused"), settings)), status=1), "problem", "e", sentence)
         run("run", work("check.pipeline")).expect(1, sentence)
     assert not os.path.exists(work("refused"))
-    for settings, lines in (("classes=red", 3), ("events=all", 0), ("picture-interval=1", 3), ("on-change=true format=text", 1)):
+    for settings, lines in (("classes=red", 3), ("picture-interval=1", 3), ("on-change=true format=text", 1)):
         lost = work("lines of " + settings)
         check(described(launch % ("", '"%s"' % lost, settings)))
         result = run("run", work("check.pipeline"))
@@ -371,6 +371,32 @@ def test_order():
         assert about(check("[pipeline]\nlaunch=%s ! videoanalyse ! sltrack name=t ! %s\n" % (SOURCE.replace("NV12", "I420"), zone)), "t") == [("advice", nothing)]
 
 
+def test_nothing_happens():
+    """Settings that wait for what no element before makes; a run says so, too, once."""
+    tail = SOURCE.replace("name=s", "name=s num-buffers=3") + " ! slpredict name=p model=${model} %s ! sltrack ! %s "
+    zone = "slanalyze regions=\"[zone z] points=0,0 1,0 1,1\" ! "
+    os.makedirs(work("clips"), exist_ok=True)
+    record, publish = "slrecord name=e location=%s %%s ! fakesink" % work("clips"), "slpublish name=e location=%s %%s" % work("events.json")
+    for about_whom, kind, options, launch, said, told in (
+            ("p", "advice", "tiles=motion", "fakesink", "tiles=motion: no slmotion is before it, so the model looks at whole frames; put slmotion before it",
+             "tiles=motion: frames come without regions of motion; expected slmotion upstream: the model looks at whole frames"),
+            ("e", "problem", "", record % "on=entered,object", "on=entered,object: no slanalyze is before it, whose events these are; put slanalyze before it, or set on=object",
+             "on=entered,object: frames come without events; expected slanalyze upstream: its events begin no clip"),
+            ("e", "advice", "", record % "", "no slanalyze is before it, whose events begin clips: only the signal record does; put slanalyze before it, or set on=object", None),
+            ("e", "problem", "", publish % "events=entered", "events=entered: no slanalyze is before it, whose events these are, so nothing is published; put slanalyze before it",
+             "events: frames come without events; expected slanalyze upstream: nothing is published"),
+            ("e", "advice", "", publish % "zones=z", "zones is for messages about events, and no events are published; set events=, or remove it", None),
+            ("e", "advice", "", publish % "attach-picture=true", "attach-picture is for messages about events, and no events are published; set events=, or remove it", None)):
+        assert about(check(described(tail % (options, launch)), status=1 if kind == "problem" else 0), about_whom) == [(kind, said)], launch
+        result = run("run", work("check.pipeline"))
+        assert result.status == 0 and result.err.count("warning: ") == (told is not None) and (told or "") in result.err, result
+    for options, launch in (("", record % "on=object"), ("", record % 'on=""'), ("", zone + record % "on=entered"), ("", zone + record % ""), ("", zone + publish % "events=entered zones=z")):
+        assert about(check(described(tail % (options, launch))), "e") == [], launch
+        result = run("run", work("check.pipeline"))
+        assert result.status == 0 and "warning: " not in result.err, result
+    assert about(check(described("videotestsrc num-buffers=3 ! slmotion ! slpredict name=p model=${model} tiles=motion ! fakesink")), "p") == []
+
+
 def test_appearance():
     """The model of a tracker is loaded, with its settings."""
     text = described(SOURCE + " ! slpredict model=${model} ! sltrack name=t appearance=%s ! fakesink" % model("looks.onnx"))
@@ -403,7 +429,7 @@ def test_classes():
             findings = about(check(described(LOOKS + tail, "[%s way]\npoints=%s\nclasses=%s\n" % (kind, points, classes)), status=status), "a")
             assert findings == ([("problem", "[%s way] classes: %s" % (kind, wrong))] if status else []), findings
     os.makedirs(work("clips"), exist_ok=True)
-    clips = "[record]\nlocation=%s\nclasses=blu\n" % work("clips")
+    clips = "[record]\nlocation=%s\non=object\nclasses=blu\n" % work("clips")
     findings = check(described(LOOKS + "sltrack ! slrecord name=r ! fakesink", clips), status=1)
     assert about(findings, "r") == [("problem", "classes: " + wrong)], findings
 
@@ -415,7 +441,7 @@ def test_clips():
         has(check(described(LOOKS + "sltrack name=t ! fakesink", "[record]\nlocation=%s\n" % location), status=1), "problem", "slrecord0", says)
     has(check(described(LOOKS + "slrecord name=r ! fakesink"), status=1), "problem", "r", "no folder for clips: set location=FOLDER")
     os.makedirs(work("clips"), exist_ok=True)
-    assert about(check(described(LOOKS + "sltrack ! fakesink", "[record]\nlocation=%s\n" % work("clips"))), "slrecord0") == []
+    assert about(check(described(LOOKS + "sltrack ! fakesink", "[record]\nlocation=%s\non=object\n" % work("clips"))), "slrecord0") == []
 
 
 def test_black_box():

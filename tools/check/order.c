@@ -7,6 +7,7 @@
 #include "core/base/printable.h"
 #include "core/base/suggest.h"
 #include "plugins/base/report.h"
+#include "plugins/record/triggers.h"
 #include "postprocess/analyze/regions.h"
 #include "tools/check/findings.h"
 
@@ -16,6 +17,18 @@ is_model (GstElement *element)
 {
   return sl_check_is (element, "slpostprocess") || sl_check_is (element, "slinfer")
          || sl_check_is (element, "slremote");
+}
+
+static gboolean
+is_analyzer (GstElement *element)
+{
+  return sl_check_is (element, "slanalyze");
+}
+
+static gboolean
+is_motion (GstElement *element)
+{
+  return sl_check_is (element, "slmotion");
 }
 
 /* sltrack, or slpredict by what is inside of it. */
@@ -91,6 +104,39 @@ check_redactor (GstElement *element, GArray *findings)
       findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
       "no model is before it, so every frame is hidden whole; put slpredict before it, or set "
       "objects=false for zones alone");
+}
+
+/* Tiles around motion, which slmotion finds. */
+static void
+check_tiles (GstElement *element, GArray *findings)
+{
+  g_autofree char *tiles = NULL;
+  GstElement *predict = sl_check_predict (element);
+  g_object_get (element, "tiles", &tiles, NULL);
+  if (g_strcmp0 (tiles, "motion") == 0 && !has_before (element, is_motion))
+    sl_findings_add (findings, SL_FINDING_ADVICE,
+                     GST_OBJECT_NAME (predict != NULL ? predict : element),
+                     "tiles=motion: no slmotion is before it, so the model looks at whole frames; "
+                     "put slmotion before it");
+}
+
+/* What begins the clips of an slrecord. */
+static void
+check_recorder (GstElement *element, GArray *findings)
+{
+  g_autofree char *on = NULL;
+  g_object_get (element, "on", &on, NULL);
+  if (has_before (element, is_analyzer) || (on != NULL && !sl_triggers_needs_analysis (on)))
+    return;
+  if (on != NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "on=%s: no slanalyze is before it, whose events these are; put slanalyze "
+                     "before it, or set on=object",
+                     on);
+  else
+    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+                     "no slanalyze is before it, whose events begin clips: only the signal record "
+                     "does; put slanalyze before it, or set on=object");
 }
 
 /* (transfer full) (nullable): names of the classes of all models; NULL where there is none, or one
@@ -188,6 +234,19 @@ check_places (GstElement *publisher, const char *zones, const GPtrArray *names, 
   }
 }
 
+/* @publisher publishes lines, of which these properties say nothing. */
+static void
+check_eventless (GstElement *publisher, const char *zones, GArray *findings)
+{
+  gboolean attaches = FALSE;
+  g_object_get (publisher, "attach-picture", &attaches, NULL);
+  if ((zones != NULL && *zones != '\0') || attaches)
+    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (publisher),
+                     "%s is for messages about events, and no events are published; set events=, "
+                     "or remove it",
+                     attaches ? "attach-picture" : "zones");
+}
+
 /* Which events an slpublish tells. */
 static void
 check_publisher (GstElement *element, GPtrArray *elements, GArray *findings)
@@ -197,8 +256,15 @@ check_publisher (GstElement *element, GPtrArray *elements, GArray *findings)
   g_autoptr (GError) error = NULL;
   guint kinds;
   g_object_get (element, "events", &events, "zones", &zones, NULL);
-  if (events == NULL || *events == '\0')
+  if (events == NULL || *events == '\0') {
+    check_eventless (element, zones, findings);
     return;
+  }
+  if (!has_before (element, is_analyzer))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "events=%s: no slanalyze is before it, whose events these are, so nothing is "
+                     "published; put slanalyze before it",
+                     events);
   if (!sl_analysis_event_kinds (events, &kinds, &error))
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s", error->message);
   if (zones != NULL && *zones != '\0')
@@ -308,6 +374,10 @@ sl_check_order (GPtrArray *elements, GArray *findings)
   for (guint i = 0; i < elements->len; i++) {
     GstElement *element = elements->pdata[i];
     check_classes (element, names, findings);
+    if (sl_check_is (element, "slnormalize"))
+      check_tiles (element, findings);
+    if (sl_check_is (element, "slrecord"))
+      check_recorder (element, findings);
     if (sl_check_is (element, "sltrack"))
       check_tracker (element, findings);
     if (sl_check_is (element, "slanalyze"))
