@@ -19,6 +19,7 @@
 #include "plugins/camera/encoded.h"
 #include "plugins/camera/feed.h"
 #include "plugins/camera/messages.h"
+#include "plugins/camera/unused.h"
 #include "plugins/base/describe.h"
 #include "plugins/camera/video_meta_guard.h"
 #include "plugins/motion/ignored.h"
@@ -39,7 +40,8 @@ typedef struct
   SlCameraFeed *feed;        /* object lock */
   SlCameraUri *uri;          /* checked; NULL once the feed took it */
   gboolean live;
-  gboolean warned; /* of a password file that others may read */
+  gboolean warned;      /* of a password file that others may read */
+  gboolean told_unused; /* of properties that are ignored */
 } SlCamera;
 
 typedef GstBinClass SlCameraClass;
@@ -196,6 +198,17 @@ read_uri (SlCamera *self, char **warning, GError **error)
   return g_steal_pointer (&uri);
 }
 
+/* Once in the element's life: a camera may be started again and again. */
+static void
+warn_unused (SlCamera *self, const SlCameraUri *uri)
+{
+  g_autofree char *unused = self->told_unused ? NULL : sl_camera_unused (G_OBJECT (self), uri);
+  if (unused == NULL)
+    return;
+  self->told_unused = TRUE;
+  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s", unused), (NULL));
+}
+
 static gboolean
 prepare (SlCamera *self)
 {
@@ -216,6 +229,7 @@ prepare (SlCamera *self)
     sl_camera_uri_free (uri);
     return FALSE;
   }
+  warn_unused (self, uri);
   sl_camera_uri_free (self->uri);
   self->uri = uri;
   g_object_set (

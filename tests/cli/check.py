@@ -325,6 +325,25 @@ def test_camera_size():
         has(check(other), "fact", "frames", "width=(int)1280, height=(int)720, framerate=(fraction)30/1 (assumed where the source leaves it open)")
 
 
+def test_camera_ignores():
+    """Properties that a camera has no use for are told, and so they are, once, when it runs."""
+    text = described("slcamera name=cam uri=%s max-attempts=1 %s ! " + TAIL)
+    if 'no element "' in run("check", write("unused.pipeline", (text % ("test://", "")).encode())).out:
+        raise Skip("slcamera is missing")
+    file = write("no-video", b"x")
+    for uri, settings, said in (
+            ("rtsp://me:secret@127.0.0.1:1/door", "width=640 framerate=10", "width, framerate: ignored, since rtsp://me:***@127.0.0.1:1/door has its own size and rate: change them in the camera"),
+            ("file://" + file, "height=480", "height: ignored, since file://%s has its own size and rate" % file),
+            ("rtsp://127.0.0.1:1/door", "height=480 loop=true realtime=true", "height: ignored, since rtsp://127.0.0.1:1/door has its own size and rate: change them in the camera; "
+             "loop, realtime: ignored, since rtsp://127.0.0.1:1/door is no file://"),
+            ("test://?frames=3", "loop=true", "loop: ignored, since test://?frames=3 is no file://"),
+            ("test://?frames=3", "width=640 height=480", None), ("file://" + file, "loop=true realtime=true", None)):
+        advice = about(check(text % (uri, settings)), "cam")
+        assert advice == ([("advice", said)] if said else []), advice
+        told = run("run", work("check.pipeline"))
+        assert told.err.count("ignored, since") == (said or "").count("ignored, since") and (said is None or "warning: cam: " + said in told.err), told
+
+
 def test_problems():
     findings = check("[pipeline]\nlaunch=fakesrc ! fakesnk\n", status=1)
     has(findings, "problem", "description", "check.pipeline:2: [pipeline] launch: no element")

@@ -12,6 +12,7 @@
 #include "models/model.h"
 #include "models/replay/recorder.h"
 #include "pipelines/description/element_names.h"
+#include "plugins/camera/unused.h"
 #include "plugins/camera/uri.h"
 #include "plugins/tensor/embedder.h"
 #include "plugins/tensor/setting_properties.h"
@@ -252,6 +253,9 @@ check_camera (GstElement *element, GArray *findings)
   g_autofree char *text = NULL;
   g_object_get (element, "uri", &text, NULL);
   g_autoptr (SlCameraUri) uri = text != NULL ? sl_camera_uri_parse (text, NULL) : NULL;
+  g_autofree char *unused = uri != NULL ? sl_camera_unused (G_OBJECT (element), uri) : NULL;
+  if (unused != NULL)
+    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element), "%s", unused);
   if (text == NULL)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
                      "no camera: set uri=v4l2:///dev/video0 or another address");

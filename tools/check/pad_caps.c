@@ -7,6 +7,7 @@
 
 #include "pipelines/supervise/bus.h"
 #include "plugins/base/report.h"
+#include "plugins/camera/unused.h"
 #include "plugins/camera/uri.h"
 #include "tools/check/findings.h"
 
@@ -30,15 +31,6 @@ keep_files (GstElement *pipeline)
       gst_element_set_locked_state (elements->pdata[i], TRUE);
 }
 
-/* Whether slcamera chooses size and rate of the camera at @text (nullable). */
-static gboolean
-has_choice (const char *text)
-{
-  g_autoptr (SlCameraUri) uri = text != NULL ? sl_camera_uri_parse (text, NULL) : NULL;
-  return uri != NULL && uri->kind != SL_CAMERA_RTSP && uri->kind != SL_CAMERA_HTTP
-         && uri->kind != SL_CAMERA_FILE;
-}
-
 /* Whether frames may leave @element with another size or rate. */
 static gboolean
 changes_frames (GstElement *element)
@@ -52,7 +44,7 @@ static void
 read_camera (GstElement *element, gint *width, gint *height, gdouble *rate)
 {
   GstElement *at = gst_object_ref (element);
-  g_autofree char *uri = NULL;
+  g_autofree char *text = NULL;
   gint set[2] = { 0 };
   gdouble set_rate = 0;
   while (at != NULL && !sl_check_is (at, "slcamera")) {
@@ -61,8 +53,9 @@ read_camera (GstElement *element, gint *width, gint *height, gdouble *rate)
       gst_clear_object (&at);
   }
   if (at != NULL)
-    g_object_get (at, "uri", &uri, NULL);
-  if (has_choice (uri))
+    g_object_get (at, "uri", &text, NULL);
+  g_autoptr (SlCameraUri) uri = text != NULL ? sl_camera_uri_parse (text, NULL) : NULL;
+  if (uri != NULL && sl_camera_has_choice (uri))
     g_object_get (at, "width", &set[0], "height", &set[1], "framerate", &set_rate, NULL);
   *width = set[0] > 0 ? set[0] : *width;
   *height = set[1] > 0 ? set[1] : *height;
