@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/file_uri.h"
 #include "core/base/redact.h"
 #include "core/base/fail.h"
 #include "plugins/publish/publisher.h"
@@ -136,7 +137,7 @@ static char *
 path_of (const SlPublishSettings *settings, GError **error)
 {
   if (g_str_has_prefix (settings->location, "file://"))
-    return g_filename_from_uri (settings->location, NULL, error);
+    return sl_file_uri_path (settings->location, error);
   return g_strdup (settings->location);
 }
 

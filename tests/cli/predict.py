@@ -271,6 +271,8 @@ def test_broken_in_the_middle():
     run("predict", "--model", m, work("missing.png")).expect(1, "missing.png: no such file, check the path; expected a picture, a video or a URI\n")
     run("predict", "--model", m, "-").expect(1, "-: no such file, check the path; expected a picture, a video or a URI; standard input is /dev/stdin")
     run("predict", "--model", m, bad[6]).expect(1, "GStreamer has no element that reads 'nosuchscheme://'; expected a path, file://, ")
+    run("predict", "--model", m, "file://host" + good).expect(1, "the file is on another machine, 'host': expected file:///PATH")
+    assert run("predict", "--model", m, "file://localhost" + good).status == 0
     run("predict", "--model", m, bad[1]).expect(1, "cut.png: cannot be decoded: ", "; it is damaged or cut short")
     run("predict", "--model", m, bad[3]).expect(1, "empty.png: the file is empty; expected a picture or video")
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/file_uri.h"
 #include "core/base/redact.h"
 #include "core/base/fail.h"
 #include "models/model.h"
@@ -91,7 +92,7 @@ local_path (const char *text, GStatBuf *status, GError **error)
   if (gst_uri_is_valid (text) && strstr (text, ":/") != NULL) {
     if (!gst_uri_has_protocol (text, "file"))
       return NULL;
-    path = g_filename_from_uri (text, NULL, error);
+    path = sl_file_uri_path (text, error);
     return path != NULL && g_str_has_prefix (path, "/") ? local_path (path, status, error) : NULL;
   }
   return sl_fail_null (error, SL_ERROR_OPEN, "%s; expected a picture, a video or a URI%s",

@@ -174,6 +174,9 @@ test_errors (void)
     { "/nonexistent/x.json", "",
       "cannot be opened for writing: No such file or directory: expected a file in a folder that "
       "exists and may be written to" },
+    { "file://host/tmp/x.json", "",
+      "location=file://host/tmp/x.json: the file is on another machine, 'host': expected "
+      "file:///PATH" },
     { "ftp://me:secret@host/x", "",
       "location=ftp://me:***@host/x: expected a path, \"-\", file://, unix:/path, "
       "tcp://host:port, mqtt[s]://host/topic, kafka[s]://host/topic, http[s]://host/path, "
