@@ -111,6 +111,12 @@ def test_output():
         predict("--json", "-o", write("other", text.encode()), "--resume", names()[0]).expect(
             1, "line 1 is none that predict --json writes: it cannot be resumed; name another file")
         assert read(work("other")) == text
+    link, target = work("link.json"), work("behind.json")
+    os.symlink("behind.json", link)
+    for source in (work("missing.png"), names()[0]):
+        status = 0 if source == names()[0] else 1
+        assert predict("--json", "-o", link, source).status == status and os.path.exists(target) == (status == 0), "what fails leaves no file behind a link"
+    assert os.path.islink(link) and sources(read(target)) == names()[:1]
     predict("--format=csv", "-o", out, "--resume", names()[0]).expect(1, "line 1 is none that predict --format=csv writes")
     with open(out, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -31,10 +32,11 @@
 struct _SlOutput
 {
   char *path;
+  char *made; /* (nullable): the whole path of the file that was made, where a link may lead to */
   FILE *file;
   SlReportFormat format;
   off_t whole; /* bytes of the pictures that the file had */
-  gboolean made, begun;
+  gboolean begun;
   guint64 *slots;  /* hashes, 0 = free; a hash that is 0 is kept as 1 */
   guint32 *owners; /* beside them, of what has the name; 0: the file had it */
   gsize n_slots;
@@ -202,9 +204,11 @@ open_file (SlOutput *self, gboolean resume, GError **error)
   const gint flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY;
   struct stat about;
   gint fd = open (self->path, flags | O_EXCL, 0666);
-  const gboolean made = fd >= 0;
-  if (fd < 0 && errno == EEXIST)
+  gboolean made = fd >= 0;
+  if (fd < 0 && errno == EEXIST) {
+    made = stat (self->path, &about) != 0 && errno == ENOENT; /* a link to nothing */
     fd = open (self->path, flags, 0666);
+  }
   self->file = fd >= 0 ? fdopen (fd, "r+") : NULL;
   if (self->file == NULL) {
     sl_fail (error, SL_ERROR_OPEN,
@@ -228,7 +232,7 @@ open_file (SlOutput *self, gboolean resume, GError **error)
     fclose (self->file);
     return open_file (self, resume, error);
   }
-  self->made = made;
+  self->made = made ? realpath (self->path, NULL) : NULL;
   if (!resume && about.st_size > 0)
     return sl_fail (error, SL_ERROR_ARGUMENT,
                     "--output %s: the file has something in it: go on with --resume, or remove it",
@@ -263,13 +267,14 @@ sl_output_close (SlOutput *self, GError **error)
 {
   if (self == NULL)
     return TRUE;
-  if (self->made && !self->begun)
-    unlink (self->path);
+  if (self->made != NULL && !self->begun)
+    unlink (self->made);
   const gboolean good = self->file == NULL || fclose (self->file) == 0 || tell (self, error);
   g_string_free (self->name, TRUE);
   g_free (self->slots);
   g_free (self->owners);
   g_free (self->path);
+  free (self->made);
   g_free (self);
   return good;
 }
