@@ -44,7 +44,12 @@ command_open (const SlPublishSettings *settings, GError **error)
   g_autoptr (GError) cause = NULL;
   Command *self = g_new0 (Command, 1);
   self->timeout_us = (gint64) settings->timeout_s * G_USEC_PER_SEC;
-  if (!g_shell_parse_argv (settings->location + strlen (SCHEME), NULL, &self->argv, &cause))
+  if (!g_shell_parse_argv (settings->location + strlen (SCHEME), NULL, &self->argv, &cause)
+      && g_error_matches (cause, G_SHELL_ERROR, G_SHELL_ERROR_EMPTY_STRING))
+    sl_fail (error, SL_ERROR_ARGUMENT,
+             "location=exec: has no program: expected its whole path, such as "
+             "exec:/usr/bin/logger");
+  else if (self->argv == NULL)
     sl_fail (error, SL_ERROR_ARGUMENT, "location=exec: %s: expected a program and its arguments",
              cause->message);
   else if (self->argv[0][0] != '/')

@@ -229,6 +229,8 @@ def test_settings_of_the_start():
             ("e", predict % "" + "sltext name=e formats=%s ! fakesink" % work("none"), "No such file or directory; expected a file of formats, a line NAME: PATTERN each"),
             ("e", predict % "" + "slpublish name=e location=gopher://x/y", "location=gopher://x/y: expected a path"),
             ("e", predict % "" + "slpublish name=e location=exec:/nonexistent/program", "expected a program that may be run"),
+            ("e", predict % "" + "slpublish name=e location=exec:", "location=exec: has no program: expected its whole path, such as exec:/usr/bin/logger"),
+            ("e", predict % "" + "slpublish name=e location=\"exec: \"", "location=exec: has no program: expected its whole path, such as exec:/usr/bin/logger"),
             ("e", predict % "" + "slpublish name=e location=file://host/tmp/x", "the file is on another machine, 'host': expected file:///PATH"),
             ("e", predict % "" + "slpublish name=e location=%s" % work("link"), "it is a symbolic link, which is not followed"),
             ("e", predict % "" + "slpublish name=e location=%s" % work("socket"), "cannot be opened for writing: No such device or address"),
