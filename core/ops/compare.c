@@ -26,16 +26,6 @@ compare_check (SlGraph *graph, SlNode *node, GError **error)
 }
 
 static gboolean
-compare_infer (SlGraph *graph, SlNode *node, GError **error)
-{
-  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1);
-  gint32 dims[SL_MAX_RANK];
-  guint rank = 0;
-  return sl_node_broadcast (node, a, b != NULL ? b : a, dims, &rank, error)
-         && sl_node_set_shape (graph, node, 0, rank, dims, error);
-}
-
-static gboolean
 select_check (SlGraph *graph, SlNode *node, GError **error)
 {
   return sl_node_check_dtype (node, "condition", sl_node_input (graph, node, 0), BOOL_BIT, error)
@@ -100,19 +90,22 @@ where_run (const SlKernelCall *call)
   }
 }
 
-#define COMPARE(symbol, op, arity)                                                    \
-  const SlOp symbol = { SL_OP_ROW (op, arity, arity, 1, compare_check, compare_infer, \
+#define COMPARE(symbol, op)                                                             \
+  const SlOp symbol = { SL_OP_ROW (op, 2, 2, 1, compare_check, sl_node_infer_broadcast, \
                                    sl_kernel_compare_prepare, sl_kernel_broadcast) }
 
-COMPARE (sl_op_equal, EQUAL, 2);
-COMPARE (sl_op_not_equal, NOT_EQUAL, 2);
-COMPARE (sl_op_less, LESS, 2);
-COMPARE (sl_op_less_equal, LESS_EQUAL, 2);
-COMPARE (sl_op_greater, GREATER, 2);
-COMPARE (sl_op_greater_equal, GREATER_EQUAL, 2);
-COMPARE (sl_op_logical_and, LOGICAL_AND, 2);
-COMPARE (sl_op_logical_or, LOGICAL_OR, 2);
-COMPARE (sl_op_logical_not, LOGICAL_NOT, 1);
+COMPARE (sl_op_equal, EQUAL);
+COMPARE (sl_op_not_equal, NOT_EQUAL);
+COMPARE (sl_op_less, LESS);
+COMPARE (sl_op_less_equal, LESS_EQUAL);
+COMPARE (sl_op_greater, GREATER);
+COMPARE (sl_op_greater_equal, GREATER_EQUAL);
+COMPARE (sl_op_logical_and, LOGICAL_AND);
+COMPARE (sl_op_logical_or, LOGICAL_OR);
+
+const SlOp sl_op_logical_not = { SL_OP_ROW (LOGICAL_NOT, 1, 1, 1, compare_check,
+                                            sl_node_same_shape_infer, sl_kernel_compare_prepare,
+                                            sl_kernel_broadcast) };
 
 const SlOp sl_op_select = { SL_OP_ROW (SELECT, 3, 3, 1, select_check, select_infer,
                                        sl_kernel_select_prepare, sl_kernel_broadcast) };
