@@ -46,9 +46,17 @@ sl_calibration_others (SlCalibration *calibration, guint a, guint b, gdouble cos
   sl_cosines_add (&calibration->others[MIN (a, b)][MAX (a, b)], cosine);
 }
 
-/* @sum has the numbers of @more, too. */
-static void
-join (SlCosines *sum, const SlCosines *more)
+void
+sl_cosines_forget (SlCosines *cosines)
+{
+  if (cosines->n <= REMEMBERED)
+    return;
+  cosines->squares *= REMEMBERED / cosines->n;
+  cosines->n = REMEMBERED;
+}
+
+void
+sl_cosines_join (SlCosines *sum, const SlCosines *more)
 {
   const gdouble n = sum->n + more->n, apart = more->mean - sum->mean;
   if (!(more->n > 0))
@@ -61,7 +69,7 @@ join (SlCosines *sum, const SlCosines *more)
 void
 sl_calibration_merged (SlCalibration *calibration, guint a, guint b, const SlCosines *cosines)
 {
-  join (&calibration->merged[MIN (a, b)][MAX (a, b)], cosines);
+  sl_cosines_join (&calibration->merged[MIN (a, b)][MAX (a, b)], cosines);
 }
 
 /* Few cosines say little of how far others lie: so it is wider then. */
@@ -122,7 +130,7 @@ find_same (const SlCalibration *calibration, guint a, guint b, gdouble *mean, gd
   *spread = MAX (deviation (of_a), deviation (of_b));
   if (merged->n > 0) {
     SlCosines all = { SL_CALIBRATION_SAME, *mean, SL_CALIBRATION_SAME * *spread * *spread };
-    join (&all, merged);
+    sl_cosines_join (&all, merged);
     *mean = all.mean;
     *spread = sqrt (all.squares / all.n);
   }

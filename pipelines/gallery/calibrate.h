@@ -46,6 +46,10 @@ typedef struct
 
 /** sl_cosines_add: one more; of many, older ones lose weight. */
 void sl_cosines_add (SlCosines *cosines, gdouble cosine);
+/** sl_cosines_join: @sum has the numbers of @more, too. */
+void sl_cosines_join (SlCosines *sum, const SlCosines *more);
+/** sl_cosines_forget: of more cosines than count, all lose weight alike. */
+void sl_cosines_forget (SlCosines *cosines);
 /** sl_calibration_merged: what a merge said of the cameras @a and @b. */
 void sl_calibration_merged (SlCalibration *calibration, guint a, guint b, const SlCosines *cosines);
 /** sl_calibration_same: two embeddings of one person, of one camera. */

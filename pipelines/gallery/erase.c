@@ -180,6 +180,7 @@ sl_identity_store_merge_rows (SlIdentityStore *store, gint64 from, gint64 into, 
   return sl_identity_store_learn_merge (store, from, into, error)
          && sl_sql_do (&store->sql, error, "UPDATE merged SET person = ? WHERE person = ?", "ii",
                        into, from)
+         && sl_identity_store_join_merges (store, into, error)
          && sl_sql_do (&store->sql, error, "UPDATE OR REPLACE view SET person = ? WHERE person = ?",
                        "ii", into, from)
          && sl_sql_do (&store->sql, error,

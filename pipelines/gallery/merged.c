@@ -21,6 +21,13 @@ typedef struct
   SlCosines cosines;
 } Pair;
 
+/* The rows of a person and two cameras, as one. */
+typedef struct
+{
+  char *a, *b;
+  SlCosines cosines;
+} Joined;
+
 static void
 look_clear (gpointer data)
 {
@@ -90,6 +97,14 @@ compare_all (const SlIdentityTable *table, const GArray *one, const GArray *othe
     }
 }
 
+static gboolean
+insert (SlIdentityStore *store, gint64 person, const char *a, const char *b,
+        const SlCosines *cosines, GError **error)
+{
+  return sl_sql_do (&store->sql, error, "INSERT INTO merged VALUES (?, ?, ?, ?, ?, ?)", "issddd",
+                    person, a, b, cosines->n, cosines->mean, cosines->squares);
+}
+
 gboolean
 sl_identity_store_learn_merge (SlIdentityStore *store, gint64 from, gint64 into, GError **error)
 {
@@ -104,9 +119,61 @@ sl_identity_store_learn_merge (SlIdentityStore *store, gint64 from, gint64 into,
     compare_all (table, one, other, pairs);
   for (guint i = 0; i < pairs->len && good; i++) {
     const Pair *pair = &g_array_index (pairs, Pair, i);
-    good =
-      sl_sql_do (&store->sql, error, "INSERT INTO merged VALUES (?, ?, ?, ?, ?, ?)", "issddd", into,
-                 pair->a, pair->b, pair->cosines.n, pair->cosines.mean, pair->cosines.squares);
+    good = insert (store, into, pair->a, pair->b, &pair->cosines, error);
+  }
+  return good;
+}
+
+static void
+joined_clear (gpointer data)
+{
+  g_free (((Joined *) data)->a);
+  g_free (((Joined *) data)->b);
+}
+
+/* (transfer full): what the rows of @person say of each pair of cameras; rows that no merge writes
+ * are left out. NULL with @error set. */
+static GArray *
+list_joined (SlIdentityStore *store, gint64 person, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (Joined));
+  g_array_set_clear_func (all, joined_clear);
+  g_autoptr (sqlite3_stmt) row = sl_sql_query (
+    &store->sql, error,
+    "SELECT a, b, n, mean, squares FROM merged WHERE person = ? AND " SL_IDENTITY_EVIDENCE
+    " ORDER BY a, b",
+    "i", person);
+  while (row != NULL && sl_sql_next (&store->sql, row, &cause)) {
+    const char *a = sl_sql_text (row, 0), *b = sl_sql_text (row, 1);
+    const SlCosines more = { sqlite3_column_double (row, 2), sqlite3_column_double (row, 3),
+                             sqlite3_column_double (row, 4) };
+    if (a == NULL || b == NULL)
+      continue;
+    Joined *last = all->len > 0 ? &g_array_index (all, Joined, all->len - 1) : NULL;
+    if (last == NULL || strcmp (last->a, a) != 0 || strcmp (last->b, b) != 0) {
+      const Joined fresh = { g_strdup (a), g_strdup (b), { 0 } };
+      g_array_append_val (all, fresh);
+      last = &g_array_index (all, Joined, all->len - 1);
+    }
+    sl_cosines_join (&last->cosines, &more);
+  }
+  if (cause != NULL)
+    g_propagate_error (error, g_steal_pointer (&cause));
+  return row != NULL && (error == NULL || *error == NULL) ? g_steal_pointer (&all) : NULL;
+}
+
+gboolean
+sl_identity_store_join_merges (SlIdentityStore *store, gint64 person, GError **error)
+{
+  g_autoptr (GArray) all = list_joined (store, person, error);
+  gboolean good =
+    all != NULL
+    && sl_sql_do (&store->sql, error, "DELETE FROM merged WHERE person = ?", "i", person);
+  for (guint i = 0; good && i < all->len; i++) {
+    Joined *joined = &g_array_index (all, Joined, i);
+    sl_cosines_forget (&joined->cosines);
+    good = insert (store, person, joined->a, joined->b, &joined->cosines, error);
   }
   return good;
 }

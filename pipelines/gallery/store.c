@@ -408,8 +408,7 @@ sl_identity_store_read_evidence (SlIdentityStore *store, SlIdentityCameras *came
   g_autoptr (sqlite3_stmt) row = sl_sql_query (
     &store->sql, error,
     "SELECT * FROM (SELECT a, b, same <> 0, n, mean, squares FROM evidence UNION ALL SELECT a, b, "
-    "2, n, mean, squares FROM merged) WHERE n BETWEEN 0 AND 1e6 AND mean BETWEEN -1.01 AND 1.01 "
-    "AND squares BETWEEN 0 AND 4e6",
+    "2, n, mean, squares FROM merged) WHERE " SL_IDENTITY_EVIDENCE,
     "");
   while (row != NULL && sl_sql_next (&store->sql, row, &cause)) {
     const gint a = camera_of (cameras, row, 0), b = camera_of (cameras, row, 1);

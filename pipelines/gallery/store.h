@@ -161,10 +161,18 @@ gboolean sl_identity_store_load_pictures (SlIdentityStore *store, SlIdentityTabl
 
 /* Merges as evidence, in merged.c. */
 
+/** What rows of evidence may say: a file may come from anybody. */
+#define SL_IDENTITY_EVIDENCE \
+  "n BETWEEN 0 AND 1e6 AND mean BETWEEN -1.01 AND 1.01 AND squares BETWEEN 0 AND 4e6"
+
 /** sl_identity_store_learn_merge: in a transaction of the caller's, before @from becomes @into. An
  * encrypted file without its key teaches nothing. */
 gboolean sl_identity_store_learn_merge (SlIdentityStore *store, gint64 from, gint64 into,
                                         GError **error);
+
+/** sl_identity_store_join_merges: likewise, once @person has the evidence of another: a row for
+ * each pair of cameras is left, so the file does not grow with each merge. */
+gboolean sl_identity_store_join_merges (SlIdentityStore *store, gint64 person, GError **error);
 
 /* Erasing, in erase.c. */
 

@@ -470,6 +470,54 @@ test_merge_evidence (gconstpointer data)
   test_folder_remove (folder);
 }
 
+/* However often somebody is merged, the file has a row for each pair of cameras; what the merges
+ * say together stays. */
+static void
+test_merge_often (void)
+{
+  char *folder = test_folder ();
+  g_autofree char *path = test_path (folder, "a.gallery");
+  SlIdentityStore *store = test_store (path, NULL);
+  gdouble sum = 0, squares = 0, n = 0;
+  add (store, 100, TEST_DAY, FALSE);
+  for (gint64 i = 1; i <= 12; i++) {
+    const SlCosines before = merged (store, 0, 0);
+    add (store, i, TEST_DAY + i, FALSE);
+    g_assert_true (sl_identity_store_merge (store, i, 100, NULL));
+    const SlCosines after = merged (store, 0, 0);
+    g_assert_cmpfloat (after.n, >, before.n);
+    n = after.n;
+    sum = after.mean * after.n;
+    squares = after.squares;
+    g_assert_cmpuint (count (store, "SELECT count(*) FROM merged"), ==, 1);
+  }
+  /* The same rows, one by one, as an earlier version left them: reading joins them alike. */
+  g_assert_true (sl_sql_script (
+    &store->sql, "INSERT INTO merged SELECT person, a, b, 2, 0.5, 0.02 FROM merged", NULL));
+  const gdouble mean = (sum + 1) / (n + 2), whole = squares + 0.02
+                                                    + n * (sum / n - mean) * (sum / n - mean)
+                                                    + 2 * (0.5 - mean) * (0.5 - mean);
+  for (guint pass = 0; pass < 2; pass++) {
+    const SlCosines all = merged (store, 0, 0);
+    g_assert_cmpfloat (all.n, ==, n + 2);
+    g_assert_cmpfloat_with_epsilon (all.mean, mean, 1e-9);
+    g_assert_cmpfloat_with_epsilon (all.squares, whole, 1e-9);
+    g_assert_true (sl_identity_store_join_merges (store, 100, NULL));
+    g_assert_cmpuint (count (store, "SELECT count(*) FROM merged"), ==, 1);
+  }
+  /* Very many lose weight, so that they are still read. */
+  g_assert_true (
+    sl_sql_script (&store->sql, "UPDATE merged SET n = 9e5, mean = 0.5, squares = 9e3", NULL));
+  g_assert_true (sl_sql_script (&store->sql, "INSERT INTO merged SELECT * FROM merged", NULL));
+  g_assert_true (sl_identity_store_join_merges (store, 100, NULL));
+  const SlCosines many = merged (store, 0, 0);
+  g_assert_cmpfloat_with_epsilon (many.n, 5000, 1e-6);
+  g_assert_cmpfloat_with_epsilon (many.mean, 0.5, 1e-9);
+  g_assert_cmpfloat_with_epsilon (many.squares, 50, 1e-6);
+  sl_identity_store_free (store);
+  test_folder_remove (folder);
+}
+
 /* Without its key an encrypted file is merged, and teaches nothing. */
 static void
 test_merge_sealed (void)
@@ -631,6 +679,7 @@ TEST_MAIN (int argc, char **argv)
   static const SlIdentityChoice person = { 3, 0, NULL };
   g_test_add_data_func ("/store/merge-evidence/person", &person, test_merge_evidence);
   g_test_add_data_func ("/store/merge-evidence/camera", &hall, test_merge_evidence);
+  g_test_add_func ("/store/merge-often", test_merge_often);
   g_test_add_func ("/store/merge-sealed", test_merge_sealed);
   g_test_add_func ("/store/reader", test_reader);
   g_test_add_func ("/store/two", test_two);
