@@ -175,7 +175,7 @@ def test_redact_errors():
             2, "--redact and " + option + ": expected one of them: objects that are left out stay visible")
     run("predict", "--redact", "a,,b", "--draw", work("x.png"), one).expect(2, "--redact: ")
     run("predict", "--model", model("one_box.tflite"), "--redact", "bleu", "--draw", work("x.png"), one).expect(
-        1, "has no class 'bleu'; did you mean 'blue'?")
+        1, "sightline predict: --redact: labels.txt inside the model has no class 'bleu'; did you mean 'blue'?")
 
 
 def test_nothing_to_draw():

@@ -256,23 +256,35 @@ check_text_model (SlFramePredictor *predictor, const char *path, GError **error)
                      path, decoder);
 }
 
-/* What else is wrong with the model, while no source has been touched yet. */
+/* Whether the model has all of @classes (nullable), of the option --@option. */
 static gboolean
-check_model (SlFramePredictor *predictor, const char *classes, GError **error)
+check_classes (const SlDecoding *decoding, const SlContract *contract, const char *option,
+               const char *classes, GError **error)
 {
   g_autoptr (SlClassFilter) filter = NULL;
+  g_autoptr (GError) reason = NULL;
+  if (sl_class_filter_parse (classes, &filter, &reason)
+      && sl_decoding_check_classes (decoding, contract->labels, contract->model, filter, &reason))
+    return TRUE;
+  const char *said = reason->message;
+  return sl_fail (error, SL_ERROR_ARGUMENT, "--%s: %s", option,
+                  g_str_has_prefix (said, "classes: ") ? said + strlen ("classes: ") : said);
+}
+
+/* What else is wrong with the model, while no source has been touched yet. */
+static gboolean
+check_model (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
+{
   g_autoptr (GstCaps) caps = caps_of (predictor->infer);
   SlContract *contract = sl_tensor_caps_contract (caps);
-  if (!sl_class_filter_parse (classes, &filter, error))
-    return FALSE;
   if (contract == NULL)
     return TRUE;
   g_autoptr (SlDecoding) decoding = sl_contract_open_pictures (contract, error);
   predictor->makes_pictures =
     decoding != NULL && g_str_equal (sl_decoding_decoder (decoding)->name, "image");
   predictor->note = decoding != NULL ? sl_decoding_vector_note (decoding, contract, NULL) : NULL;
-  return decoding != NULL
-         && sl_decoding_check_classes (decoding, contract->labels, contract->model, filter, error);
+  return decoding != NULL && check_classes (decoding, contract, "classes", options->classes, error)
+         && check_classes (decoding, contract, "redact", options->redact, error);
 }
 
 /* Says what the numbers of a frame decided that nothing states. */
@@ -294,8 +306,7 @@ sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error)
   g_autoptr (SlFramePredictor) predictor = g_new0 (SlFramePredictor, 1);
   sl_prediction_reader_init (&predictor->reader);
   if (!build (predictor, options, error) || !start (predictor, error)
-      || !check_model (predictor, options->classes, error)
-      || !check_model (predictor, options->redact, error)
+      || !check_model (predictor, options, error)
       || !check_text_model (predictor, options->text_model, error))
     return NULL;
   g_autoptr (GstBus) bus = gst_element_get_bus (predictor->pipeline);
