@@ -194,8 +194,8 @@ set_user (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSetti
          && set (conf, "sasl.password", at->password != NULL ? at->password : "", error);
 }
 
-/* "message.timeout.ms": none, as for lines that wait for an MQTT broker. Partitions are chosen as
- * Java's clients choose them. */
+/* All but the brokers. "message.timeout.ms": none, as for lines that wait for an MQTT broker.
+ * Partitions are chosen as Java's clients choose them. */
 static gboolean
 configure (Kafka *self, const SlPublishSettings *settings, GError **error)
 {
@@ -205,8 +205,7 @@ configure (Kafka *self, const SlPublishSettings *settings, GError **error)
   rd_kafka_conf_set_error_cb (conf, on_error);
   rd_kafka_conf_set_dr_msg_cb (conf, on_delivery);
   rd_kafka_conf_set_log_cb (conf, on_log);
-  return set (conf, "bootstrap.servers", self->at.brokers, error)
-         && set (conf, "enable.idempotence", "true", error)
+  return set (conf, "enable.idempotence", "true", error)
          && set (conf, "message.timeout.ms", "0", error)
          && set (conf, "partitioner", "murmur2_random", error)
          && set (conf, "client.id", settings->client_id != NULL ? settings->client_id : "sightline",
@@ -255,10 +254,25 @@ kafka_open (const SlPublishSettings *settings, GError **error)
   if (self->events < 0)
     sl_fail (error, SL_ERROR_OPEN, "no more files can be opened: raise the limit (ulimit -n)");
   else if (sl_kafka_location_parse (&self->at, settings, error) && configure (self, settings, error)
+           && set (self->conf, "bootstrap.servers", self->at.brokers, error)
            && make_client (self, error))
     return self;
   kafka_close (self);
   return NULL;
+}
+
+/* The library reads certificates and keys when a producer is made. One without brokers connects to
+ * nobody. */
+static gboolean
+kafka_check (const SlPublishSettings *settings, GError **error)
+{
+  Kafka self = { .events = -1, .conf = rd_kafka_conf_new () };
+  const gboolean good = sl_kafka_location_parse (&self.at, settings, error)
+                        && configure (&self, settings, error)
+                        && sl_kafka_conf_check (self.conf, error);
+  rd_kafka_conf_destroy (self.conf);
+  sl_kafka_location_clear (&self.at);
+  return good;
 }
 
 /* A producer that lost count of what it sent is of no use any more; another begins anew, and what
@@ -407,6 +421,7 @@ static const char *const kafka_schemes[] = { "kafka://", "kafkas://", NULL };
 const SlTransport sl_transport_kafka = {
   .schemes = kafka_schemes,
   .open = kafka_open,
+  .check = kafka_check,
   .connect = kafka_connect,
   .send = kafka_send,
   .idle = kafka_idle,

@@ -147,16 +147,35 @@ set_events (rd_kafka_t *client, gint events)
   rd_kafka_queue_destroy (queue);
 }
 
-SlKafkaClient *
-sl_kafka_client_new (const rd_kafka_conf_t *conf, const char *topic, gint events, GError **error)
+/* (nullable) */
+static rd_kafka_t *
+make_producer (const rd_kafka_conf_t *conf, GError **error)
 {
   char reason[512];
   rd_kafka_conf_t *copy = rd_kafka_conf_dup (conf);
   rd_kafka_t *producer = rd_kafka_new (RD_KAFKA_PRODUCER, copy, reason, sizeof reason);
-  if (producer == NULL) {
-    rd_kafka_conf_destroy (copy);
-    return sl_fail_null (error, SL_ERROR_ARGUMENT, "Kafka cannot be set up: %s", reason);
-  }
+  if (producer != NULL)
+    return producer;
+  rd_kafka_conf_destroy (copy);
+  return sl_fail_null (error, SL_ERROR_ARGUMENT, "Kafka cannot be set up: %s", reason);
+}
+
+gboolean
+sl_kafka_conf_check (const rd_kafka_conf_t *conf, GError **error)
+{
+  rd_kafka_t *producer = make_producer (conf, error);
+  if (producer == NULL)
+    return FALSE;
+  rd_kafka_destroy (producer);
+  return TRUE;
+}
+
+SlKafkaClient *
+sl_kafka_client_new (const rd_kafka_conf_t *conf, const char *topic, gint events, GError **error)
+{
+  rd_kafka_t *producer = make_producer (conf, error);
+  if (producer == NULL)
+    return NULL;
   SlKafkaClient *client = g_new0 (SlKafkaClient, 1);
   g_atomic_ref_count_init (&client->refs);
   client->client = producer;

@@ -22,6 +22,8 @@ typedef struct
  * when the library has something to say, until sl_kafka_client_free(). */
 SlKafkaClient *sl_kafka_client_new (const rd_kafka_conf_t *conf, const char *topic, gint events,
                                     GError **error);
+/** sl_kafka_conf_check: whether a producer of @conf, which has no brokers, can be made. */
+gboolean sl_kafka_conf_check (const rd_kafka_conf_t *conf, GError **error);
 /** sl_kafka_client_find_topic: asks a broker for the topic. TRUE: it is there. @code: (out): what
  * is wrong with it; RD_KAFKA_RESP_ERR__TIMED_OUT where there was no answer, or @cancellable
  * (nullable) was cancelled, which ends the wait at once. */

@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "plugins/base/settings.h"
 #include "plugins/publish/kafka_client.h"
 #include "tests/elements/process.h"
 #include "tests/elements/publish/support.h"
@@ -624,6 +625,30 @@ test_silent_broker (void)
   close (events);
 }
 
+/* The check of the settings connects to nobody, and reads what the start reads. */
+static void
+test_check (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSocket) server =
+    g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
+  g_autoptr (GSocketAddress) any = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
+  g_assert_true (g_socket_bind (server, any, FALSE, NULL) && g_socket_listen (server, NULL));
+  g_autoptr (GSocketAddress) here = g_socket_get_local_address (server, NULL);
+  g_autofree char *location =
+    g_strdup_printf ("kafka://127.0.0.1:%u/boxes",
+                     (guint) g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (here)));
+  g_autoptr (GstElement) element =
+    gst_object_ref_sink (gst_element_factory_make ("slpublish", NULL));
+  g_object_set (element, "location", location, NULL);
+  g_assert_true (sl_element_check_settings (element, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (g_socket_condition_check (server, G_IO_IN), ==, 0);
+  g_object_set (element, "location", "kafkas://127.0.0.1/boxes", "ca-file", "/dev/null", NULL);
+  g_assert_false (sl_element_check_settings (element, &error));
+  g_assert_true (g_str_has_prefix (error->message, "Kafka cannot be set up: "));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -640,5 +665,6 @@ main (int argc, char **argv)
   g_test_add_func ("/slpublish-kafka/drain", test_drain);
   g_test_add_func ("/slpublish-kafka/fatal", test_fatal);
   g_test_add_func ("/slpublish-kafka/stop", test_stop);
+  g_test_add_func ("/slpublish-kafka/check", test_check);
   return publish_run ();
 }
