@@ -10,7 +10,7 @@
 #include "core/backends/float/tiles.h"
 
 /* Weights ahead: those of a whole model come from the third cache or from memory in every
- * inference. */
+ * inference. Panels of one register are small, and their tiles wait for loads. */
 #define PREFETCH 512
 
 static inline __attribute__ ((always_inline)) Vec
@@ -32,7 +32,8 @@ load_weights (Vec *w, const guint8 *weights, const gint groups, const SlFloatWei
 {
   SL_UNROLL
   for (gint g = 0; g < groups; g++) {
-    __builtin_prefetch (weights + (gsize) (PREFETCH + g * LANES) * sl_float_weight_size (kind));
+    if (groups > 1)
+      __builtin_prefetch (weights + (gsize) (PREFETCH + g * LANES) * sl_float_weight_size (kind));
     w[g] = load_weight (weights + (gsize) (g * LANES) * sl_float_weight_size (kind), kind);
   }
 }
