@@ -97,8 +97,7 @@ is_view (const Search *s, gint32 maker)
   return maker >= 0 && sl_op_get (sl_graph_node (s->graph, (guint) maker)->op)->is_view;
 }
 
-/* The tensor whose bytes @tensor shows, by views each of which is the only reader of the one
- * before.
+/* The tensor whose bytes @tensor shows: views of it, each of which is read by the next one alone.
  */
 static gint32
 shown_by (const Search *s, gint32 tensor)
