@@ -521,7 +521,6 @@ on_every_isa (const Case *c, SlPrecision precision)
 {
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n = sl_float_isas (isas);
-  g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
   for (guint i = 0; i < n; i++)
     for (gint wide = 0; wide < 2; wide++) {
       sl_float_isa_force (isas[i]);
@@ -530,7 +529,6 @@ on_every_isa (const Case *c, SlPrecision precision)
     }
   sl_float_isa_force (NULL);
   sl_float_wide_force (-1);
-  g_unsetenv ("SIGHTLINE_BACKEND");
 }
 
 static void
@@ -547,6 +545,7 @@ test_halves (gconstpointer data)
 
 TEST_MAIN (int argc, char **argv)
 {
+  g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *floats = g_strconcat ("/core/parts/floats/", cases[i].name, NULL),
