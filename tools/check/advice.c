@@ -387,7 +387,6 @@ static const struct
   { "v4l2src", check_device },         { "slcamera", check_camera },
   { "filesrc", check_read },           { "filesink", check_written },
   { "slrecord", check_recorded },      { "sltrack", check_appearance },
-  { "slgallery", sl_check_gallery },
 };
 
 void
@@ -400,7 +399,8 @@ sl_check_advise (GstElement *pipeline, GArray *findings)
     for (guint r = 0; r < G_N_ELEMENTS (rules); r++)
       if (sl_check_is (element, rules[r].factory))
         rules[r].check (element, findings);
-    sl_check_settings (element, findings);
+    if (sl_check_settings (element, findings) && sl_check_is (element, "slgallery"))
+      sl_check_gallery (element, findings);
     if (sl_check_is (element, "queue"))
       check_queue (element, elements, findings);
     if (sl_check_is (element, "slinfer"))

@@ -62,10 +62,11 @@ void sl_check_backends (GstElement *infer, const SlModel *model, GArray *finding
 #define SL_CHECK_CLASSES "sl-check-classes"
 /** SL_CHECK_LOOKS: data of an sltrack with a model of appearance: the SHA-256 of that. */
 #define SL_CHECK_LOOKS "sl-check-looks"
-/** sl_check_settings: properties of @element that its start would refuse. */
-void sl_check_settings (GstElement *element, GArray *findings);
-/** sl_check_gallery: the file of an slgallery, its key, rules and model, and the cameras that write
- * to it. */
+/** sl_check_settings: properties of @element that its start would refuse; FALSE where there are
+ * such. */
+gboolean sl_check_settings (GstElement *element, GArray *findings);
+/** sl_check_gallery: the file of an slgallery, whose properties are good: its key, rules and model,
+ * and the cameras that write to it. */
 void sl_check_gallery (GstElement *element, GArray *findings);
 /** sl_check_order: what @elements, of sl_check_elements(), need of those before and behind them. */
 void sl_check_order (GPtrArray *elements, GArray *findings);

@@ -9,7 +9,6 @@
 
 #include "core/base/printable.h"
 #include "pipelines/gallery/store.h"
-#include "plugins/base/settings.h"
 #include "tools/check/findings.h"
 
 #define PROBLEM(...) \
@@ -121,8 +120,6 @@ sl_check_gallery (GstElement *element, GArray *findings)
   g_object_get (element, "location", &settings.location, "keep", &settings.keep, "key-file",
                 &settings.key_file, "camera", &settings.camera, "share", &settings.share, "most",
                 &settings.most, "pictures", &settings.pictures, NULL);
-  if (!sl_element_check_settings (element, NULL))
-    return; /* a problem already */
   gboolean looks;
   const char *model = find_model (element, &looks);
   if (!looks)
