@@ -7,6 +7,8 @@
 
 /* Milliseconds that another process may hold the database. */
 #define BUSY_MS 5000
+/* What every connection keeps in memory. */
+#define IN_MEMORY "PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY;"
 /* What a pointer is called among arguments. */
 #define POINTER "SlSqlPointer"
 
@@ -25,29 +27,54 @@ finalize (gpointer statement)
   sqlite3_finalize (statement);
 }
 
-gboolean
-sl_sql_open (SlSql *sql, const char *path, GError **error)
+/* @name: what SQLite calls @path; @pragmas: statements that set the connection up */
+static gboolean
+open_as (SlSql *sql, const char *path, const char *name, int flags, const char *pragmas,
+         GError **error)
 {
   *sql = (SlSql){ .path = g_strdup (path) };
   g_mutex_init (&sql->lock);
   sql->prepared = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL, finalize);
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  const gboolean opened = sqlite3_open_v2 (path, &sql->db, flags, NULL) == SQLITE_OK;
+  const gboolean opened =
+    sqlite3_open_v2 (name, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK;
   if (sql->db != NULL) {
     sqlite3_busy_timeout (sql->db, BUSY_MS);
     sqlite3_db_config (sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config (sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
   }
-  if (opened
-      && sl_sql_script (sql,
-                        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-                        "PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY;",
-                        error))
+  if (opened && sl_sql_script (sql, pragmas, error))
     return TRUE;
   if (!opened)
     fail (sql, error);
   sl_sql_close (sql);
   return FALSE;
+}
+
+gboolean
+sl_sql_open (SlSql *sql, const char *path, GError **error)
+{
+  return open_as (sql, path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                  "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; " IN_MEMORY, error);
+}
+
+static gboolean
+has_beside (const char *path, const char *suffix)
+{
+  g_autofree char *beside = g_strconcat (path, suffix, NULL);
+  return g_file_test (beside, G_FILE_TEST_EXISTS);
+}
+
+/* Without a log nobody has the file open. It is "immutable" then: SQLite would make a log, and
+ * leave it. */
+gboolean
+sl_sql_open_to_read (SlSql *sql, const char *path, GError **error)
+{
+  g_autofree char *whole = g_canonicalize_filename (path, NULL),
+                  *escaped = g_uri_escape_string (whole, "/", TRUE);
+  const gboolean alone = !has_beside (path, "-wal") && !has_beside (path, "-journal");
+  g_autofree char *uri =
+    g_strconcat ("file://", escaped, alone ? "?mode=ro&immutable=1" : "?mode=ro", NULL);
+  return open_as (sql, path, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, IN_MEMORY, error);
 }
 
 void

@@ -21,6 +21,9 @@ typedef struct
 /** sl_sql_open: @path: ":memory:" is one that ends with the connection. FALSE with SL_ERROR_OPEN.
  */
 gboolean sl_sql_open (SlSql *sql, const char *path, GError **error);
+/** sl_sql_open_to_read: of a file that is there, which stays as it is, with what a killed program
+ * left in its write-ahead log: that is read, too. Likewise. */
+gboolean sl_sql_open_to_read (SlSql *sql, const char *path, GError **error);
 void sl_sql_close (SlSql *sql);
 /** SlSqlFunction: a function of SQL statements. */
 typedef void (*SlSqlFunction) (sqlite3_context *context, int n, sqlite3_value **values);

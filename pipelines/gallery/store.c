@@ -78,12 +78,20 @@ ask (SlSql *sql, const char *text, gint64 *number, GError **error)
   return TRUE;
 }
 
+/* What a file is opened for. */
+typedef enum
+{
+  MAKE,
+  CHANGE,
+  LOOK
+} Purpose;
+
 /* As sl_sql_open(), for a file that may be anything. */
 static gboolean
-open_file (SlSql *sql, const char *path, GError **error)
+open_file (SlSql *sql, const char *path, Purpose purpose, GError **error)
 {
   g_autoptr (GError) cause = NULL;
-  return sl_sql_open (sql, path, &cause)
+  return (purpose == LOOK ? sl_sql_open_to_read : sl_sql_open) (sql, path, &cause)
          || sl_fail (error, (SlError) cause->code, "%s%s", cause->message,
                      cause->code == SL_ERROR_FORMAT ? "; " EXPECTED : "");
 }
@@ -217,9 +225,10 @@ read_about (SlIdentityStore *store, gboolean must, GError **error)
 }
 
 static SlIdentityStore *
-open_any (const char *path, SlIdentityStore *store, const char *key_file, gboolean make,
+open_any (const char *path, SlIdentityStore *store, const char *key_file, Purpose purpose,
           GError **error)
 {
+  const gboolean make = purpose == MAKE;
   g_autoptr (SlIdentityStore) opened = store;
   if (strcmp (path, ":memory:") == 0) /* SQLite keeps it nowhere */
     return sl_fail_null (error, SL_ERROR_ARGUMENT,
@@ -228,14 +237,14 @@ open_any (const char *path, SlIdentityStore *store, const char *key_file, gboole
                          path);
   if (key_file != NULL && (store->seal = sl_seal_new (key_file, error)) == NULL)
     return NULL;
-  if (!make_private (path, make, error) || !open_file (&store->sql, path, error))
+  if (!make_private (path, make, error) || !open_file (&store->sql, path, purpose, error))
     return NULL;
   sqlite3_limit (store->sql.db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
   if (!sl_sql_script (&store->sql, "PRAGMA secure_delete=ON;", error)
       || !check_kind (&store->sql, error) || !check_pages (&store->sql, error)
       || (make && !sl_sql_script (&store->sql, schema, error))
       || (make && !begin_about (store, error)) || !read_about (store, make, error)
-      || !sl_sql_script (&store->sql, merged_schema, error))
+      || (purpose != LOOK && !sl_sql_script (&store->sql, merged_schema, error)))
     return NULL;
   gint64 shared = 0;
   if (!ask (&store->sql, "SELECT count(*) FROM sqlite_master WHERE name = 'erased'", &shared,
@@ -254,7 +263,7 @@ sl_identity_store_new (const char *path, const char *model, guint length,
   store->model = g_strdup (model);
   store->length = length;
   store->rules = *rules;
-  store = open_any (path, store, key_file, TRUE, error);
+  store = open_any (path, store, key_file, MAKE, error);
   if (store == NULL
       || sl_sql_do (&store->sql, error, "UPDATE about SET keep = ?, most = ?", "ii", rules->keep,
                     (gint64) rules->most))
@@ -266,7 +275,13 @@ sl_identity_store_new (const char *path, const char *model, guint length,
 SlIdentityStore *
 sl_identity_store_open (const char *path, const char *key_file, GError **error)
 {
-  return open_any (path, g_new0 (SlIdentityStore, 1), key_file, FALSE, error);
+  return open_any (path, g_new0 (SlIdentityStore, 1), key_file, CHANGE, error);
+}
+
+SlIdentityStore *
+sl_identity_store_look (const char *path, const char *key_file, GError **error)
+{
+  return open_any (path, g_new0 (SlIdentityStore, 1), key_file, LOOK, error);
 }
 
 gboolean

@@ -79,6 +79,8 @@ SlIdentityStore *sl_identity_store_new (const char *path, const char *model, gui
  * @key_file: (nullable): where it is NULL, embeddings and pictures of an encrypted file stay
  * closed */
 SlIdentityStore *sl_identity_store_open (const char *path, const char *key_file, GError **error);
+/** sl_identity_store_look: the same, of a file that stays as it is. Nothing may be written. */
+SlIdentityStore *sl_identity_store_look (const char *path, const char *key_file, GError **error);
 /** sl_identity_store_is_sealed: whether embeddings in the file are encrypted. */
 gboolean sl_identity_store_is_sealed (SlIdentityStore *store);
 /** sl_identity_store_check_model: FALSE with SL_ERROR_CONTRACT where embeddings in the file are not

@@ -259,6 +259,36 @@ def test_check():
     assert [text for _, text in findings(describe("gate", GREEN, sealed), 1)] == [sealed + ": it is encrypted; expected the file of its key: state key-file= (--key-file of sightline gallery, --gallery-key-file of sightline serve)"]
 
 
+def test_check_changes_nothing():
+    """A gallery stays as it is, with the log that a killed program has left, which is read."""
+    gallery = work("h.gallery")
+    watch(describe("gate", GREEN, gallery))
+
+    def files():
+        found = {}
+        for name in os.listdir(os.path.dirname(gallery)):
+            if name.startswith("h.gallery") and not name.endswith("-shm"):  # which is no part of the data
+                with open(work(name), "rb") as file:
+                    found[name] = file.read()
+        return found
+
+    def checked():
+        done = run("check", describe("yard", BLUE, gallery))
+        assert done.status == 0, done
+        return re.search(r"(\d+) people in it, written by (\S+);", done.out).groups()
+
+    whole = files()
+    assert checked() == ("1", "gate") and files() == whole and set(whole) == {"h.gallery"}
+    assert not os.path.exists(gallery + "-shm")
+    running = Running(describe("hall", BLUE, gallery, frames=-1, live="true"))
+    eventually(lambda: rows(gallery, "SELECT count(*) FROM person") == [(2,)])
+    running.stop(signal.SIGKILL)
+    left = files()
+    assert left["h.gallery"] == whole["h.gallery"] and len(left["h.gallery-wal"]) > 0, [(name, len(text)) for name, text in left.items()]
+    for _ in range(2):
+        assert checked() == ("2", "gate,hall") and files() == left
+
+
 def test_reload():
     """keep= changes with SIGHUP while a camera runs: what it does not allow any more goes."""
     gallery = new_gallery("d.gallery")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What `sightline check` says of an slgallery. A file that is there is opened as at the start, and
- * none is made.
+ * What `sightline check` says of an slgallery. A file that is there is read, and none is made or
+ * changed.
  */
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -78,7 +78,7 @@ describe_file (GstElement *element, const Settings *settings, const char *model,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlIdentityStore) store =
-    sl_identity_store_open (settings->location, settings->key_file, &error);
+    sl_identity_store_look (settings->location, settings->key_file, &error);
   if (store == NULL
       || (model != NULL && !sl_identity_store_check_model (store, model, store->length, &error))) {
     PROBLEM ("%s", error->message);
