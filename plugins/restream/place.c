@@ -111,11 +111,29 @@ has_path (const SlRestreamPlace *place, const char *path, const char *suffix)
              && strcmp (whole + length, SL_RESTREAM_CAMERA) == 0);
 }
 
+/* Whether who listens on @address does so on @other, too: "::" has those of IPv4. */
+static gboolean
+covers (const char *address, const char *other)
+{
+  g_autoptr (GInetAddress) one = g_inet_address_new_from_string (address),
+                           two = g_inet_address_new_from_string (other);
+  return g_inet_address_get_is_any (one)
+         && (g_inet_address_get_family (one) == G_SOCKET_FAMILY_IPV6
+             || g_inet_address_get_family (two) == G_SOCKET_FAMILY_IPV4);
+}
+
 gboolean
 sl_restream_place_meets (const SlRestreamPlace *place, const SlRestreamPlace *other, GError **error)
 {
-  if (place->port != other->port || strcmp (place->address, other->address) != 0)
+  if (place->port != other->port)
     return TRUE;
+  if (strcmp (place->address, other->address) != 0)
+    return place->port == 0
+           || !(covers (place->address, other->address) || covers (other->address, place->address))
+           || sl_fail (error, SL_ERROR_ARGUMENT,
+                       "rtsp: nothing can listen on %s, port %u beside another slrestream on %s; "
+                       "expected one address for all streams of a port",
+                       place->address, place->port, other->address);
   if (!sl_restream_place_check_user (place, other->user, other->password, other->port, error))
     return FALSE;
   if (has_path (other, place->path, ""))

@@ -211,6 +211,14 @@ def test_check_together():
         launch = both.replace("%s track", model("one_box.tflite") + " track") % (port, port, path)
         checked = run("check", write("both.pipeline", ("[pipeline]\nlaunch=%s\n" % launch).encode()))
         assert checked.status == (1 if said else 0) and (not said or said in checked.out), (path, checked)
+    beside = "rtsp: nothing can listen on %s, port %d beside another slrestream on 127.0.0.1; expected one address for all streams of a port"
+    for address, said in (("", beside % ("0.0.0.0", port)), ("[::]", beside % ("::", port)), ("[::1]", None), ("127.0.0.2", None)):
+        launch = both.replace("%s track", model("one_box.tflite") + " track").replace("second rtsp=127.0.0.1", "second rtsp=" + address) % (port, port, "gate")
+        file = write("both.pipeline", ("[pipeline]\nlaunch=%s\n" % launch).encode())
+        checked = run("check", file)
+        assert checked.status == (1 if said else 0) and (not said or said in checked.out), (address, checked)
+        if said:
+            run("run", file).expect(1, "rtsp: nothing can listen on ", ", port %d: " % port)
     one, locked = describe("one", port=port), describe("locked", port=port, path="gate")
     with open(locked, "a", encoding="utf-8") as file:
         file.write("user=nvr\npassword-file=%s\n" % secret)
