@@ -315,9 +315,6 @@ read_tokenizer (SlTokenizer *tokenizer, const char *data, gsize size, const char
     good = FALSE;
   } else if (j.json.error != NULL) {
     good = sl_fail (error, SL_ERROR_FORMAT, "%s", j.json.error->message);
-  } else if (good && tokenizer->model.encode == NULL) {
-    good =
-      sl_fail (error, SL_ERROR_FORMAT, "no \"model\"; expected one of BPE, WordPiece or Unigram");
   }
   sl_json_reader_clear (&j.json);
   return good;
