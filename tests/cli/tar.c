@@ -105,6 +105,16 @@ test_refused (void)
   expect (archive, MOST, "d", SL_ERROR_FORMAT, "the archive has no file d");
   expect (archive, 3 * BLOCK, "b", SL_ERROR_LIMIT,
           "the archive unpacks to more than 1536 bytes: it is not what the row describes");
+  g_autoptr (GInputStream) stream =
+    g_memory_input_stream_new_from_data (archive->data, (gssize) archive->len, NULL);
+  g_autoptr (SlTar) tar = sl_tar_new (stream, MOST);
+  g_autoptr (GError) error = NULL;
+  char bytes[16];
+  guint64 size;
+  g_assert_true (sl_tar_find (tar, "a", &size, &error));
+  g_assert_false (sl_tar_read (tar, bytes, 13, &error));
+  g_assert_error (error, SL_ERROR, SL_ERROR_FORMAT);
+  g_assert_cmpstr (error->message, ==, "the file in the archive ends 3 bytes too early");
   g_byte_array_set_size (archive, 3 * BLOCK);
   expect (archive, MOST, "b", SL_ERROR_FORMAT, "the archive is truncated: it ends after 1536");
   archive->data[0] ^= 1;

@@ -251,7 +251,7 @@ test_preprocessor_errors (void)
     { "{\"image_mean\": 0.5, \"image_std\": 0.5, \"rescale_factor\": 0}", SL_ERROR_CONTRACT,
       "rescale_factor above 0" },
     { "{\"image_mean\": 1e300, \"image_std\": 1, \"rescale_factor\": 1e-300}", SL_ERROR_CONTRACT,
-      "give no pixel values" },
+      "image_mean, image_std and rescale_factor give no pixel values" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlOnnxWriter) writer = picture (8, 8);

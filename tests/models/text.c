@@ -306,6 +306,10 @@ test_refused (void)
     { "{\"post_processor\":{\"type\":\"TemplateProcessing\",\"special_tokens\":{\"a\":{\"ids\":"
       "[" TEN TEN TEN TEN TEN TEN "1,1,1,1,1]}}},\"model\":{}}",
       SL_ERROR_FORMAT, "line 1: expected at most 64 ids of a special token" },
+    { "{\"post_processor\":{\"type\":\"TemplateProcessing\",\"special_tokens\":{\"a\":{\"ids\":"
+      "[" TEN TEN TEN TEN "1]}},\"single\":[{\"SpecialToken\":{\"id\":\"a\"}},{\"SpecialToken\":{"
+      "\"id\":\"a\"}}]},\"model\":{}}",
+      SL_ERROR_LIMIT, "templates put 82 tokens around a text; expected at most 64" },
     { "{\"model\":{\"vocab\":{\"[UNK]\":0}},\"model\":{}}", SL_ERROR_FORMAT,
       "line 1: a second model" },
     { "{\"a\":1}", SL_ERROR_OPEN,
@@ -375,6 +379,22 @@ test_long_expression (void)
   g_assert_null (tokenizer);
   g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
   g_assert_cmpstr (error->message, ==, "a regular expression of 4097 bytes; expected at most 4096");
+}
+
+/* What stands before or behind the tokens of a word fits where a token fits. */
+static void
+test_long_prefix (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *prefix = g_strnfill (2049, 'a');
+  g_autofree char *json =
+    g_strdup_printf ("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[],"
+                     "\"continuing_subword_prefix\":\"%s\"}}",
+                     prefix);
+  g_autoptr (SlTokenizer) tokenizer = parse (json, -1, &error);
+  g_assert_null (tokenizer);
+  g_assert_error (error, SL_ERROR, SL_ERROR_LIMIT);
+  g_assert_cmpstr (error->message, ==, "prefix and suffix of tokens have more than 2048 bytes");
 }
 
 static void
@@ -492,6 +512,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/models/text/normalizers", test_normalizers);
   g_test_add_func ("/models/text/bad-expression", test_bad_expression);
   g_test_add_func ("/models/text/long-expression", test_long_expression);
+  g_test_add_func ("/models/text/long-prefix", test_long_prefix);
   g_test_add_func ("/models/text/splits", test_splits);
   g_test_add_func ("/models/text/models", test_models);
   g_test_add_func ("/models/text/added", test_added);

@@ -144,7 +144,10 @@ test_products (void)
   g_assert_cmpuint (sl_labels_count (sl_model_contract (filled)->labels), ==, MOST);
   g_autoptr (SlModel) without = load (masked, &names);
   expect_products (without, MOST, (gint[]){ 0, 2, 1, -1, -1 });
-  g_assert_null (sl_model_batch_graph (filled, 2, NULL));
+  g_autoptr (GError) error = NULL;
+  g_assert_null (sl_model_batch_graph (filled, 2, &error));
+  expect_error (&error, SL_ERROR_UNSUPPORTED,
+                "inputs are fixed (fixed-inputs), which have no batch", NULL);
   remove_path (open);
   remove_path (fixed);
   remove_path (masked);

@@ -38,13 +38,19 @@ test_row (void)
 }
 
 static void
-refuse (const char *more, const char *expected)
+refuse_text (const char *text, const char *expected)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *text = g_strconcat (ROW, more, NULL);
   g_assert_null (sl_zoo_row_parse ("name", text, "row.ini", &error));
   g_assert_error (error, SL_ERROR, SL_ERROR_FORMAT);
   g_assert_cmpstr (error->message, ==, expected);
+}
+
+static void
+refuse (const char *more, const char *expected)
+{
+  g_autofree char *text = g_strconcat (ROW, more, NULL);
+  refuse_text (text, expected);
 }
 
 /* A later line of a key file replaces an earlier one. */
@@ -57,9 +63,16 @@ test_refused (void)
           "'https://host'");
   refuse ("size=99999999999999\n",
           "row.ini: [zoo] size: expected a number of bytes, got '99999999999999'");
+  refuse ("slice=1\n", "row.ini: [zoo] slice: expected FIRST,LENGTH in bytes, got '1'");
+  refuse ("slice=0,7\nsize=9\n", "row.ini: [zoo] slice: expected as many bytes as size, 9, got 7");
+  refuse ("slice=0,7\nparts=a\n", "row.ini: [zoo] slice and parts: expected one of them");
   refuse ("labels-source=x\n",
           "row.ini: [zoo] labels-source and labels-sha256: expected both or none");
   refuse ("tried=yes\n", "row.ini: [zoo] tried=yes: expected sha256, size and gives, too");
+  refuse ("tried=maybe\n", "row.ini: [zoo] tried: expected yes or no, got 'maybe'");
+  refuse_text ("[modelinfo]\nversion=1.0\n", "row.ini: expected a group [zoo], got none");
+  refuse_text ("[zoo]\ntask=detection\n", "row.ini: [zoo] file: missing");
+  refuse_text (ROW "licence=\xff\n", "row.ini: [zoo] licence: expected UTF-8");
 }
 
 static void
