@@ -16,6 +16,9 @@ static const struct
   { "\"\xff\"", "a string that is no UTF-8" },
   { "\"abc", "a string without end" },
   { "{\"a\": @}", "expected a value" },
+  { "[1 2]", "expected ',' or ']'" },
+  { "[1", "expected ',' or ']', but the file ends" },
+  { "{\"a\": 1", "expected ',' or '}', but the file ends" },
   { "{} 1", "more behind the end of the value" },
 };
 

@@ -321,6 +321,12 @@ test_cell_errors (void)
   assert_open_fails ("yunet", &config, SL_ERROR_ARGUMENT,
                      "decoder yunet: the size of the model's input is not known, which boxes in "
                      "cells need: state imgsz=HEIGHT,WIDTH");
+  config.n_tensors = 0;
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 100, 4), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 100, 3), 0, 0);
+  assert_open_fails ("detections,units=pixels", &config, SL_ERROR_ARGUMENT,
+                     "decoder detections: boxes are in pixels of the model's input, whose size is "
+                     "not known: state imgsz=HEIGHT,WIDTH");
 }
 
 /* One stride: the geometric mean of two scores, whatever their order, and broken numbers. */
