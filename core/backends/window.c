@@ -32,11 +32,14 @@ sl_window_is_pixel (const SlWindowShape *w)
          && w->out_h == w->h && w->out_w == w->w && w->top == 0 && w->left == 0;
 }
 
-gboolean
-sl_window_crosses_sides (const SlWindowShape *window)
+gint64
+sl_window_columns (const SlWindowShape *w, gint32 count)
 {
-  const gint64 first = -(gint64) window->left,
-               last = first + ((gint64) window->out_w - 1) * window->stride_w
-                      + ((gint64) window->filter_w - 1) * window->dilation_w;
-  return first < 0 || last >= window->w;
+  return ((gint64) count - 1) * w->stride_w + ((gint64) w->filter_w - 1) * w->dilation_w + 1;
+}
+
+gboolean
+sl_window_crosses_sides (const SlWindowShape *w)
+{
+  return w->left > 0 || sl_window_columns (w, w->out_w) - w->left > w->w;
 }

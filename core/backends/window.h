@@ -17,5 +17,7 @@ typedef struct
 SlWindowShape sl_window_shape (const SlGraph *graph, const SlNode *node);
 /** sl_window_is_pixel: whether the window is one pixel, and the output has the input's pixels. */
 gboolean sl_window_is_pixel (const SlWindowShape *window);
+/** sl_window_columns: pixels of a row of the input under @count output pixels. */
+gint64 sl_window_columns (const SlWindowShape *window, gint32 count);
 /** sl_window_crosses_sides: whether windows cover pixels left or right of the picture. */
 gboolean sl_window_crosses_sides (const SlWindowShape *window);

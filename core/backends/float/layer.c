@@ -98,13 +98,6 @@ is_element_wise (const SlNode *node)
          || sl_node_curve (node) != SL_ACTIVATION_NONE;
 }
 
-/* Pixels of the input under @count output pixels. */
-static gint64
-columns_of (const SlWindowShape *w, gint32 count)
-{
-  return ((gint64) count - 1) * w->stride_w + ((gint64) w->filter_w - 1) * w->dilation_w + 1;
-}
-
 /* Larger windows are for the plain kernel, which shares the largest of each column. */
 static gboolean
 supports_pool (const SlGraph *graph, const SlNode *node)
@@ -112,7 +105,7 @@ supports_pool (const SlGraph *graph, const SlNode *node)
   const SlWindowShape w = sl_window_shape (graph, node);
   return is_float (sl_node_input (graph, node, 0)) && is_float (sl_node_output (graph, node, 0))
          && w.filter_h <= MOST_POOL && w.filter_w <= MOST_POOL
-         && w.filter_h * columns_of (&w, 1) <= SL_FLOAT_MAX_COLUMNS;
+         && w.filter_h * sl_window_columns (&w, 1) <= SL_FLOAT_MAX_COLUMNS;
 }
 
 static gboolean
@@ -122,7 +115,7 @@ supports_window (const SlGraph *graph, const SlNode *node)
   const SlWindowShape w = sl_window_shape (graph, node);
   if (node->op == SL_OP_DEPTHWISE_CONV_2D)
     return node->params.window.depth_multiplier == 1 && w.channels > 1
-           && w.filter_h * columns_of (&w, 1) <= SL_FLOAT_MAX_COLUMNS;
+           && w.filter_h * sl_window_columns (&w, 1) <= SL_FLOAT_MAX_COLUMNS;
   const gboolean whole_rows =
     w.channels == weights->dims[3] && w.dilation_w == 1 && !sl_window_crosses_sides (&w);
   return (gint64) w.filter_h * (whole_rows ? 1 : w.filter_w) <= SL_FLOAT_MAX_RUNS
@@ -287,9 +280,9 @@ set_strip (SlFloatLayer *layer)
   const SlWindowShape *w = &layer->window;
   layer->depthwise.strip = MIN (w->out_w, MAX_STRIP);
   while (layer->depthwise.strip > 1
-         && (w->filter_h * columns_of (w, layer->depthwise.strip) > SL_FLOAT_MAX_COLUMNS
+         && (w->filter_h * sl_window_columns (w, layer->depthwise.strip) > SL_FLOAT_MAX_COLUMNS
              || (layer->depthwise.strip > SL_FLOAT_MAX_PIXELS
-                 && w->filter_h * columns_of (w, layer->depthwise.strip) * w->channels
+                 && w->filter_h * sl_window_columns (w, layer->depthwise.strip) * w->channels
                         * (gint64) layer->in_size
                       > STRIP_BYTES)))
     layer->depthwise.strip--;

@@ -336,7 +336,7 @@ run_lines (const SlFloatRun *run, const Piece *piece, guint thread)
   for (gint32 done = 0; done < piece->rows;) {
     const SlFloatOutput at = sl_float_output (w, piece->first + done);
     const gint32 n = MIN (piece->rows - done, w->out_w - at.x), x0 = at.x * w->stride_w - w->left,
-                 end = x0 + (n - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1;
+                 end = x0 + (gint32) sl_window_columns (w, n);
     SlFloatRun floats = *run;
     floats.x = sl_float_widen_lines (layer, run->x, at.image, at.y * w->stride_h - w->top,
                                      w->filter_h, w->dilation_h, x0, end, thread);
@@ -475,9 +475,7 @@ run_depthwise_rows (const SlFloatLayer *layer, const SlFloatLines *in, gint32 y,
     const gint32 pieces = (left + layer->depthwise.strip - 1) / layer->depthwise.strip,
                  count = (left + pieces - 1) / pieces;
     const gint32 x0 = (w->out_w - left) * w->stride_w - w->left;
-    const SlFloatStrip strip = { pixels,
-                                 (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1,
-                                 count, n, stride };
+    const SlFloatStrip strip = { pixels, (gint32) sl_window_columns (w, count), count, n, stride };
     for (gint32 fy = 0; fy < w->filter_h + n - 1; fy++)
       find_columns (layer, line_of (layer, in, y0 + fy * w->dilation_h), x0, strip.columns,
                     pixels + fy * strip.columns);
