@@ -149,7 +149,9 @@ def test_refused():
                 ([zone("a%d" % n) for n in range(65)], 400, "regions: more than 64"), ({}, 400, "regions")):
             answer = console.save("refused", regions, state["revision"])
             assert answer.status == status and words in answer.json["error"].replace("'martian'", "'martian'"), (regions, answer.status, answer.text)
-        assert console.send("PUT", "/api/v1/pipelines/refused/regions", b"{").status == 400
+        for body, words in (b"{", "but the file ends"), (b'{"revision":"x"}', "no regions"):
+            answer = console.send("PUT", "/api/v1/pipelines/refused/regions", body)
+            assert answer.status == 400 and words + ': expected {"regions":[...]} as GET has them' in answer.json["error"], answer.text
         for answer in console.save("nobody", [], "x"), console.get("/api/v1/pipelines/nobody/settings"), console.get("/api/v1/pipelines/nobody/snapshot.jpg"):
             assert answer.status == 404 and answer.json["error"] == "there is no pipeline 'nobody'; GET /api/v1/pipelines lists them", answer.text
         inline = console.regions("inline")

@@ -451,7 +451,7 @@ def test_refused():
         run("serve", box, *args).expect(1, message)
     assert os.path.exists(work("plain_file"))
     run("serve", model("brightest_channel.tflite"), "--zmq", address("x")).expect(1, "expected a model that finds objects, got decoder labels")
-    run("serve", model("add.tflite"), "--zmq", address("x")).expect(1, "add.tflite")
+    run("serve", model("add.tflite"), "--zmq", address("x")).expect(1, "add.tflite: expected a model whose input is a picture, got ")
     for args, message in [((box,), "expected --location, such as"), ((box, "--zmq", "x", "--location", "mqtt://a/b"), "expected either --location or --zmq, got both"),
                           ((box, box, "--zmq", address("x")), "expected one model with --zmq, got 2"), ((box, "--threshold", "0.5", "--location", "mqtt://a/b"), "go with --zmq"),
                           ((box, "--zmq", address("x"), "--zmq-timeout", "0"), "--zmq-timeout"), ((box, "--zmq", address("x"), "--threshold", "2"), "--threshold")]:

@@ -211,7 +211,7 @@ def test_key():
     run("serve", model("one_box.tflite"), "--zmq", "ipc:///x", "--api-key-file", key).expect(2, "--api-key-file and --http-body go with --http")
     run("serve", model("one_box.tflite"), "--http", "127.0.0.1:0", "--http-body", "0").expect(2, "--http-body")
     run("serve", model("one_box.tflite"), "--http", "0.0.0.0:0").expect(1, "other machines reach 0.0.0.0:0")
-    run("serve", model("add.tflite"), "--http", "127.0.0.1:0").expect(1, "add.tflite")
+    run("serve", model("add.tflite"), "--http", "127.0.0.1:0").expect(1, "add.tflite: expected a model whose input is a picture, got ")
 
 
 def test_no_classifier():
