@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
@@ -38,6 +40,9 @@ static const Level levels[SL_CPU_N_LEVELS] = {
   [SL_CPU_LEVEL_AVX512] = { "avx512", SL_CPU_AVX2 | SL_CPU_AVX512,
                             SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512
                               | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16 },
+  [SL_CPU_LEVEL_AMX] = { "amx", SL_CPU_AVX2 | SL_CPU_AVX512 | SL_CPU_AMX,
+                         SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512 | SL_CPU_AVX512VBMI
+                           | SL_CPU_AVX512BF16 | SL_CPU_AMX },
   [SL_CPU_LEVEL_NEON] = { "neon", SL_CPU_NEON, SL_CPU_NEON },
   [SL_CPU_LEVEL_DOTPROD] = { "dotprod", SL_CPU_NEON | SL_CPU_DOTPROD,
                              SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 },
@@ -56,6 +61,13 @@ derive (unsigned int features)
 }
 
 #if defined(__x86_64__)
+/* AMX-TILE and AMX-INT8 in EDX of leaf 7, and the states of its registers in XCR0. */
+#define AMX_BITS (1u << 24 | 1u << 25)
+#define AMX_STATES (1u << 17 | 1u << 18)
+/* Of asm/prctl.h, which headers before Linux 5.16 do not have. */
+#define REQUEST_XCOMP_PERM 0x1023
+#define XTILEDATA 18
+
 /* Models of family 6, Intel's servers with two units of AVX-512: Ice Lake, Sapphire, Emerald and
  * Granite Rapids. CPUID does not tell the number of units, and older models have one or two. */
 static const unsigned int wide_models[] = { 0x6a, 0x8f, 0xcf, 0xad, 0xae };
@@ -72,6 +84,18 @@ detect_wide (void)
     if (model == wide_models[i])
       return true;
   return false;
+}
+
+/* Tile registers and products of int8, and a system that saves these registers. */
+static bool
+detect_amx (void)
+{
+  unsigned int eax = 0, ebx = 0, ecx = 0, edx = 0, low = 0, high = 0;
+  if (__get_cpuid (1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & bit_OSXSAVE) == 0
+      || __get_cpuid_count (7, 0, &eax, &ebx, &ecx, &edx) == 0)
+    return false;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (edx & AMX_BITS) == AMX_BITS && (low & AMX_STATES) == AMX_STATES;
 }
 
 static unsigned int
@@ -93,7 +117,7 @@ detect (void)
       || !__builtin_cpu_supports ("avx512vnni"))
     return found;
   return found | SL_CPU_AVX512 | (__builtin_cpu_supports ("avx512vbmi") ? SL_CPU_AVX512VBMI : 0)
-         | ((more & 1u << 5) != 0 ? SL_CPU_AVX512BF16 : 0);
+         | ((more & 1u << 5) != 0 ? SL_CPU_AVX512BF16 : 0) | (detect_amx () ? SL_CPU_AMX : 0);
 }
 #elif defined(__aarch64__) && defined(__linux__)
 static unsigned int
@@ -241,10 +265,26 @@ chosen (void)
   return &choice;
 }
 
+/* Whether this process may use the tile registers, for which it asks Linux at the first call. */
+static bool
+may_use_tiles (void)
+{
+#if defined(__x86_64__) && defined(SYS_arch_prctl)
+  static gsize known; /* the answer, and one */
+  if (g_once_init_enter (&known))
+    g_once_init_leave (&known,
+                       (gsize) (syscall (SYS_arch_prctl, REQUEST_XCOMP_PERM, XTILEDATA) == 0) + 1);
+  return known == 2;
+#else
+  return false;
+#endif
+}
+
 bool
 sl_cpu_has (unsigned int features)
 {
-  return (chosen ()->features & features) == features;
+  return (chosen ()->features & features) == features
+         && ((features & SL_CPU_AMX) == 0 || may_use_tiles ());
 }
 
 bool

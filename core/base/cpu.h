@@ -27,7 +27,8 @@ typedef enum
   SL_CPU_FMA = 1 << 8,         /* fused multiply-add of AVX registers */
   SL_CPU_SSE41 = 1 << 9,       /* with SSSE3 */
   SL_CPU_AVX512BF16 = 1 << 10, /* AVX512 and products of bfloat16 */
-  SL_CPU_FP16 = 1 << 11        /* Arm's arithmetic of binary16 in vectors */
+  SL_CPU_FP16 = 1 << 11,       /* Arm's arithmetic of binary16 in vectors */
+  SL_CPU_AMX = 1 << 12         /* AVX512, and products of int8 matrices in tile registers */
 } SlCpuFeature;
 
 /** SlCpuLevel: what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK name; of one architecture the better ones
@@ -39,6 +40,7 @@ typedef enum
   SL_CPU_LEVEL_AVX2,
   SL_CPU_LEVEL_AVXVNNI,
   SL_CPU_LEVEL_AVX512,
+  SL_CPU_LEVEL_AMX,
   SL_CPU_LEVEL_NEON,
   SL_CPU_LEVEL_DOTPROD,
   SL_CPU_LEVEL_I8MM,
@@ -89,7 +91,9 @@ unsigned int sl_cpu_all (const SlCpuRow *rows, unsigned int n, const void **kern
  * first row must always run. Any thread. */
 const void *sl_cpu_best (const SlCpuRow *rows, unsigned int n);
 
-/** sl_cpu_has: whether the processor has all of @features and no mask hides one; any thread. */
+/** sl_cpu_has: whether the processor has all of @features and no mask hides one; any thread. Linux
+ * lets a process use AMX that asks for it, which the first call with SL_CPU_AMX does. From then on
+ * signal stacks of the process need room for AMX's registers, 8 KiB. */
 bool sl_cpu_has (unsigned int features);
 /** sl_cpu_computes_halves: whether kernels may compute in binary16; any thread. */
 bool sl_cpu_computes_halves (void);

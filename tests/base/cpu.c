@@ -17,6 +17,7 @@
 #include "tests/support/program.h"
 #ifdef __x86_64__
 #include <cpuid.h>
+#include <sys/syscall.h>
 #endif
 
 #define VNNI (SL_CPU_AVXVNNI | SL_CPU_VNNI256)
@@ -33,6 +34,7 @@ enum
   ICE_LAKE = CASCADE_LAKE | SL_CPU_AVX512VBMI,
   ZEN4 = ICE_LAKE | SL_CPU_AVX512BF16,
   ZEN5 = ZEN4 | SL_CPU_AVXVNNI,
+  SAPPHIRE_RAPIDS = ZEN5 | SL_CPU_AMX,
   CORTEX_A72 = SL_CPU_NEON,
   NEOVERSE_N1 = SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16,
   NEOVERSE_V1 = NEOVERSE_N1 | SL_CPU_I8MM
@@ -53,6 +55,7 @@ static const struct
   { "alder-lake", ALDER_LAKE, NULL, NULL, ALDER_LAKE, SL_CPU_LEVEL_AVXVNNI, "" },
   { "cascade-lake", CASCADE_LAKE, NULL, NULL, CASCADE_LAKE, SL_CPU_LEVEL_AVX512, "" },
   { "zen5", ZEN5, NULL, NULL, ZEN5, SL_CPU_LEVEL_AVX512, "" },
+  { "sapphire-rapids", SAPPHIRE_RAPIDS, NULL, NULL, SAPPHIRE_RAPIDS, SL_CPU_LEVEL_AMX, "" },
   { "neoverse-v1", NEOVERSE_V1, NULL, NULL, NEOVERSE_V1, SL_CPU_LEVEL_I8MM, "" },
   { "empty", ZEN5, "", "", ZEN5, SL_CPU_LEVEL_AVX512, "" },
   { "wanted-c", ZEN5, NULL, "c", ZEN5, SL_CPU_LEVEL_C, "" },
@@ -84,6 +87,13 @@ static const struct
   { "mask-avxvnni", ZEN5, "avxvnni", NULL, ALDER_LAKE, SL_CPU_LEVEL_AVXVNNI, "" },
   { "mask-avxvnni-hides-avx512", ICE_LAKE, "avxvnni", NULL, HASWELL, SL_CPU_LEVEL_AVX2, "" },
   { "mask-avx512", ZEN5, "avx512", NULL, ZEN4, SL_CPU_LEVEL_AVX512, "" },
+  { "mask-amx", SAPPHIRE_RAPIDS, "amx", NULL, ZEN4 | SL_CPU_AMX, SL_CPU_LEVEL_AMX, "" },
+  { "mask-hides-amx", SAPPHIRE_RAPIDS, "avx512", NULL, ZEN4, SL_CPU_LEVEL_AVX512, "" },
+  { "wanted-avx512-of-amx", SAPPHIRE_RAPIDS, NULL, "avx512", SAPPHIRE_RAPIDS, SL_CPU_LEVEL_AVX512,
+    "" },
+  { "missing-amx", ZEN4, NULL, "amx", ZEN4, SL_CPU_LEVEL_AVX512,
+    "SIGHTLINE_CPU=amx is not available here, using avx512; available are c, sse41, avx2, avxvnni "
+    "and avx512" },
   { "mask-adds-nothing", HASWELL, "avx512", NULL, HASWELL, SL_CPU_LEVEL_AVX2, "" },
   { "mask-neon", NEOVERSE_V1, "neon", NULL, CORTEX_A72, SL_CPU_LEVEL_NEON, "" },
   { "mask-dotprod", NEOVERSE_V1, "dotprod", NULL, NEOVERSE_N1, SL_CPU_LEVEL_DOTPROD, "" },
@@ -93,11 +103,11 @@ static const struct
     "SIGHTLINE_CPU_MASK hides more" },
   { "unknown-mask", HASWELL, "sse9", NULL, HASWELL, SL_CPU_LEVEL_AVX2,
     "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, sse41, "
-    "avx2, avxvnni, avx512, neon, dotprod or i8mm" },
+    "avx2, avxvnni, avx512, amx, neon, dotprod or i8mm" },
   { "unknown-both", HASWELL, "sse9", "mmx", HASWELL, SL_CPU_LEVEL_AVX2,
     "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, sse41, "
-    "avx2, avxvnni, avx512, neon, dotprod or i8mm; SIGHTLINE_CPU=mmx is not an instruction set, "
-    "using avx2; available are c, sse41 and avx2" },
+    "avx2, avxvnni, avx512, amx, neon, dotprod or i8mm; SIGHTLINE_CPU=mmx is not an instruction "
+    "set, using avx2; available are c, sse41 and avx2" },
 };
 
 static void
@@ -139,6 +149,7 @@ static const struct
   { SL_CPU_AVX512, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni" },
   { SL_CPU_AVX512VBMI, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni avx512vbmi" },
   { SL_CPU_AVX512BF16, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni avx512_bf16" },
+  { SL_CPU_AMX, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni amx_tile amx_int8" },
   { SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 | SL_CPU_I8MM, "none-of-x86" },
 };
 
@@ -169,7 +180,8 @@ static const struct
 #else
   { SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 | SL_CPU_I8MM, "none-of-others" },
 #endif
-  { SL_CPU_AVX2 | SL_CPU_AVXVNNI | SL_CPU_AVX512 | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16,
+  { SL_CPU_AVX2 | SL_CPU_AVXVNNI | SL_CPU_AVX512 | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16
+      | SL_CPU_AMX,
     "none-of-arm" },
 };
 
@@ -227,6 +239,7 @@ static const struct
   { "avx2", "avx2", "avx2", "avx2", "avx2" },
   { "avxvnni", "avx2", "avxvnni", "avx2", "avx2" },
   { "avx512", NULL, "avx512", "avx512", NULL },
+  { "amx", NULL, "amx", "avx512", NULL },
   { "neon", "neon", "neon", "neon", "base" },
   { "dotprod", "neon", "dotprod", "neon", "base" },
   { "i8mm", "neon", "i8mm", "neon", "base" },
@@ -324,9 +337,36 @@ test_one_warning (void)
   in_child ("SIGHTLINE_CPU_MASK", "mmx", check_one_warning, 0);
 }
 
+#if defined(__x86_64__) && defined(SYS_arch_prctl)
+/* Of Linux's asm/prctl.h since 5.16, and AMX's registers among the states of a thread. */
+#define GET_XCOMP_PERM 0x1022
+#define XTILEDATA (G_GUINT64_CONSTANT (1) << 18)
+
+/* Linux is asked for AMX's registers where they are used, and only there. */
+static void
+check_permission (guint i)
+{
+  guint64 permitted = 0;
+  const gboolean used = strcmp (sl_int8_isa ()->name, "amx") == 0,
+                 known = syscall (SYS_arch_prctl, GET_XCOMP_PERM, &permitted) == 0;
+  g_assert_cmpint (known && (permitted & XTILEDATA) != 0, ==, used);
+  g_assert_true (i == 0 || !used);
+}
+
+static void
+test_permission (void)
+{
+  in_child ("SIGHTLINE_CPU_MASK", "amx", check_permission, 0);
+  in_child ("SIGHTLINE_CPU_MASK", "avx512", check_permission, 1);
+}
+#endif
+
 TEST_MAIN (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+#if defined(__x86_64__) && defined(SYS_arch_prctl)
+  g_test_add_func ("/cpu/permission", test_permission);
+#endif
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *path = g_strdup_printf ("/cpu/resolve/%s", cases[i].name);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_resolve);

@@ -12,6 +12,7 @@
 #define REGISTER "+x"
 #if defined(__clang__) || __GNUC__ >= 11
 #define HAVE_VNNI
+#define HAVE_AMX
 #endif
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -75,6 +76,45 @@ DEFINE_PEAK (dot_512, "avx512f,avx512vnni", __m512i, SUMS, _mm512_dpbusd_epi32)
 DEFINE_PEAK (dot_256, "avx512f,avx512vl,avx512vnni", __m256i, SUMS, _mm256_dpbusd_epi32)
 DEFINE_PEAK (dot_256_vex, "avx2,avxvnni", __m256i, SUMS, _mm256_dpbusd_avx_epi32)
 #endif
+#ifdef HAVE_AMX
+#define TILES 8
+#define TILE_ROWS 16
+#define TILE_BYTES 64
+/* Products of 16 rows of 64 bytes and as many columns, into four tiles of sums. */
+__attribute__ ((target ("amx-tile,amx-int8"))) static guint8
+dot_tiles (guint rounds)
+{
+  struct
+  {
+    guint8 palette, start_row, reserved[14];
+    guint16 row_bytes[16];
+    guint8 rows[16];
+  } shapes = { .palette = 1 };
+  guint8 bytes[TILE_ROWS * TILE_BYTES];
+  memset (bytes, 0x3f, sizeof bytes);
+  for (guint i = 0; i < TILES; i++) {
+    shapes.rows[i] = TILE_ROWS;
+    shapes.row_bytes[i] = TILE_BYTES;
+  }
+  /* Compilers do not know that all of it is read. */
+  __asm__ volatile("" : : "r"(&shapes), "r"(bytes) : "memory");
+  _tile_loadconfig (&shapes);
+  _tile_loadd (4, bytes, TILE_BYTES);
+  _tile_loadd (5, bytes, TILE_BYTES);
+  _tile_loadd (6, bytes, TILE_BYTES);
+  _tile_loadd (7, bytes, TILE_BYTES);
+  for (; rounds > 0; rounds--) {
+    _tile_dpbusd (0, 4, 6);
+    _tile_dpbusd (1, 4, 7);
+    _tile_dpbusd (2, 5, 6);
+    _tile_dpbusd (3, 5, 7);
+  }
+  _tile_stored (0, bytes, TILE_BYTES);
+  __asm__ volatile("" : : "r"(bytes) : "memory");
+  _tile_release ();
+  return bytes[0];
+}
+#endif
 #elif defined(__aarch64__)
 #define STEP_MLAL(sum, a, b)                                \
   vmlal_s16 (sum, vget_low_s16 (vreinterpretq_s16_s32 (a)), \
@@ -113,6 +153,10 @@ static const struct
     "vpdpbusd of 256 bits" },
   { SL_PEAK_INT8, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_AVX512, dot_512, 128 * SUMS,
     "vpdpbusd of 512 bits" },
+#endif
+#ifdef HAVE_AMX
+  { SL_PEAK_INT8, SL_CPU_LEVEL_AMX, SL_CPU_AVX2 | SL_CPU_AVX512 | SL_CPU_AMX, dot_tiles,
+    4 * 2 * TILE_ROWS *TILE_ROWS *TILE_BYTES, "tdpbusd of 16 by 16 sums" },
 #endif
 #elif defined(__aarch64__)
   { SL_PEAK_FLOAT, SL_CPU_LEVEL_C, 0, fmla, 8 * SUMS, "fmla" },

@@ -145,7 +145,7 @@ sl_int8_attention_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   const SlAttention *a = node->params.attention;
   Memory memory;
   gint64 step = 0;
-  *m = (SlInt8Attention){ .isa = isa->bytes != NULL ? isa->bytes : isa,
+  *m = (SlInt8Attention){ .isa = isa->attention != NULL ? isa->attention : isa,
                           .floats = sl_score_loops (),
                           .a = a,
                           .q = sl_places_of (&a->q, host->arena),

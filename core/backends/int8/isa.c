@@ -23,6 +23,9 @@ static const SlCpuRow rows[] = {
 #ifdef SL_INT8_AVX512
   { &sl_int8_isa_avx512, SL_CPU_LEVEL_AVX512, 0 },
 #endif
+#ifdef SL_INT8_AMX
+  { &sl_int8_isa_amx, SL_CPU_LEVEL_AMX, SL_CPU_AMX },
+#endif
 #ifdef SL_INT8_NEON
   { &sl_int8_isa_neon, SL_CPU_LEVEL_NEON, 0 },
 #endif

@@ -178,6 +178,7 @@ typedef struct
  *        at @c. Reads up to @unit - 1 elements past a row.
  * @bytes: (nullable): the instruction set over bytes that takes layers of floats instead, unless
  * these are whole numbers, and layers whose weights are mostly within its limits
+ * @attention: (nullable): the instruction set that is faster for the few steps of an attention
  * @last: the last quantised value of a row that @round rounds
  * @round: so many @rows, at most SL_INT8_MOST_ROWS, of @n floats to u(a), or to 0..@last as int16.
  * The rows of results are @stride bytes apart. Nothing behind a row is read or written. @whole: the
@@ -227,15 +228,15 @@ struct _SlInt8Isa
   void (*sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns,
                   gint32 rows, guint8 *c, gsize c_stride);
   gint32 (*dw_lane) (gint32 channel);
-  const SlInt8Isa *bytes;
+  const SlInt8Isa *bytes, *attention;
 };
 
 /** Most instruction sets of one build. */
-#define SL_INT8_MAX_ISAS 7
+#define SL_INT8_MAX_ISAS 8
 
 /* A build has those that its SL_INT8_* definitions name. */
 extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_sse41, sl_int8_isa_avx2, sl_int8_isa_avxvnni,
-  sl_int8_isa_vnni256, sl_int8_isa_avx512;
+  sl_int8_isa_vnni256, sl_int8_isa_avx512, sl_int8_isa_amx;
 /* The @bytes of AVX2. */
 extern const SlInt8Isa sl_int8_isa_avx2bytes;
 extern const SlInt8Isa sl_int8_isa_neon, sl_int8_isa_dotprod, sl_int8_isa_i8mm;

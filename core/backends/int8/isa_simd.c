@@ -79,7 +79,30 @@ dw_lane (gint32 channel)
 #endif
 }
 
+/* What all rows of this file have. */
+#ifdef USES_INT16
+#define ELEMENTS .unit = 2, .int16 = TRUE, .widen = widen_simd, .dw_lanes = 2 * LANES
+#else
+#define ELEMENTS .unit = GEMM_UNIT, .dw_lanes = VEC_BYTES, .flip = SL_SIMD (sl_int8_flip)
+#endif
+#ifdef SPARSE_REGISTERS
+#define SPARSE                                                             \
+  .sparse_rows = SPARSE_REGISTERS * LANES, .turn = SL_SIMD (sl_int8_turn), \
+  .sparse = SL_SIMD (sl_int8_sparse)
+#else
+#define SPARSE .sparse_rows = 0
+#endif
+#define SHARED                                                                                  \
+  ELEMENTS, SPARSE,                                                                             \
+    .lanes = GEMM_LANES, .max_groups = GEMM_GROUPS, .faster_u8 = TRUE, .faster_i8 = TRUE,       \
+    .last = ROUNDED_MOST, .round = SL_SIMD (sl_int8_round),                                     \
+    .round_shares = SL_SIMD (sl_int8_round_shares), .to_weights = SL_SIMD (sl_int8_to_weights), \
+    .gelu = SL_SIMD (sl_int8_gelu), .depthwise = SL_SIMD (sl_int8_depthwise),                   \
+    .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),                                         \
+    .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat), .add = add_simd, .dw_lane = dw_lane
+
 const SlInt8Isa SL_SIMD (sl_int8_isa) = {
+  SHARED,
 #if defined(SL_INT8_FOR_AVX512)
   .name = "avx512",
 #elif defined(SL_INT8_FOR_I8MM)
@@ -100,18 +123,7 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
 #else
   .name = "avxvnni",
 #endif
-  .lanes = GEMM_LANES,
-  .max_groups = GEMM_GROUPS,
-#ifdef USES_INT16
-  .unit = 2,
-  .int16 = TRUE,
-  .widen = widen_simd,
-  .dw_lanes = 2 * LANES,
-#else
-  .unit = GEMM_UNIT,
-  .dw_lanes = VEC_BYTES,
-  .flip = SL_SIMD (sl_int8_flip),
-#ifdef LOADED_STEPS
+#if !defined(USES_INT16) && defined(LOADED_STEPS)
   .loaded = LOADED_STEPS * GEMM_UNIT,
 #endif
 #if defined(MAX_SHALLOW)
@@ -119,28 +131,24 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
 #elif defined(NO_FLIP)
   .shallow = G_MAXINT32,
 #endif
-#endif
-  .faster_u8 = TRUE,
-  .faster_i8 = TRUE,
 #if defined(USES_INT16) && !defined(SL_INT8_FOR_SSE41)
   .bytes = &sl_int8_isa_avx2bytes,
+  .attention = &sl_int8_isa_avx2bytes,
 #endif
   .gemm = SL_SIMD (sl_int8_gemm),
-  .last = ROUNDED_MOST,
-  .round = SL_SIMD (sl_int8_round),
-  .round_shares = SL_SIMD (sl_int8_round_shares),
-  .to_weights = SL_SIMD (sl_int8_to_weights),
-  .gelu = SL_SIMD (sl_int8_gelu),
   .rows = GEMM_ROWS,
   .gemm_floats = SL_SIMD (sl_int8_gemm_floats),
-  .depthwise = SL_SIMD (sl_int8_depthwise),
-  .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),
-  .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat),
-  .add = add_simd,
-#ifdef SPARSE_REGISTERS
-  .sparse_rows = SPARSE_REGISTERS * LANES,
-  .turn = SL_SIMD (sl_int8_turn),
-  .sparse = SL_SIMD (sl_int8_sparse),
-#endif
-  .dw_lane = dw_lane,
 };
+
+#ifdef SL_INT8_AMX
+/* AVX-512's loops around products of tiles. */
+const SlInt8Isa sl_int8_isa_amx = {
+  SHARED,
+  .name = "amx",
+  .shallow = G_MAXINT32,
+  .gemm = sl_int8_gemm_amx,
+  .rows = 16,
+  .gemm_floats = sl_int8_gemm_floats_amx,
+  .attention = &sl_int8_isa_avx512,
+};
+#endif

@@ -60,6 +60,13 @@ void SL_SIMD (sl_int8_gemm_floats) (const SlInt8Gemm *gemm, gint32 first, gint32
                                     gsize c_stride);
 void SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
                              gsize stride, gint32 rows, guint8 *c, gsize c_stride);
+#ifdef SL_INT8_AMX
+void sl_int8_gemm_floats_amx (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                              gsize stride, gint32 n, const SlInt8Row *rows, gfloat *c,
+                              gsize c_stride);
+void sl_int8_gemm_amx (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a,
+                       gsize stride, gint32 rows, guint8 *c, gsize c_stride);
+#endif
 void SL_SIMD (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps,
                                   guint8 *out);
 void SL_SIMD (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);

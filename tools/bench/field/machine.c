@@ -43,6 +43,7 @@ static const struct
   { SL_CPU_AVX512, "avx512" },
   { SL_CPU_AVX512VBMI, "avx512vbmi" },
   { SL_CPU_AVX512BF16, "avx512bf16" },
+  { SL_CPU_AMX, "amx" },
   { SL_CPU_NEON, "neon" },
   { SL_CPU_DOTPROD, "dotprod" },
   { SL_CPU_FP16, "fp16" },
