@@ -65,6 +65,8 @@ test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint n,
 
 /* Pixels along a side of the models' pictures. */
 #define SIDE 4
+/* Of a slow model. */
+#define MANY_POOLS 4000
 
 static SlTfliteTensor
 tensor (const char *name, SlDtype dtype, guint rank, const gint32 *dims)
@@ -114,8 +116,9 @@ add_flat (SlTfliteWriter *writer, SlDtype dtype, gint32 input, const char *name)
   return output;
 }
 
-char *
-test_sized_colour_model (SlDtype dtype, gint32 side)
+/* @more: pools of a pixel each behind the first one, which change nothing. */
+static char *
+colour_model (SlDtype dtype, gint32 side, guint more)
 {
   const gint32 dims[] = { 1, side, side, 3 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
@@ -124,9 +127,26 @@ test_sized_colour_model (SlDtype dtype, gint32 side)
   gint32 input = sl_tflite_writer_tensor (writer, &picture);
   gint32 mean = sl_tflite_writer_tensor (writer, &pooled);
   add_pool (writer, SL_OP_AVERAGE_POOL_2D, side, input, mean);
+  for (; more > 0; more--) {
+    const gint32 next = sl_tflite_writer_tensor (writer, &pooled);
+    add_pool (writer, SL_OP_MAX_POOL_2D, 1, mean, next);
+    mean = next;
+  }
   gint32 output = add_flat (writer, dtype, mean, "colour");
   sl_tflite_writer_io (writer, 1, &input, 1, &output);
   return sl_tflite_writer_save_temp (writer, "colour.tflite", NULL);
+}
+
+char *
+test_sized_colour_model (SlDtype dtype, gint32 side)
+{
+  return colour_model (dtype, side, 0);
+}
+
+char *
+test_slow_colour_model (void)
+{
+  return colour_model (SL_DTYPE_U8, SIDE, MANY_POOLS);
 }
 
 char *

@@ -30,6 +30,9 @@ void test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint 
 char *test_colour_model (SlDtype dtype);
 /** test_sized_colour_model: the same for a picture of @side x @side. */
 char *test_sized_colour_model (SlDtype dtype, gint32 side);
+/** test_slow_colour_model: test_colour_model() of uint8, which takes some tenths of a
+ * millisecond. */
+char *test_slow_colour_model (void);
 /** test_pair_model: uint8[1,4,4,3] -> two outputs, the mean of each channel and the largest value
  * of each. */
 char *test_pair_model (void);
