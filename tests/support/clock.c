@@ -10,8 +10,9 @@
 
 static __typeof__ (&g_cond_wait_until) real_wait;
 static gint mode;
-static gint64 held; /* the time of a clock that does not run */
 static GMutex lock;
+static gint64 held;  /* the time of a clock that does not run; under the lock */
+static gint64 ahead; /* of the real time, which a clock that runs is; under the lock */
 static GCond begun;
 static GHashTable *waiting; /* of GThread: those that have begun a wait; under the lock */
 
@@ -28,15 +29,29 @@ real_time (void)
   return (gint64) now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
 }
 
+/* Locked. */
+static gint64
+get_time (void)
+{
+  return g_atomic_int_get (&mode) == SL_CLOCK_RUNS ? real_time () + ahead : held;
+}
+
 void
 sl_clock_set (SlClock clock)
 {
   g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
   g_clear_pointer (&waiting, g_hash_table_unref);
   waiting = g_hash_table_new (NULL, NULL);
-  if (clock != SL_CLOCK_RUNS) /* which others may read until the mode is another */
-    held = real_time ();
+  held = get_time ();
+  ahead = MAX (ahead, held - real_time ());
   g_atomic_int_set (&mode, (gint) clock);
+}
+
+void
+sl_clock_pass (gint64 us)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
+  held += us;
 }
 
 void
@@ -50,7 +65,23 @@ sl_clock_await (const GThread *thread)
 gint64
 g_get_monotonic_time (void)
 {
-  return g_atomic_int_get (&mode) == SL_CLOCK_RUNS ? real_time () : held;
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
+  return get_time ();
+}
+
+/* Of a clock that runs. */
+static gint64
+to_real_time (gint64 time)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
+  return time - ahead;
+}
+
+static void
+jump (gint64 time)
+{
+  g_autoptr (GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new (&lock);
+  held = MAX (held, time);
 }
 
 static void
@@ -66,9 +97,9 @@ g_cond_wait_until (GCond *cond, GMutex *mutex, gint64 end_time)
 {
   const gint clock = g_atomic_int_get (&mode);
   if (clock == SL_CLOCK_RUNS)
-    return real_wait (cond, mutex, end_time);
+    return real_wait (cond, mutex, to_real_time (end_time));
   if (clock == SL_CLOCK_JUMPS) {
-    held = MAX (held, end_time);
+    jump (end_time);
     return FALSE;
   }
   note_wait ();

@@ -18,8 +18,11 @@ typedef enum
                      the test fails where nothing signals it */
 } SlClock;
 
-/** sl_clock_set: while no other thread uses the clock, or from one that stands to one that runs. */
+/** sl_clock_set: while no other thread uses the clock, or from one that stands to one that runs,
+ * which goes on from there and not back. */
 void sl_clock_set (SlClock clock);
+/** sl_clock_pass: time passes on a clock that stands. Wakes no thread. Any thread. */
+void sl_clock_pass (gint64 us);
 /** sl_clock_await: until @thread has begun a wait on a clock that stands, since it was set. */
 void sl_clock_await (const GThread *thread);
 
