@@ -44,6 +44,7 @@ EXPORT int fake_batches, fake_runs, fake_values, fake_loads, fake_paths, fake_de
 EXPORT const void *fake_input, *fake_output; /* of the last run */
 EXPORT char fake_options[256];
 EXPORT char fake_words[64];
+EXPORT void (*fake_on_run) (void); /* NULL = none; called by each run of the ONNX model */
 
 /* The number behind @word of the variable, 0 where there is none; -1 where the word is not there.
  */
@@ -193,6 +194,8 @@ run (void *session, const void *options, const char *const *input_names, Value *
 {
   if (fails ())
     return "the fake device is gone";
+  if (fake_on_run != NULL)
+    fake_on_run ();
   if (asked ("late") > 0)
     usleep ((useconds_t) asked ("late") * 1000);
   pthread_t thread;
