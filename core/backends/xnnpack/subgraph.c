@@ -7,6 +7,9 @@
 #include "core/backends/xnnpack/xnn.h"
 
 #include <math.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <xnnpack.h>
 
 #include "core/base/fail.h"
@@ -17,6 +20,10 @@
 #else
 #define ON_ARM FALSE
 #endif
+
+/* Packed weights of so many bytes are given back to the system when a runtime goes: the heap would
+ * keep them, for each thread that loads a model. */
+#define MANY_WEIGHTS 1048576
 
 G_STATIC_ASSERT (XNN_EXTRA_BYTES <= SL_TENSOR_PADDING);
 
@@ -36,6 +43,7 @@ typedef struct
   SlArena *arena;
   guint n_externals;
   struct xnn_external_value *externals;
+  gsize weights; /* bytes of the file's that it has packed */
 } Runtime;
 
 static const char *
@@ -611,6 +619,20 @@ define_all (Builder *builder, const SlStep *step)
   return xnn_status_success;
 }
 
+static gsize
+weights_of (const SlGraph *graph, const SlStep *step)
+{
+  gsize bytes = 0;
+  for (guint i = 0; i < step->nodes->len; i++) {
+    const SlNode *node = sl_graph_node (graph, g_array_index (step->nodes, guint, i));
+    for (guint k = 1; k < node->n_inputs; k++) {
+      const SlTensor *tensor = sl_node_input (graph, node, k);
+      bytes += tensor != NULL && tensor->data != NULL ? tensor->bytes : 0;
+    }
+  }
+  return bytes;
+}
+
 gpointer
 sl_xnn_runtime_new (SlHost *host, const SlStep *step, gpointer threads, GError **error)
 {
@@ -631,6 +653,7 @@ sl_xnn_runtime_new (SlHost *host, const SlStep *step, gpointer threads, GError *
   }
   Runtime *runtime = g_new0 (Runtime, 1);
   runtime->runtime = handle;
+  runtime->weights = weights_of (host->graph, step);
   runtime->arena = g_steal_pointer (&builder.arena);
   runtime->n_externals = step->operands->len;
   runtime->externals = g_new0 (struct xnn_external_value, runtime->n_externals);
@@ -645,6 +668,10 @@ sl_xnn_runtime_free (gpointer prepared)
 {
   Runtime *runtime = prepared;
   xnn_delete_runtime (runtime->runtime);
+#ifdef __GLIBC__
+  if (runtime->weights >= MANY_WEIGHTS)
+    malloc_trim (0);
+#endif
   sl_arena_free (runtime->arena);
   g_free (runtime->externals);
   g_free (runtime);
