@@ -299,7 +299,7 @@ read_labels (Reading *reading)
     else
       name = read_text (json);
     if (n == MAX_LABELS)
-      sl_json_reader_fail (json, "labels: expected at most %d", MAX_LABELS);
+      sl_json_reader_fail (json, "labels: expected at most %d names, got more", MAX_LABELS);
     if (name != NULL)
       g_string_append_printf (reading->labels, "%u %s\n", n, g_strdelimit (name, "\r\n", ' '));
   }

@@ -329,6 +329,10 @@ test_pickles (void)
 static void
 test_branches (void)
 {
+  static const char *const without_graph[] = {
+    NODE ("torch.ops.higher_order.map_impl", X, PT2_TENSOR ("y")),
+    NODE ("torch.ops.higher_order.wrap_with_autocast", X, PT2_TENSOR ("y")),
+  };
   static const gfloat x[] = { 1, -2, 3, 4 };
   SlPt2Writer *w = net (TRUE);
   sl_pt2_set (w, "nodes",
@@ -346,6 +350,11 @@ test_branches (void)
   w = net (TRUE);
   sl_pt2_set (w, "nodes", NODE ("torch.ops.higher_order.cond", X, PT2_TENSOR ("y")));
   refuse_pt2 (w, NULL, SL_ERROR_FORMAT, "expected a condition and two graphs");
+  for (guint i = 0; i < G_N_ELEMENTS (without_graph); i++) {
+    w = net (TRUE);
+    sl_pt2_set (w, "nodes", without_graph[i]);
+    refuse_pt2 (w, NULL, SL_ERROR_FORMAT, "expected a graph");
+  }
 }
 
 /* More of something than a program may have. */

@@ -2,6 +2,7 @@
 /* Vectors: embeddings of length 1, values with names, and what is refused. */
 #include <glib/gstdio.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "tests/postprocess/support.h"
 #include "tests/support/program.h"
@@ -241,6 +242,12 @@ test_bad_gallery (void)
                      "/none.json: no such file; expected a gallery, a JSON file");
   assert_open_fails ("vector,gallery=/", &config, SL_ERROR_OPEN,
                      "/: not a file; expected a gallery");
+  g_autofree char *large = write_gallery (""),
+                  *named = g_strconcat ("vector,gallery=", large, NULL);
+  g_assert_cmpint (truncate (large, (256 << 20) + 1), ==, 0);
+  assert_open_fails (named, &config, SL_ERROR_LIMIT,
+                     ": expected a gallery of at most 256 MiB, got 268435457 bytes");
+  g_unlink (large);
   assert_open_fails ("vector,gallery=/none.json,threshold=2", &config, SL_ERROR_ARGUMENT,
                      "decoder parameter threshold: expected a number 0..1");
 }

@@ -217,6 +217,17 @@ test_contract_refused (void)
   assert_refused ("\xff", "that are no UTF-8 text");
 }
 
+/* More names than any model's output has. */
+static void
+test_contract_labels (void)
+{
+  g_autoptr (GString) names = g_string_new ("\"cat\",null");
+  for (guint i = 2; i <= 1000000; i++)
+    g_string_append (names, ",null");
+  g_autofree char *body = replace (BODY, "\"cat\",null", names->str), *text = announce (body);
+  assert_refused (text, "labels: expected at most 1000000 names, got more");
+}
+
 /* The contract with @first, @n numbers and @last in place of @from; @before and @behind each. */
 static void
 assert_too_many (const char *from, const char *first, const char *before, const char *behind,
@@ -677,6 +688,7 @@ TEST_MAIN (int argc, char **argv)
   g_test_add_func ("/remote/contract/crop-share", test_contract_crop_share);
   g_test_add_func ("/remote/contract/prompts", test_contract_prompts);
   g_test_add_func ("/remote/contract/refused", test_contract_refused);
+  g_test_add_func ("/remote/contract/labels", test_contract_labels);
   g_test_add_func ("/remote/contract/limits", test_contract_limits);
   g_test_add_func ("/remote/contract/path", test_contract_path);
   g_test_add_func ("/remote/contract/model-shown", test_contract_model_shown);
