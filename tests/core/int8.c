@@ -429,7 +429,8 @@ count_sparse (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 
   counted->sparse (layer, first, end, columns, rows, c, c_stride);
 }
 
-/* Zeros are noticed where they are many, and their places left out. */
+/* Zeros are noticed where they are many, and their places left out, unless tiles of all weights are
+ * faster. */
 static void
 test_zeros_noticed (void)
 {
@@ -448,7 +449,7 @@ test_zeros_noticed (void)
       sparse_calls = 0;
       graph_init (&graph, &c, rand, TRAINED, sparse);
       guint8 *got = run (&graph, "int8", &counting, 1);
-      g_assert_cmpuint (sparse_calls > 0, ==, sparse);
+      g_assert_cmpuint (sparse_calls > 0, ==, sparse && isas[i]->gain <= 1);
       sl_tensor_buffer_free (got);
       check_clear (&graph.check);
     }

@@ -191,6 +191,7 @@ typedef struct
  * the channel's lean * the row's lean) * the row's scale + rest
  * @depthwise: one output pixel; four pointers to a pixel for each quad
  * @depthwise_rows, @depthwise_flat: (nullable)
+ * @gain: how many times as fast @gemm is as products of AVX-512's registers, 0 for once
  * @sparse_rows: of a tile of @sparse; 0 where there is none
  * @turn: (nullable) up to @sparse_rows rows of @depth activations, whole fours, times the exclusive
  * or @flip, as columns of as many fours, the
@@ -223,6 +224,7 @@ struct _SlInt8Isa
   void (*depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
   void (*depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
   void (*add) (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n);
+  gfloat gain;
   gint32 sparse_rows;
   void (*turn) (const guint8 *rows, gint32 n, gint32 depth, guint8 flip, guint8 *columns);
   void (*sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns,

@@ -145,6 +145,7 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
 const SlInt8Isa sl_int8_isa_amx = {
   SHARED,
   .name = "amx",
+  .gain = 2.3f,
   .shallow = G_MAXINT32,
   .gemm = sl_int8_gemm_amx,
   .rows = 16,

@@ -295,7 +295,8 @@ is_sparse (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
                 fours = (gdouble) layer->depth / SL_INT8_QUAD;
   const gdouble step =
     (gsize) layer->depth * (gsize) tile <= SPARSE_NEAR ? SPARSE_STEP : SPARSE_FAR_STEP;
-  const gdouble all = (gdouble) layer->rows * ((layer->channels + lanes - 1) / lanes) * fours;
+  const gdouble all = (gdouble) layer->rows * ((layer->channels + lanes - 1) / lanes) * fours
+                      / (gdouble) MAX (layer->isa->gain, 1);
   const gdouble least = SPARSE_TURN * rows * (fours + (gdouble) layer->channels / SL_INT8_QUAD)
                         + SPARSE_END * rows / tile * layer->channels;
   return least < all
