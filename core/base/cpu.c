@@ -92,10 +92,10 @@ detect_amx (void)
 {
   unsigned int eax = 0, ebx = 0, ecx = 0, edx = 0, low = 0, high = 0;
   if (__get_cpuid (1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & bit_OSXSAVE) == 0
-      || __get_cpuid_count (7, 0, &eax, &ebx, &ecx, &edx) == 0)
+      || __get_cpuid_count (7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & AMX_BITS) != AMX_BITS)
     return false;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (edx & AMX_BITS) == AMX_BITS && (low & AMX_STATES) == AMX_STATES;
+  return (low & AMX_STATES) == AMX_STATES;
 }
 
 static unsigned int
