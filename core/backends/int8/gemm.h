@@ -96,4 +96,19 @@ finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, c
                      scaled (sums[MIN (i + 3, n - 1)], finish->scale[1], finish->rest[1]) };
   store_four (panel, tile, i, n, groups, in_order (to_bytes (&finish->narrow, x)));
 }
+
+/* (float results) The sums of all @rows. */
+static inline __attribute__ ((always_inline)) void
+finish_all_floats (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile,
+                   const Vec *sums, const gint rows, const gint groups)
+{
+  SL_UNROLL
+  for (gint g = 0; g < groups; g++) {
+    const FloatFinish finish = float_finish_of (gemm, panel->channel + g * LANES);
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++)
+      finish_floats (&finish, &tile->rows[m], sums[m * groups + g], panel->channels - g * LANES,
+                     tile->floats + (gsize) m * tile->c_stride + g * LANES);
+  }
+}
 #endif

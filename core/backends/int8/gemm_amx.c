@@ -179,14 +179,7 @@ finish_float_rows (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile 
 {
   Vec sums[8 * 2];
   load_sums (gemm, panel, tile, steps, from, sums, rows, groups);
-  SL_UNROLL
-  for (gint g = 0; g < groups; g++) {
-    const FloatFinish finish = float_finish_of (gemm, panel->channel + g * LANES);
-    SL_UNROLL
-    for (gint m = 0; m < rows; m++)
-      finish_floats (&finish, &tile->rows[m], sums[m * groups + g], panel->channels - g * LANES,
-                     tile->floats + (gsize) m * tile->c_stride + g * LANES);
-  }
+  finish_all_floats (gemm, panel, tile, sums, rows, groups);
 }
 
 static inline void

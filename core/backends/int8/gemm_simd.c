@@ -175,14 +175,7 @@ multiply_floats (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *t
 {
   Vec sums[2 * MAX_ROWS];
   add_products (gemm, panel, tile, sums, rows, groups, FALSE);
-  SL_UNROLL
-  for (gint g = 0; g < groups; g++) {
-    const FloatFinish finish = float_finish_of (gemm, panel->channel + g * LANES);
-    SL_UNROLL
-    for (gint m = 0; m < rows; m++)
-      finish_floats (&finish, &tile->rows[m], sums[m * groups + g], panel->channels - g * LANES,
-                     tile->floats + (gsize) m * tile->c_stride + g * LANES);
-  }
+  finish_all_floats (gemm, panel, tile, sums, rows, groups);
 }
 
 #define DEFINE(rows, groups)                                                                \
